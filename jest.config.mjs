@@ -1,0 +1,17 @@
+/** @type {import('jest').Config} */
+export default {
+  testEnvironment: 'node',
+  rootDir: '.',
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  setupFiles: ['reflect-metadata'],
+  // The end-to-end tests run the built server as a real process.
+  globalSetup: '<rootDir>/test/kit/build.mjs',
+  collectCoverageFrom: ['src/**/*.ts', '!src/main.ts'],
+  coverageProvider: 'v8',
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '512MB',
+};

@@ -1,0 +1,56 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
+
+/** What our own transports know about a message beyond its meaning. */
+export interface Received extends MessageExtraInfo {
+  /** The message as it was written, so that its payload can pass on untouched. */
+  readonly text?: string;
+  /** Our request on whose response stream it came; absent where the transport has only one stream. */
+  readonly requestId?: RequestId;
+}
+
+/**
+ * The wire under a link: any SDK client transport, and more with ours. `sendText` and `Received.text` keep
+ * payloads byte for byte; `abandon` frees what an unanswered request still holds.
+ */
+export interface LinkTransport extends Transport {
+  onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
+
+  /**
+   * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a
+   * TransportError when the message cannot be delivered or, over HTTP, its exchange ends without an answer.
+   */
+  sendText?(text: string, requestId?: RequestId): Promise<void>;
+
+  /** Nobody waits for the answer to this request any more. */
+  abandon?(requestId: RequestId): void;
+
+  /** The last lines a child process wrote to stderr, oldest first. */
+  stderrTail?(): readonly string[];
+
+  /** The child process behind the link. */
+  readonly pid?: number | undefined;
+}
+
+/**
+ * - `unreachable`: no connection; the message was not delivered
+ * - `session-lost`: the server no longer knows our session; the message was not executed
+ * - `refused`: the server answered with an HTTP error
+ * - `broken`: the exchange ended before its answer; whether the message was executed is unknown
+ * - `too-large`: a line or body over the cap
+ * - `busy`: the server does not take what we send fast enough; the message was not delivered
+ */
+export type TransportFault = 'unreachable' | 'session-lost' | 'refused' | 'broken' | 'too-large' | 'busy';
+
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+
+  constructor(
+    readonly fault: TransportFault,
+    message: string,
+    readonly details: { readonly httpStatus?: number; readonly retryAfterMs?: number } = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * JSON that stays text. What a backend sends is parsed once to be understood, but forwarded as it was written:
+ * numbers too large for a double, `1.0`, escapes and fields nobody here knows all arrive as they left.
+ * Everything below expects text that JSON.parse has already accepted.
+ */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  static of(value: unknown): JsonText {
+    return new JsonText(JSON.stringify(value));
+  }
+
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** Where the value of one member stands in the text. */
+export interface Member {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** The members of the object that begins at `at`, in the order of the text, duplicates included. */
+export function membersOf(text: string, at = 0): Member[] {
+  const members: Member[] = [];
+  let i = skipSpace(text, skipSpace(text, at) + 1);
+  while (text.charCodeAt(i) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, i);
+    const key = JSON.parse(text.slice(i, keyEnd)) as string;
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, start);
+    members.push({ key, start, end });
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+  }
+  return members;
+}
+
+/** The text of one member's value; of the last one when the key stands twice, as JSON.parse has it. */
+export function memberText(text: string, key: string, at = 0): string | undefined {
+  const member = membersOf(text, at).findLast((candidate) => candidate.key === key);
+  return member && text.slice(member.start, member.end);
+}
+
+/** The object's text with the value of `key` changed wherever it stands, and appended where it does not. */
+export function withMember(text: string, key: string, value: string): string {
+  return hasMember(text, key) ? mapMember(text, key, () => value) : appendMember(text, key, value);
+}
+
+/** The object's text with `change` applied to the value of `key`; the same text when there is none. */
+export function mapMember(text: string, key: string, change: (value: string) => string): string {
+  let result = '';
+  let copied = 0;
+  for (const member of membersOf(text)) {
+    if (member.key !== key) continue;
+    result += text.slice(copied, member.start) + change(text.slice(member.start, member.end));
+    copied = member.end;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
+}
+
+function hasMember(text: string, key: string): boolean {
+  return membersOf(text).some((member) => member.key === key);
+}
+
+function appendMember(text: string, key: string, value: string): string {
+  const body = text.slice(0, text.lastIndexOf('}'));
+  const separator = body.trimEnd().endsWith('{') ? '' : ',';
+  return `${body}${separator}${JSON.stringify(key)}:${value}}`;
+}
+
+function skipSpace(text: string, from: number): number {
+  let i = from;
+  for (;;) {
+    const c = text.charCodeAt(i);
+    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
+    i++;
+  }
+}
+
+function skipString(text: string, from: number): number {
+  let end = text.indexOf('"', from + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+  return slashes % 2 === 1;
+}
+
+/** The index after the value at `from`. Counts brackets instead of recursing, so depth costs no stack. */
+function skipValue(text: string, from: number): number {
+  const first = text.charCodeAt(from);
+  if (first === QUOTE) return skipString(text, from);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(text, from);
+  let depth = 0;
+  let i = from;
+  for (;;) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      i = skipString(text, i);
+      continue;
+    }
+    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth++;
+    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
+    i++;
+    if (depth === 0) return i;
+  }
+}
+
+function skipScalar(text: string, from: number): number {
+  let i = from;
+  for (;;) {
+    const c = text.charCodeAt(i);
+    if (c === COMMA || c === CLOSE_BRACE || c === CLOSE_BRACKET || c <= 0x20 || Number.isNaN(c)) return i;
+    i++;
+  }
+}
