@@ -22,6 +22,9 @@ export interface LinkTransport extends Transport {
    */
   sendText?(text: string, requestId?: RequestId): Promise<void>;
 
+  /** Called once the handshake is done: a transport that listens on a stream of its own opens it now. */
+  openStandingStream?(): void;
+
   /** Nobody waits for the answer to this request any more. */
   abandon?(requestId: RequestId): void;
 

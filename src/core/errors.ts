@@ -79,9 +79,9 @@ export class GatewayError extends Error {
   }
 }
 
-/** A backend's own JSON-RPC error. It keeps its code, message and data; `text` is the error object as it was sent. */
-export class BackendError extends Error {
-  override readonly name = 'BackendError';
+/** The other side's own JSON-RPC error. It keeps its code, message and data; `text` is the error object as sent. */
+export class RemoteError extends Error {
+  override readonly name = 'RemoteError';
 
   constructor(
     readonly code: number,

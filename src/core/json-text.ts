@@ -33,7 +33,7 @@ const CLOSE_BRACKET = 0x5d;
 /** The members of the object that begins at `at`, in the order of the text, duplicates included. */
 export function membersOf(text: string, at = 0): Member[] {
   const members: Member[] = [];
-  let i = skipSpace(text, skipSpace(text, at) + 1);
+  let i = enter(text, at, OPEN_BRACE);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
     const key = JSON.parse(text.slice(i, keyEnd)) as string;
@@ -44,6 +44,19 @@ export function membersOf(text: string, at = 0): Member[] {
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
   }
   return members;
+}
+
+/** Where the elements of the array that begins at `at` stand. */
+export function elementsOf(text: string, at = 0): { readonly start: number; readonly end: number }[] {
+  const elements = [];
+  let start = enter(text, at, OPEN_BRACKET);
+  while (text.charCodeAt(start) !== CLOSE_BRACKET) {
+    const end = skipValue(text, start);
+    elements.push({ start, end });
+    start = skipSpace(text, end);
+    if (text.charCodeAt(start) === COMMA) start = skipSpace(text, start + 1);
+  }
+  return elements;
 }
 
 /** The text of one member's value; of the last one when the key stands twice, as JSON.parse has it. */
@@ -69,14 +82,26 @@ export function mapMember(text: string, key: string, change: (value: string) => 
   return copied === 0 ? text : result + text.slice(copied);
 }
 
+/** The same JSON on one line, for framings that end at a newline: outside strings, line breaks are only space. */
+export const onOneLine = (text: string): string =>
+  text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
+
 function hasMember(text: string, key: string): boolean {
   return membersOf(text).some((member) => member.key === key);
 }
 
 function appendMember(text: string, key: string, value: string): string {
-  const body = text.slice(0, text.lastIndexOf('}'));
+  const close = text.lastIndexOf('}');
+  const body = text.slice(0, close);
   const separator = body.trimEnd().endsWith('{') ? '' : ',';
-  return `${body}${separator}${JSON.stringify(key)}:${value}}`;
+  return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
+}
+
+/** The index after the opening bracket. Without the check, a value of another type would be walked past its end. */
+function enter(text: string, at: number, bracket: number): number {
+  const open = skipSpace(text, at);
+  if (text.charCodeAt(open) === bracket) return skipSpace(text, open + 1);
+  throw new TypeError(`Expected ${String.fromCharCode(bracket)} at ${open} of the JSON text`);
 }
 
 function skipSpace(text: string, from: number): number {

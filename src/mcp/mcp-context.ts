@@ -3,8 +3,22 @@ import type { JsonText } from '../core/json-text.js';
 import type { Scope } from '../core/scope.js';
 import type { Revision } from './revisions/revision.js';
 
-/** The client at the other end: a 2025 session. Its id never leaves the process. */
-export interface McpClient {
+/** How far a question to a client has come, and when it is no longer wanted. */
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Gets the params of each progress notification that the client sends while it works on the answer. */
+  readonly onProgress?: (params: JsonText) => void;
+}
+
+/** A way to reach a client: one request's own stream, or the client's standing stream. */
+export interface Channel {
+  notify(method: string, params: JsonText | undefined): void;
+  /** Rejects when the client cannot be asked, declines, or is gone. */
+  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText>;
+}
+
+/** The client at the other end: a session. Its id never leaves the process. */
+export interface McpClient extends Channel {
   readonly id: string;
   readonly capabilities: ClientCapabilities;
   /** Calls the listener once, when the client is gone for good. Returns the way to stop listening. */
@@ -12,20 +26,17 @@ export interface McpClient {
 }
 
 /** The request that caused a call to a backend, as far as the backend's side may reach back to it. */
-export interface Caller {
+export interface Caller extends Channel {
   readonly client: McpClient;
   /** Aborted when the client cancels the request or is gone for good. */
   readonly signal: AbortSignal;
-  /** Sends a notification ahead of the result, on this request's own stream. */
-  notify(method: string, params: JsonText): void;
-  /** Asks the client something on this request's own stream. Rejects when the client cannot be asked. */
-  request(method: string, params: JsonText | undefined, signal: AbortSignal): Promise<JsonText>;
 }
 
-/** One MCP request on its way through guards and handler. */
+/** One MCP message on its way through guards and handler. */
 export interface McpContext extends Caller {
   readonly method: string;
-  readonly requestId: RequestId;
+  /** Absent on a notification. */
+  readonly requestId: RequestId | undefined;
   readonly revision: Revision;
   readonly scope: Scope;
   /** The params as the client wrote them. */

@@ -1,0 +1,18 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ConfigModule } from './config/config.module.js';
+import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { EdgeModule } from './edge/edge.module.js';
+import { HealthModule } from './health/health.module.js';
+import { PromptsModule } from './prompts/prompts.module.js';
+import { ToolsModule } from './tools/tools.module.js';
+
+/** The one place that names every room. */
+@Module({})
+export class AppModule {
+  static with(config: GatehouseConfig): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [ConfigModule.forRoot(config), ToolsModule, PromptsModule, EdgeModule, HealthModule],
+    };
+  }
+}

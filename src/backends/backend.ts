@@ -1,0 +1,230 @@
+import { Logger } from '@nestjs/common';
+import type { ServerConfig } from '../config/servers-config.js';
+import type { Listing } from '../core/catalog.js';
+import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
+import { JsonText } from '../core/json-text.js';
+import type { Caller, McpClient } from '../mcp/mcp-context.js';
+import { CallGate } from './call-gate.js';
+import type { Link, ServerFacts, ServerNotification } from './link.js';
+import { Responsiveness } from './responsiveness.js';
+import { SessionLinks } from './session-links.js';
+import { Supervisor, type LinkState } from './supervisor.js';
+import { Sync } from './sync.js';
+import { TransportError } from './transport.js';
+
+/** Opens a link to a server, for all clients or for the one that owns it. */
+export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
+
+/** What the rest of the house hears from a backend. */
+export interface BackendEvents {
+  listed(listing: Listing): void;
+  notified(notification: ServerNotification): void;
+}
+
+export interface BackendCall {
+  readonly method: string;
+  readonly params: string | undefined;
+  readonly caller: Caller;
+  /** Nothing else may run on the server meanwhile. */
+  readonly exclusive?: boolean;
+}
+
+export interface BackendStatus {
+  readonly id: string;
+  readonly state: LinkState | 'unresponsive';
+  readonly reason: string | undefined;
+  readonly since: number;
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly pid: number | undefined;
+  readonly facts: ServerFacts | undefined;
+  readonly stderr: readonly string[];
+}
+
+/** One configured server: its link, kept up; its listing, kept current; its calls, let through the gate. */
+export class Backend {
+  private readonly logger = new Logger('Backend');
+  private readonly gate: CallGate;
+  private readonly supervisor: Supervisor;
+  private readonly sessionLinks: SessionLinks | undefined;
+  private readonly responsiveness = new Responsiveness((hangs) => this.hangs(hangs));
+  private readonly sync: Sync;
+  private logLevel: string | undefined;
+  private lastStderr: readonly string[] = [];
+
+  constructor(
+    readonly id: string,
+    readonly config: ServerConfig,
+    connect: Connect,
+    private readonly events: BackendEvents,
+  ) {
+    const concurrency = config.isolation === 'exclusive' ? 1 : config.concurrency;
+    this.gate = new CallGate(id, { concurrency, queue: config.queue });
+    this.sync = new Sync(id, (listing) => events.listed(listing));
+    this.supervisor = new Supervisor(
+      id,
+      connect,
+      (link) => this.linked(link),
+      (reason) => this.lost(reason),
+    );
+    if (config.isolation === 'session') {
+      const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
+      this.sessionLinks = new SessionLinks(open, (link) => {
+        this.applyLogLevel(link);
+        link.onNotification((notification) => this.log(notification));
+      });
+    }
+  }
+
+  start(): void {
+    this.supervisor.start();
+  }
+
+  /** Waits for nothing but the processes: calls in flight fail. */
+  async stop(): Promise<void> {
+    this.sync.stop();
+    this.gate.rejectWaiting(serverUnavailable(this.id, 'it is being stopped'));
+    await Promise.all([this.supervisor.stop(), this.sessionLinks?.closeAll()]);
+  }
+
+  reconnect(): void {
+    this.supervisor.reconnect();
+  }
+
+  /** The result as the server wrote it. Fails at once when the server is not there. */
+  async call(call: BackendCall): Promise<JsonText> {
+    this.requireLink();
+    const { client, signal } = call.caller;
+    const deadline = performance.now() + this.config.timeoutMs;
+    const { exclusive } = call;
+    return this.gate.run(client.id, () => this.send(call), { signal, deadline, exclusive });
+  }
+
+  /** The level the most talkative client wants; the server is told now and after every reconnect. */
+  setLogLevel(level: string): void {
+    if (level === this.logLevel) return;
+    this.logLevel = level;
+    if (this.supervisor.link) this.applyLogLevel(this.supervisor.link);
+  }
+
+  /** Tells the server over the link that this client has to itself, if it has one. */
+  tellServerOf(client: McpClient, method: string): void {
+    this.sessionLinks?.notify(client, method);
+  }
+
+  status(): BackendStatus {
+    const { state, reason, since, restarts, link } = this.supervisor;
+    return {
+      id: this.id,
+      state: this.responsiveness.hangs ? 'unresponsive' : state,
+      reason: reason?.message,
+      since,
+      restarts,
+      inFlight: this.gate.inFlight,
+      waiting: this.gate.waiting,
+      pid: link?.pid,
+      facts: link?.facts,
+      stderr: link?.stderrTail() ?? this.lastStderr,
+    };
+  }
+
+  private async send(call: BackendCall): Promise<JsonText> {
+    const link = await this.linkFor(call.caller.client);
+    try {
+      return await this.request(link, call);
+    } catch (error) {
+      // The server has forgotten our session, which proves that it did not run the call.
+      if (!isFault(error, 'session-lost') || this.sessionLinks) throw this.asCallError(error);
+    }
+    try {
+      return await this.request(await this.supervisor.replacement(), call);
+    } catch (error) {
+      throw this.asCallError(error);
+    }
+  }
+
+  private async request(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
+    try {
+      const result = await link.request({ method, params, caller, timeoutMs: this.config.timeoutMs });
+      this.responsiveness.answered();
+      return result;
+    } catch (error) {
+      if (error instanceof RemoteError) this.responsiveness.answered();
+      if (error instanceof GatewayError && error.kind === 'timeout') this.responsiveness.timedOut(link);
+      throw error;
+    }
+  }
+
+  private requireLink(): Link {
+    const { link, state, reason } = this.supervisor;
+    if (!link) throw serverUnavailable(this.id, reason?.message ?? state, { cause: reason });
+    if (this.responsiveness.hangs) throw serverUnavailable(this.id, 'it does not answer');
+    return link;
+  }
+
+  private async linkFor(client: McpClient): Promise<Link> {
+    const shared = this.requireLink();
+    if (!this.sessionLinks) return shared;
+    return this.sessionLinks.of(client).catch((error: unknown) => {
+      throw this.asCallError(error);
+    });
+  }
+
+  private linked(link: Link): void {
+    link.onNotification((notification) => this.notified(notification));
+    this.applyLogLevel(link);
+    this.sync.attach(link);
+  }
+
+  private lost(reason: Error): void {
+    this.lastStderr = this.supervisor.link?.stderrTail() ?? this.lastStderr;
+    this.responsiveness.reset();
+    this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
+  }
+
+  private notified(notification: ServerNotification): void {
+    if (this.sync.takeNotice(notification.method)) return;
+    if (notification.method === 'notifications/message') this.log(notification);
+    else this.events.notified(notification);
+  }
+
+  /** A log message goes to the client it belongs to. What belongs to nobody's call is for all who may see the server. */
+  private log(notification: ServerNotification): void {
+    const { method, paramsText, channel, ambiguous } = notification;
+    if (method !== 'notifications/message' || paramsText === undefined) return;
+    if (channel) channel.notify(method, new JsonText(paramsText));
+    // It may carry what one client sent, and there is no telling which: better nobody than the wrong one.
+    else if (ambiguous)
+      this.logger.debug({ message: 'log message of an unknown call dropped', server: this.id });
+    else this.events.notified(notification);
+  }
+
+  private applyLogLevel(link: Link): void {
+    if (this.logLevel === undefined || !link.facts.capabilities.logging) return;
+    const params = JSON.stringify({ level: this.logLevel });
+    link
+      .request({ method: 'logging/setLevel', params, timeoutMs: this.config.timeoutMs })
+      .catch((error) =>
+        this.logger.warn({ message: 'logging/setLevel failed', server: this.id, cause: String(error) }),
+      );
+  }
+
+  private hangs(hangs: boolean): void {
+    const entry = { message: hangs ? 'server does not answer' : 'server answers again', server: this.id };
+    if (hangs) this.logger.warn(entry);
+    else this.logger.log(entry);
+  }
+
+  private asCallError(error: unknown): unknown {
+    if (!(error instanceof TransportError)) return error;
+    if (error.fault !== 'busy') return serverUnavailable(this.id, error.message, { cause: error });
+    const data = { code: 'Overloaded', server: this.id };
+    return new GatewayError('overloaded', `Overloaded: server ${this.id} ${error.message}`, data, {
+      cause: error,
+    });
+  }
+}
+
+const isFault = (error: unknown, fault: TransportError['fault']): boolean =>
+  error instanceof TransportError && error.fault === fault;

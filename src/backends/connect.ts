@@ -1,0 +1,46 @@
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { Limits } from '../config/limits.js';
+import type { ServerConfig } from '../config/servers-config.js';
+import { VERSION } from '../version.js';
+import type { Connect } from './backend.js';
+import { StreamableHttpTransport } from './http/streamable-http-transport.js';
+import { JsonRpcLink } from './json-rpc-link.js';
+import { StdioTransport } from './stdio/stdio-transport.js';
+import type { LinkTransport } from './transport.js';
+
+/** A server may take its time to start: package runners download on the first run. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
+/** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
+const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
+
+export const connectTo =
+  (server: string, config: ServerConfig, limits: Limits): Connect =>
+  (signal, owner) =>
+    JsonRpcLink.connect(
+      transportTo(config, limits),
+      {
+        server,
+        version: VERSION,
+        owner,
+        capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      },
+      signal,
+    );
+
+function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
+  if (config.type === 'stdio') return new StdioTransport(config, { maxLineBytes: limits.responseBytes });
+  if (config.type === 'sse') return sseTransport(config.url, config.headers);
+  return new StreamableHttpTransport(config, {
+    maxMessageBytes: limits.responseBytes,
+    // Every call in flight holds one, and so do the standing stream, cancellations and answers to the server.
+    connections: config.concurrency + 8,
+  });
+}
+
+/** The old transport, as the SDK has it. It parses on its own, so payloads keep their meaning but not their bytes. */
+function sseTransport(url: string, headers: Readonly<Record<string, string>>): LinkTransport {
+  return new SSEClientTransport(new URL(url), { requestInit: { headers } }) as LinkTransport;
+}

@@ -1,0 +1,20 @@
+import { TransportError } from '../transport.js';
+
+export const broken = (message: string, options?: ErrorOptions): TransportError =>
+  new TransportError('broken', message, {}, options);
+
+export const tooLarge = (limit: number): TransportError =>
+  new TransportError('too-large', `the server sent a message of more than ${limit} bytes`);
+
+export const sessionLost = (): TransportError =>
+  new TransportError('session-lost', 'the server has lost our session', { httpStatus: 404 });
+
+export const closed = (): TransportError => broken('the transport is closed');
+
+/** A request that never reached a connection was not delivered; of one that did, nobody knows. */
+export function connectionFault(cause: Error, wasSent: boolean): TransportError {
+  const why = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  return wasSent
+    ? broken(`the connection was lost before the answer: ${why}`, { cause })
+    : new TransportError('unreachable', `cannot connect: ${why}`, {}, { cause });
+}

@@ -1,0 +1,40 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { Deadlines } from '../deadlines.js';
+import type { Exchange } from './exchange.js';
+import { closed } from './faults.js';
+
+/** The exchanges under way. */
+export class InFlight {
+  private readonly exchanges = new Set<Exchange>();
+  private readonly deadlines = new Deadlines<Exchange>(
+    () => this.exchanges,
+    (exchange) => exchange.expire(),
+  );
+
+  get size(): number {
+    return this.exchanges.size;
+  }
+
+  add(exchange: Exchange): void {
+    this.exchanges.add(exchange);
+  }
+
+  delete(exchange: Exchange): void {
+    this.exchanges.delete(exchange);
+  }
+
+  watch(deadline: number): void {
+    this.deadlines.watch(deadline);
+  }
+
+  abandon(requestId: RequestId): void {
+    for (const exchange of this.exchanges) {
+      if (exchange.requestId === requestId) exchange.succeed();
+    }
+  }
+
+  close(): void {
+    this.deadlines.stop();
+    for (const exchange of this.exchanges) exchange.fail(closed());
+  }
+}

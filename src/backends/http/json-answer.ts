@@ -1,0 +1,30 @@
+import type { TransportError } from '../transport.js';
+import { broken, tooLarge } from './faults.js';
+import { MessageBytes } from './message-bytes.js';
+import type { OpenExchange, ResponseBody } from './response-body.js';
+
+/** The answer as one JSON document. */
+export class JsonAnswer implements ResponseBody {
+  readonly mustFlow = true;
+  private readonly bytes: MessageBytes;
+
+  constructor(
+    private readonly exchange: OpenExchange,
+    private readonly maxMessageBytes: number,
+  ) {
+    this.bytes = new MessageBytes(maxMessageBytes);
+  }
+
+  push(chunk: Buffer): void {
+    if (!this.bytes.append(chunk)) this.exchange.fail(tooLarge(this.maxMessageBytes));
+  }
+
+  end(): void {
+    if (this.exchange.deliver(this.bytes.take().toString())) this.exchange.succeed();
+    else this.exchange.fail(broken('the response does not hold the answer'));
+  }
+
+  cut(fault: TransportError): void {
+    this.exchange.fail(fault);
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { MessageBytes } from './message-bytes.js';
+
+describe('MessageBytes', () => {
+  it('does not copy what came in one piece', () => {
+    const chunk = Buffer.from('whole');
+    const bytes = new MessageBytes(100);
+    bytes.append(chunk);
+    expect(bytes.take()).toBe(chunk);
+  });
+
+  it('keeps characters whole that were cut in two', () => {
+    const bytes = new MessageBytes(100);
+    for (const byte of Buffer.from('añ€😀')) bytes.append(Buffer.from([byte]));
+    expect(bytes.take().toString()).toBe('añ€😀');
+    expect(bytes.length).toBe(0);
+  });
+
+  it('never writes into a chunk that is not its own', () => {
+    const chunk = Buffer.from('abcdef').subarray(0, 3);
+    const bytes = new MessageBytes(100);
+    bytes.append(chunk);
+    bytes.append(Buffer.from('XYZ'));
+    expect(bytes.take().toString()).toBe('abcXYZ');
+    expect(Buffer.from(chunk.buffer, chunk.byteOffset, 6).toString()).toBe('abcdef');
+  });
+
+  it('takes exactly its limit and drops everything beyond', () => {
+    const bytes = new MessageBytes(4);
+    expect([bytes.append(Buffer.from('ab')), bytes.append(Buffer.from('cd'))]).toEqual([true, true]);
+    expect(bytes.append(Buffer.from('e'))).toBe(false);
+    expect(bytes.length).toBe(0);
+  });
+
+  it('gathers a million single bytes in linear time', () => {
+    const bytes = new MessageBytes(1_000_000);
+    const byte = Buffer.from('x');
+    const began = performance.now();
+    for (let i = 0; i < 1_000_000; i++) bytes.append(byte);
+    expect(bytes.take().length).toBe(1_000_000);
+    expect(performance.now() - began).toBeLessThan(2000);
+  });
+});

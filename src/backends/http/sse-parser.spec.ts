@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SseParser } from './sse-parser.js';
+
+function parse(chunks: readonly Buffer[], limit = 1_000_000) {
+  const events: [data: string, type: string, id: string][] = [];
+  const parser: SseParser = new SseParser(limit, (data, type) =>
+    events.push([data, type, parser.lastEventId]),
+  );
+  const readable = chunks.every((chunk) => parser.push(chunk));
+  return { events, readable, lastEventId: parser.lastEventId, retryMs: parser.retryMs };
+}
+
+const whole = (text: string, limit?: number) => parse([Buffer.from(text)], limit);
+
+describe('SseParser', () => {
+  it.each([
+    ['data: a\n\n', 'a'],
+    ['data:a\n\n', 'a'],
+    ['data:  a\n\n', ' a'],
+    ['data: a\r\n\r\n', 'a'],
+    ['data: a\r\r', 'a'],
+    ['data: a\r\n\ndata', 'a'],
+    ['\uFEFFdata: a\n\n', 'a'],
+    [': comment\ndata: a\n:\n\n', 'a'],
+    ['data: {\ndata: "x": 1\ndata: }\n\n', '{\n"x": 1\n}'],
+    ['data: a\ndata\ndata: b\n\n', 'a\n\nb'],
+    ['unknown: x\nDATA: y\ndata: a: b\n\n', 'a: b'],
+    ['longer than any field name: x\ndata: a\n\n', 'a'],
+    ['data: añ€😀\n\n', 'añ€😀'],
+  ])('reads %j', (text, data) => {
+    expect(whole(text).events).toEqual([[data, 'message', '']]);
+  });
+
+  it('gives the type of an event to that event alone', () => {
+    expect(whole('event: ping\ndata: a\n\ndata: b\n\n').events).toEqual([
+      ['a', 'ping', ''],
+      ['b', 'message', ''],
+    ]);
+  });
+
+  it('keeps the last id, from events without data as well', () => {
+    expect(whole('id: 1\ndata:\n\n')).toMatchObject({ events: [], lastEventId: '1' });
+    expect(whole('id: 1\ndata: a\n\ndata: b\n\n').events.map(([, , id]) => id)).toEqual(['1', '1']);
+    expect(whole('id: 1\ndata: a\n\nid\n\n').lastEventId).toBe('');
+  });
+
+  it('does not count an event that is not complete', () => {
+    expect(whole('id: 1\ndata: a\n\nid: 2\ndata: b\n')).toMatchObject({
+      events: [['a', 'message', '1']],
+      lastEventId: '1',
+    });
+  });
+
+  it.each(['1\u00002', '1\u007F', 'x'.repeat(1025)])('ignores an id no header can carry', (id) => {
+    expect(whole(`id: good\nid: ${id}\ndata: a\n\n`).lastEventId).toBe('good');
+  });
+
+  it.each([
+    ['retry: 1500\n\n', 1500],
+    ['retry: 0\n\n', 0],
+    ['retry: soon\n\n', undefined],
+    ['retry: -1\n\n', undefined],
+    ['retry: 99999999999999999999\n\n', undefined],
+  ])('reads %j', (text, retryMs) => {
+    expect(whole(text).retryMs).toBe(retryMs);
+  });
+
+  it.each([
+    'data: 12345678901\n\n',
+    'data: 123456\ndata: 7890\n\n',
+    `data: ${'1'.repeat(40)}`,
+    `:${'c'.repeat(40)}`,
+  ])('refuses %j with a cap of ten bytes', (text) => {
+    expect(whole(text, 10)).toMatchObject({ readable: false, events: [] });
+  });
+
+  it('has no cap on how many events there are', () => {
+    expect(whole('data: 1234567890\n\n'.repeat(1000), 10).events).toHaveLength(1000);
+  });
+
+  it('gives the same events however the bytes are cut', () => {
+    const line = fc.constantFrom(
+      'data: {"ü":"😀"}',
+      'data',
+      'data: ',
+      'data:x',
+      ': c',
+      'id: ñ1',
+      'id',
+      'event: e',
+      'retry: 7',
+      'zzzzzzzz',
+    );
+    const ending = fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\r\r', '\r\n\r\n');
+    const stream = fc.array(fc.tuple(line, ending), { maxLength: 30 }).map((lines) => lines.flat().join(''));
+    const cuts = fc.array(fc.nat(400), { maxLength: 60 });
+    fc.assert(
+      fc.property(stream, cuts, (text, at) => {
+        const bytes = Buffer.from(text);
+        const places = [0, ...at.filter((n) => n < bytes.length).toSorted((a, b) => a - b), bytes.length];
+        const chunks = places.slice(1).map((end, i) => bytes.subarray(places[i], end));
+        expect(parse(chunks)).toEqual(whole(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('reads many short lines and one long line in linear time', () => {
+    const began = performance.now();
+    expect(whole('\r\n'.repeat(1_000_000)).readable).toBe(true);
+    const piece = Buffer.from('x'.repeat(64));
+    const chunks = [Buffer.from('data: '), ...Array<Buffer>(100_000).fill(piece), Buffer.from('\n\n')];
+    expect(parse(chunks, 10_000_000).events[0]?.[0]).toHaveLength(6_400_000);
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,110 @@
+import { MessageBytes } from './message-bytes.js';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const DELETE = 0x7f;
+const NEWLINE = Buffer.from('\n');
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+const LONGEST_FIELD_NAME = 'retry'.length;
+const LONGEST_ID = 1024;
+const FIELD_OVERHEAD = 16;
+
+/** Gets the data of one event and its type, which is `message` where the server gave none. */
+export type EventReader = (data: string, type: string) => void;
+
+/**
+ * Server-sent events from chunks cut anywhere. Reads every byte once and holds no more than one event. An event
+ * without data only moves `lastEventId`: so servers mark where a stream can be resumed.
+ */
+export class SseParser {
+  /** How long the server wants us to wait before we come back. */
+  retryMs: number | undefined;
+  private readonly line: MessageBytes;
+  private readonly data: MessageBytes;
+  private hasData = false;
+  private type = '';
+  private id: string;
+  private isFirstLine = true;
+  private endedWithCr = false;
+
+  constructor(
+    maxEventBytes: number,
+    private readonly onEvent: EventReader,
+    /** Of the last event that was complete. */
+    public lastEventId = '',
+  ) {
+    this.line = new MessageBytes(maxEventBytes + FIELD_OVERHEAD);
+    this.data = new MessageBytes(maxEventBytes);
+    this.id = lastEventId;
+  }
+
+  /** False when an event is larger than the cap: the stream cannot be read any further. */
+  push(chunk: Buffer): boolean {
+    if (chunk.length === 0) return true;
+    let start = this.endedWithCr && chunk[0] === LF ? 1 : 0;
+    this.endedWithCr = chunk[chunk.length - 1] === CR;
+    let lf = find(chunk, LF, start);
+    let cr = find(chunk, CR, start);
+    for (let end = Math.min(lf, cr); end < chunk.length; end = Math.min(lf, cr)) {
+      if (!this.endLine(chunk.subarray(start, end))) return false;
+      start = end === cr && chunk[end + 1] === LF ? end + 2 : end + 1;
+      if (lf < start) lf = find(chunk, LF, start);
+      if (cr < start) cr = find(chunk, CR, start);
+    }
+    return start >= chunk.length || this.line.append(chunk.subarray(start));
+  }
+
+  private endLine(rest: Buffer): boolean {
+    if (this.line.length === 0) return this.read(rest);
+    return this.line.append(rest) && this.read(this.line.take());
+  }
+
+  private read(line: Buffer): boolean {
+    const text = this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
+    this.isFirstLine = false;
+    if (text.length === 0) {
+      this.endEvent();
+      return true;
+    }
+    const colon = text.indexOf(COLON);
+    const nameEnd = colon === -1 ? text.length : colon;
+    if (nameEnd === 0 || nameEnd > LONGEST_FIELD_NAME) return true;
+    const valueStart = text[nameEnd + 1] === SPACE ? nameEnd + 2 : nameEnd + 1;
+    return this.readField(text.toString('latin1', 0, nameEnd), text.subarray(valueStart));
+  }
+
+  private readField(name: string, value: Buffer): boolean {
+    if (name === 'data') return this.addData(value);
+    if (name === 'event') this.type = value.toString();
+    else if (name === 'id' && canBeSentBack(value)) this.id = value.toString();
+    else if (name === 'retry' && /^\d{1,15}$/.test(value.toString('latin1'))) this.retryMs = Number(value);
+    return true;
+  }
+
+  private addData(value: Buffer): boolean {
+    if (this.hasData && !this.data.append(NEWLINE)) return false;
+    this.hasData = true;
+    return this.data.append(value);
+  }
+
+  private endEvent(): void {
+    this.lastEventId = this.id;
+    const { type } = this;
+    this.type = '';
+    this.hasData = false;
+    if (this.data.length > 0) this.onEvent(this.data.take().toString(), type || 'message');
+  }
+}
+
+/** Where `byte` stands next; the end of the chunk when it does not. */
+function find(chunk: Buffer, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at === -1 ? chunk.length : at;
+}
+
+/** An id that no header can carry is no id: we could never resume from it. */
+function canBeSentBack(id: Buffer): boolean {
+  return id.length <= LONGEST_ID && id.every((byte) => byte >= SPACE && byte !== DELETE);
+}

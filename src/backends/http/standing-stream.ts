@@ -1,0 +1,135 @@
+import { Backoff } from '../backoff.js';
+import type { TransportError } from '../transport.js';
+import type { Endpoint } from './endpoint.js';
+import { EventStream } from './event-stream.js';
+import { broken, sessionLost } from './faults.js';
+import type { Inbox } from './inbox.js';
+import { retryDelay } from './retry-delay.js';
+import { SseParser } from './sse-parser.js';
+
+/** `none`: the server offers no such stream. */
+export type StreamState = 'open' | 'lost' | 'none';
+
+export interface StandingStreamSetting {
+  readonly endpoint: Endpoint;
+  readonly inbox: Inbox;
+  readonly maxMessageBytes: number;
+  /** Silence after which the stream is taken for dead; comments count as sound. */
+  readonly standingIdleMs?: number | undefined;
+  stateChanged(state: StreamState): void;
+  sessionLost(error: TransportError): void;
+}
+
+const LONGEST_RETRY_AFTER_MS = 300_000;
+/** A stream that held for so long did not fail at once. */
+const LIVED_MS = 5_000;
+
+/**
+ * The stream on which a server speaks unasked. It is opened again whenever it ends, for as long as it is not
+ * closed: what the server says in between is lost unless it numbers its events.
+ */
+export class StandingStream {
+  private readonly backoff = new Backoff();
+  private state: StreamState | undefined;
+  private isStarted = false;
+  private isClosed = false;
+  private stream: EventStream | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private watchdog: NodeJS.Timeout | undefined;
+  private lastEventId = '';
+  private openedAt = Infinity;
+
+  constructor(private readonly setting: StandingStreamSetting) {}
+
+  /** Idempotent. */
+  open(): void {
+    if (this.isStarted || this.isClosed) return;
+    this.isStarted = true;
+    this.connect();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    clearTimeout(this.watchdog);
+    this.stream?.stop();
+  }
+
+  private connect(): void {
+    const { endpoint, maxMessageBytes } = this.setting;
+    const parser = new SseParser(maxMessageBytes, (data, type) => this.read(data, type), this.lastEventId);
+    this.openedAt = Infinity;
+    this.stream = new EventStream(
+      parser,
+      {
+        opened: () => this.opened(),
+        heard: () => this.watchdog?.refresh(),
+        ended: (why) => this.ended(parser, why),
+      },
+      maxMessageBytes,
+    );
+    this.watch(this.stream);
+    endpoint.get(this.lastEventId, this.stream);
+  }
+
+  private watch(stream: EventStream): void {
+    const { standingIdleMs } = this.setting;
+    if (standingIdleMs === undefined) return;
+    const silent = (): void => stream.fail(broken(`the standing stream was silent for ${standingIdleMs} ms`));
+    this.watchdog = setTimeout(silent, standingIdleMs).unref();
+  }
+
+  private opened(): void {
+    this.openedAt = performance.now();
+    this.change('open');
+  }
+
+  private read(data: string, type: string): void {
+    if (this.isClosed || type !== 'message') return;
+    this.backoff.reset();
+    try {
+      this.setting.inbox.deliver(data);
+    } catch (error) {
+      this.setting.inbox.report(error);
+    }
+  }
+
+  private ended(parser: SseParser, why: TransportError): void {
+    clearTimeout(this.watchdog);
+    if (this.isClosed) return;
+    if (this.isForgotten(why)) this.setting.sessionLost(sessionLost());
+    else if (this.isUnoffered(why)) this.change('none');
+    else this.reconnect(parser, why);
+  }
+
+  private reconnect(parser: SseParser, why: TransportError): void {
+    if (performance.now() - this.openedAt > LIVED_MS) this.backoff.reset();
+    // What was too large would be too large again.
+    this.lastEventId = why.fault === 'too-large' ? '' : parser.lastEventId;
+    const isInvitedBack = parser.retryMs !== undefined && this.lastEventId !== '';
+    if (!isInvitedBack && this.change('lost')) this.setting.inbox.report(why);
+    if (this.isClosed) return;
+    this.timer = setTimeout(() => this.connect(), this.delay(parser, why)).unref();
+  }
+
+  private delay({ retryMs }: SseParser, { details }: TransportError): number {
+    if (retryMs !== undefined) return retryDelay(retryMs);
+    return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+  }
+
+  private isForgotten({ details }: TransportError): boolean {
+    return details.httpStatus === 404 && this.setting.endpoint.sessionId !== undefined;
+  }
+
+  private isUnoffered({ details: { httpStatus = 0 } }: TransportError): boolean {
+    return [404, 405, 501].includes(httpStatus) || (httpStatus >= 200 && httpStatus < 300);
+  }
+
+  /** Whether it is a change. */
+  private change(state: StreamState): boolean {
+    if (this.state === state) return false;
+    this.state = state;
+    this.setting.stateChanged(state);
+    return true;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Link } from './link.js';
+
+/** After this many timeouts in a row, a server is taken to hang. */
+const TIMEOUTS_IN_A_ROW = 3;
+const PROBE_EVERY_MS = 1000;
+const PROBE_TIMEOUT_MS = 5000;
+
+/**
+ * Whether a server still answers. One that hangs is left alone: calls fail at once instead of each waiting for
+ * its own timeout, while pings find out when it is back.
+ */
+export class Responsiveness {
+  private timeouts = 0;
+  private probe: NodeJS.Timeout | undefined;
+  hangs = false;
+
+  constructor(private readonly onChange: (hangs: boolean) => void) {}
+
+  answered(): void {
+    this.timeouts = 0;
+    this.set(false);
+  }
+
+  timedOut(link: Link): void {
+    if (++this.timeouts < TIMEOUTS_IN_A_ROW || this.hangs) return;
+    this.set(true);
+    this.scheduleProbe(link);
+  }
+
+  /** The link is gone, and what it did with it. */
+  reset(): void {
+    clearTimeout(this.probe);
+    this.answered();
+  }
+
+  private scheduleProbe(link: Link): void {
+    this.probe = setTimeout(() => {
+      link.request({ method: 'ping', timeoutMs: PROBE_TIMEOUT_MS }).then(
+        () => this.answered(),
+        () => this.hangs && this.scheduleProbe(link),
+      );
+    }, PROBE_EVERY_MS).unref();
+  }
+
+  private set(hangs: boolean): void {
+    if (this.hangs === hangs) return;
+    this.hangs = hangs;
+    this.onChange(hangs);
+  }
+}

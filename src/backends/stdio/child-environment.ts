@@ -1,0 +1,34 @@
+const POSIX = 'PATH HOME LANG LANGUAGE TERM TZ TMPDIR USER LOGNAME SHELL'.split(' ');
+
+const WINDOWS = (
+  'PATH PATHEXT COMSPEC SYSTEMROOT SYSTEMDRIVE WINDIR PROCESSOR_ARCHITECTURE PROGRAMFILES PROGRAMDATA ' +
+  'APPDATA LOCALAPPDATA TEMP TMP HOMEDRIVE HOMEPATH USERNAME USERPROFILE'
+).split(' ');
+
+/** Paths of certificates, no secrets: without them no server behind a company's own authority reaches anything. */
+const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE'];
+
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
+
+const INHERITED = new Set([...(process.platform === 'win32' ? WINDOWS : POSIX), ...CERTIFICATES]);
+
+/**
+ * The environment of a child: an allow-list of the gateway's own, because the rest holds tokens of other servers,
+ * and then what its configuration says.
+ */
+export function childEnvironment(
+  own: Readonly<Record<string, string>> = {},
+  gateway: NodeJS.ProcessEnv = process.env,
+): Record<string, string> {
+  const inherited: Record<string, string> = {};
+  for (const [name, value] of Object.entries(gateway)) {
+    if (value !== undefined && isInherited(name, value)) inherited[name] = value;
+  }
+  return { ...inherited, ...own };
+}
+
+function isInherited(name: string, value: string): boolean {
+  // The way out of the network belongs to the machine, a password in it to somebody: then it must be configured.
+  if (PROXIES.includes(name.toUpperCase())) return !value.includes('@');
+  return name.startsWith('LC_') || INHERITED.has(process.platform === 'win32' ? name.toUpperCase() : name);
+}

@@ -1,0 +1,78 @@
+import { isUtf8 } from 'node:buffer';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { JunkLines } from './junk-lines.js';
+import { LineSplitter } from './line-splitter.js';
+
+const CR = 0x0d;
+const OPEN_BRACE = 0x7b;
+const SHORTEST_MESSAGE = '{"jsonrpc":"2.0"}'.length;
+
+/** From the bytes of a child's stdout to messages. Lines that are none are counted and otherwise ignored. */
+export class MessageReader {
+  private readonly junk = new JunkLines();
+  private readonly lines: LineSplitter;
+
+  constructor(
+    maxLineBytes: number,
+    private readonly onMessage: (message: JSONRPCMessage, text: string) => void,
+    private readonly report: (error: unknown) => void,
+  ) {
+    this.lines = new LineSplitter(maxLineBytes, (bytes, start, end) => this.read(bytes, start, end));
+  }
+
+  get junkLines(): number {
+    return this.junk.count;
+  }
+
+  /** False when a line is longer than the cap. */
+  push(chunk: Buffer): boolean {
+    return this.lines.push(chunk);
+  }
+
+  /** Forgets the unfinished line. */
+  clear(): void {
+    this.lines.clear();
+  }
+
+  private read(bytes: Buffer, start: number, lineEnd: number): void {
+    const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
+    if (end === start) return;
+    // A failing JSON.parse is slow, so that a flood of junk would hold up the event loop.
+    if (end - start < SHORTEST_MESSAGE || !mayBeginObject(bytes[start])) {
+      return this.ignore('is not JSON-RPC', bytes, start, end);
+    }
+    const text = bytes.toString('utf8', start, end);
+    if (text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end))) {
+      return this.ignore('is not UTF-8', bytes, start, end);
+    }
+    const message = parse(text);
+    if (!isMessage(message)) return this.ignore('is not JSON-RPC', bytes, start, end);
+    try {
+      this.onMessage(message, text);
+    } catch (error) {
+      this.report(error);
+    }
+  }
+
+  private ignore(why: string, bytes: Buffer, start: number, end: number): void {
+    const report = this.junk.note(why, bytes, start, end);
+    if (report) this.report(report);
+  }
+}
+
+function mayBeginObject(byte: number | undefined): boolean {
+  return byte === OPEN_BRACE || byte === 0x20 || byte === 0x09;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only what a transport must know; whether it makes sense is for the link to say. */
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+}

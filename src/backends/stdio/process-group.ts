@@ -1,0 +1,75 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { hasLivingMember } from './group-members.js';
+import { within } from './within.js';
+
+const POLL_MS = 10;
+/** SIGKILL cannot be refused, but a process may be stuck in the kernel; then life goes on without its end. */
+const AFTER_KILL_MS = 1_000;
+
+/**
+ * A child that leads its own process group, and everything it started in there. The group outlives its leader while
+ * it has members, and so long its number is not given to anybody else; once it is known to be empty it is never
+ * signalled again.
+ */
+export class ProcessGroup {
+  readonly leaderExit: Promise<void>;
+  private leaderReaped = false;
+  private empty = false;
+
+  constructor(
+    child: ChildProcess,
+    readonly pid: number,
+  ) {
+    this.leaderExit = new Promise((resolve) => {
+      child.once('exit', () => {
+        this.leaderReaped = true;
+        this.hasMembers();
+        resolve();
+      });
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.reach(signal);
+  }
+
+  /** For a leader whose stdin has ended: waits for it, then SIGTERM to all who are left, then SIGKILL. */
+  async stop(stopGraceMs: number, killGraceMs: number): Promise<void> {
+    await within(this.leaderExit, stopGraceMs);
+    this.reach('SIGTERM');
+    if (!(await this.goneWithin(killGraceMs))) await this.kill();
+  }
+
+  async kill(): Promise<void> {
+    this.reach('SIGKILL');
+    await this.goneWithin(AFTER_KILL_MS);
+  }
+
+  private async goneWithin(ms: number): Promise<boolean> {
+    const deadline = performance.now() + ms;
+    if (!(await within(this.leaderExit, ms))) return false;
+    // Nothing tells when a process dies that is not our own child.
+    while (this.hasMembers() && performance.now() < deadline) {
+      if (await hasLivingMember(this.pid)) await pause(POLL_MS);
+      else this.empty = true;
+    }
+    return this.empty;
+  }
+
+  private hasMembers(): boolean {
+    return this.reach(0);
+  }
+
+  private reach(signal: NodeJS.Signals | 0): boolean {
+    if (this.empty) return false;
+    try {
+      // Windows has no such groups: there only the leader is reached.
+      return process.kill(process.platform === 'win32' ? this.pid : -this.pid, signal);
+    } catch {
+      // ESRCH, or EPERM where only zombies or another user's processes are left.
+      this.empty = this.leaderReaped;
+      return false;
+    }
+  }
+}

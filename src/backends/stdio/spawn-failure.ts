@@ -1,0 +1,27 @@
+import { statSync } from 'node:fs';
+import { TransportError } from '../transport.js';
+import type { StdioServer } from './stdio-server.js';
+
+/** Says why a server could not be started. The kernel has one word, ENOENT, for three different mistakes. */
+export function spawnFailure(server: StdioServer, cause: unknown): TransportError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const why = directoryFault(server.cwd) ?? commandFault(server.command, code) ?? message;
+  return new TransportError('unreachable', `cannot start "${server.command}": ${why}`, {}, { cause });
+}
+
+function directoryFault(cwd: string | undefined): string | undefined {
+  if (cwd === undefined) return undefined;
+  try {
+    return statSync(cwd).isDirectory() ? undefined : `working directory ${cwd} is not a directory`;
+  } catch (error) {
+    return `working directory ${cwd} cannot be used (${(error as NodeJS.ErrnoException).code})`;
+  }
+}
+
+function commandFault(command: string, code: string | undefined): string | undefined {
+  if (code === 'EACCES') return 'no permission to execute it (EACCES)';
+  if (code !== 'ENOENT') return undefined;
+  if (!command.includes('/')) return 'command not found on the PATH (ENOENT)';
+  const exists = statSync(command, { throwIfNoEntry: false }) !== undefined;
+  return exists ? 'the interpreter it names was not found (ENOENT)' : 'no such file (ENOENT)';
+}

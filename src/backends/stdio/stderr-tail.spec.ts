@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { StderrTail } from './stderr-tail.js';
+
+describe('StderrTail', () => {
+  it('keeps lines whole across chunks, without empty ones, and shows the unfinished last one', () => {
+    const told: string[] = [];
+    const tail = new StderrTail((line) => void told.push(line));
+    for (const chunk of ['fir', 'st\r\n\nsec', 'ond\nthi']) tail.push(Buffer.from(chunk));
+    expect(tail.lines()).toEqual(['first', 'second', 'thi']);
+    expect(told).toEqual(['first', 'second']);
+  });
+
+  it('keeps the last 64 KB of a flood', () => {
+    const tail = new StderrTail();
+    const line = 'x'.repeat(999);
+    for (let i = 0; i < 10_000; i++) tail.push(Buffer.from(`${line}${i % 10}\n`));
+    expect(tail.lines()).toHaveLength(65);
+    expect(tail.lines().at(-1)).toBe(`${line}9`);
+  });
+
+  it('keeps a bounded number of short lines', () => {
+    const tail = new StderrTail();
+    tail.push(Buffer.from('x\n'.repeat(50_000)));
+    expect(tail.lines()).toHaveLength(1_000);
+  });
+
+  it('cuts a line that does not end', () => {
+    const tail = new StderrTail();
+    for (let i = 0; i < 100; i++) tail.push(Buffer.from('y'.repeat(1_000)));
+    tail.push(Buffer.from('\nnext\n'));
+    expect(tail.lines()).toEqual(['y'.repeat(4_096), 'next']);
+  });
+});

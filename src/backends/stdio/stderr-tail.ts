@@ -1,0 +1,52 @@
+const LF = 0x0a;
+const CR = 0x0d;
+const MAX_LINE_BYTES = 4 * 1024;
+const MAX_LINES = 1_000;
+const MAX_CHARACTERS = 64 * 1024;
+
+/** The last lines a child wrote to stderr. Takes everything, so that the child never blocks on it, and keeps little. */
+export class StderrTail {
+  private readonly kept: string[] = [];
+  private characters = 0;
+  private readonly line = Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
+  private used = 0;
+
+  constructor(private readonly onLine: (line: string) => void = () => {}) {}
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.append(chunk, start, end);
+      this.finishLine();
+      start = end + 1;
+    }
+    this.append(chunk, start, chunk.length);
+  }
+
+  /** Oldest first. What comes last may be a line the child has not finished. */
+  lines(): readonly string[] {
+    return this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()];
+  }
+
+  /** `copy` stops where the buffer ends: the rest of a long line is cut off. */
+  private append(chunk: Buffer, start: number, end: number): void {
+    this.used += chunk.copy(this.line, this.used, start, end);
+  }
+
+  private unfinished(): string {
+    const end = this.line[this.used - 1] === CR ? this.used - 1 : this.used;
+    return this.line.toString('utf8', 0, end);
+  }
+
+  private finishLine(): void {
+    const line = this.unfinished();
+    this.used = 0;
+    if (line === '') return;
+    this.kept.push(line);
+    this.characters += line.length;
+    while (this.characters > MAX_CHARACTERS || this.kept.length > MAX_LINES) {
+      this.characters -= this.kept.shift()?.length ?? 0;
+    }
+    this.onLine(line);
+  }
+}

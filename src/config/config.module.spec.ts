@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Injectable, Module } from '@nestjs/common';
+import { ConfigService } from '@nestjs/config';
+import { Test } from '@nestjs/testing';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { ConfigModule } from './config.module.js';
+import { HttpSettings } from './http-settings.js';
+import { Limits } from './limits.js';
+import { readConfig } from './load-config.js';
+import { LogSettings } from './log-settings.js';
+import { Naming } from './naming.js';
+import { ServersConfig } from './servers-config.js';
+import { ShutdownSettings } from './shutdown-settings.js';
+import { StateDir } from './state-dir.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'gatehouse-module-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const text = `stateDir: ${directory}/state/inner\nmcpServers: { a: { command: node } }`;
+const config = readConfig({ text, file: 'g.yaml', env: {} });
+
+@Injectable()
+class Room {
+  constructor(
+    readonly limits: Limits,
+    readonly servers: ServersConfig,
+  ) {}
+}
+
+@Module({ providers: [Room] })
+class RoomModule {}
+
+@Injectable()
+class CuriousRoom {
+  constructor(readonly everything: ConfigService) {}
+}
+
+describe('ConfigModule', () => {
+  it('gives every room the slices it asks for, without an import of its own', async () => {
+    const app = await Test.createTestingModule({
+      imports: [ConfigModule.forRoot(config), RoomModule],
+    }).compile();
+    expect(app.get(Room, { strict: false })).toMatchObject({
+      limits: config.limits,
+      servers: config.mcpServers,
+    });
+    await app.close();
+  });
+
+  it('hands out the very objects of the config', async () => {
+    const app = await Test.createTestingModule({ imports: [ConfigModule.forRoot(config)] }).compile();
+    expect(app.get(HttpSettings)).toBe(config.http);
+    expect(app.get(Limits)).toBe(config.limits);
+    expect(app.get(LogSettings)).toBe(config.log);
+    expect(app.get(Naming)).toBe(config.naming);
+    expect(app.get(ServersConfig)).toBe(config.mcpServers);
+    expect(app.get(ShutdownSettings)).toBe(config.shutdown);
+    await app.close();
+  });
+
+  it('gives nobody the whole', async () => {
+    const module = Test.createTestingModule({
+      imports: [ConfigModule.forRoot(config)],
+      providers: [CuriousRoom],
+    });
+    await expect(module.compile()).rejects.toThrow("can't resolve dependencies");
+  });
+
+  it('creates the state directory for its own user only', async () => {
+    const app = await Test.createTestingModule({ imports: [ConfigModule.forRoot(config)] }).compile();
+    const { path } = app.get(StateDir);
+    expect(path).toBe(join(directory, 'state/inner'));
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    await app.close();
+  });
+});

@@ -1,0 +1,45 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { ConfigModule as NestConfigModule, registerAs } from '@nestjs/config';
+import type { GatehouseConfig } from './gatehouse-config.js';
+import { HttpSettings } from './http-settings.js';
+import { Limits } from './limits.js';
+import { LogSettings } from './log-settings.js';
+import { Naming } from './naming.js';
+import { ServersConfig } from './servers-config.js';
+import { ShutdownSettings } from './shutdown-settings.js';
+import { StateDir } from './state-dir.js';
+
+/** Gives every room the slices of the config as injection tokens: who asks for Limits cannot reach the rest. */
+@Module({})
+export class ConfigModule {
+  static forRoot(config: GatehouseConfig): DynamicModule {
+    const slices = [
+      { token: HttpSettings, load: registerAs('http', () => config.http) },
+      { token: Limits, load: registerAs('limits', () => config.limits) },
+      { token: LogSettings, load: registerAs('log', () => config.log) },
+      { token: Naming, load: registerAs('naming', () => config.naming) },
+      { token: ServersConfig, load: registerAs('mcpServers', () => config.mcpServers) },
+      { token: ShutdownSettings, load: registerAs('shutdown', () => config.shutdown) },
+      { token: StateDir, load: registerAs('stateDir', () => new StateDir(config.stateDir).create()) },
+    ];
+    const providers: Provider[] = slices.map(({ token, load }) => ({
+      provide: token,
+      useExisting: load.KEY,
+    }));
+    return {
+      module: ConfigModule,
+      global: true,
+      imports: [
+        // Not global and without the process's environment: the slices are the only way to a setting.
+        NestConfigModule.forRoot({
+          load: slices.map(({ load }) => load),
+          ignoreEnvFile: true,
+          ignoreEnvVars: true,
+          skipProcessEnv: true,
+        }),
+      ],
+      providers,
+      exports: slices.map(({ token }) => token),
+    };
+  }
+}

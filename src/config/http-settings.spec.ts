@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from './load-config.js';
+import { isLoopback } from './loopback.js';
+
+const read = (http: string) => readConfig({ text: `http: { ${http} }`, file: 'g.yaml', env: {} }).http;
+
+describe('http', () => {
+  it.each(['127.0.0.1', '"::1"', 'localhost', '127.9.9.9'])('listens on %s, which is loopback', (host) => {
+    expect(() => read(`host: ${host}`)).not.toThrow();
+  });
+
+  it.each(['0.0.0.0', '"::"', '10.0.0.1', 'gatehouse.example.com', '127.0.0.1.example.com'])(
+    'does not listen on %s while nothing authenticates clients, and says what to do',
+    (host) => {
+      expect(() => read(`host: ${host}`)).toThrow(/http\.host: .*set http\.allowRemoteWithoutAuth: true/);
+    },
+  );
+
+  it('listens anywhere when that is allowed', () => {
+    expect(read('host: 0.0.0.0, allowRemoteWithoutAuth: true').host).toBe('0.0.0.0');
+  });
+
+  it.each(['https://app.example.com', 'http://localhost:5173', 'vscode-webview://1a2b'])(
+    'takes %s for an origin',
+    (origin) => {
+      expect(read(`allowedOrigins: ["${origin}"]`).allowedOrigins).toEqual([origin]);
+    },
+  );
+
+  it.each(['https://app.example.com/', 'app.example.com', '*', 'https://a b', ''])(
+    'does not take %j for an origin, which no browser would send',
+    (origin) => {
+      expect(() => read(`allowedOrigins: ["${origin}"]`)).toThrow('http.allowedOrigins: every item must be');
+    },
+  );
+
+  it.each(['http://a', 'a/b', ''])('does not take %j for a host', (host) => {
+    expect(() => read(`allowedHosts: ["${host}"]`)).toThrow('http.allowedHosts: every item must be');
+  });
+});
+
+describe('isLoopback', () => {
+  it.each([
+    ['127.0.0.1', true],
+    ['127.255.255.254', true],
+    ['::1', true],
+    ['0:0:0:0:0:0:0:1', true],
+    ['::ffff:127.0.0.1', true],
+    ['LocalHost', true],
+    ['128.0.0.1', false],
+    ['::ffff:10.0.0.1', false],
+    ['::', false],
+    ['127.1', false],
+    ['localhost.example.com', false],
+    ['', false],
+  ])('%s: %s', (host, expected) => {
+    expect(isLoopback(host)).toBe(expected);
+  });
+});

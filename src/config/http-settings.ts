@@ -1,0 +1,41 @@
+import { isLoopback } from './loopback.js';
+import { Flag, Text, TextList, Whole } from './schema/keys.js';
+import { Rule } from './schema/rule.js';
+
+const REMOTE_WITHOUT_AUTH =
+  'everybody who reaches this address could call every tool, because nothing authenticates clients yet: ' +
+  'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
+
+/** Where the gateway listens and whom it answers. */
+export class HttpSettings {
+  @Rule<string>(
+    'loopback',
+    (host, http) => (http as HttpSettings).allowRemoteWithoutAuth || isLoopback(host),
+    REMOTE_WITHOUT_AUTH,
+  )
+  @Text('Address to listen on. Beyond loopback only together with allowRemoteWithoutAuth.', { open: true })
+  readonly host: string = '127.0.0.1';
+
+  @Whole(0, 65535, 'Port to listen on; 0 takes a free one.')
+  readonly port: number = 3000;
+
+  @TextList(
+    'Host headers to answer besides those of loopback: names under which clients reach the gateway.',
+    {
+      pattern: /^[^\s/@]+$/,
+      says: 'must be a host or host:port, without scheme or path',
+      open: true,
+    },
+  )
+  readonly allowedHosts: readonly string[] = [];
+
+  @TextList('Origins of web pages that may talk to the gateway. A request without Origin needs no entry.', {
+    pattern: /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/,
+    says: 'must be an origin like https://app.example.com, without path or final slash',
+    open: true,
+  })
+  readonly allowedOrigins: readonly string[] = [];
+
+  @Flag('Listen beyond loopback although clients are not authenticated.')
+  readonly allowRemoteWithoutAuth: boolean = false;
+}

@@ -1,0 +1,81 @@
+import { GatehouseConfig } from './gatehouse-config.js';
+import {
+  keysOf,
+  RESERVED_NAMES,
+  sectionOf,
+  type NameRule,
+  type SectionType,
+  type Shape,
+} from './schema/shape.js';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Where a value is to be more than any text, a variable may stand for it: `port: ${PORT}`. */
+const REFERENCE = { $ref: '#/$defs/reference' };
+
+/** The JSON Schema of the config file, out of the same declarations that the gateway checks it by. */
+export function configJsonSchema(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Gatehouse configuration',
+    ...schemaOf(sectionOf(GatehouseConfig)),
+    $defs: {
+      reference: {
+        description: 'An environment variable: ${NAME} or ${NAME:-default}.',
+        type: 'string',
+        pattern: String.raw`\$\{[A-Za-z_]\w*(:-[^}]*)?\}`,
+      },
+    },
+  };
+}
+
+function schemaOf(shape: Shape): JsonSchema {
+  switch (shape.kind) {
+    case 'section':
+      return shape.types.length === 1 ? objectOf(shape.types[0]!) : { anyOf: shape.types.map(objectOf) };
+    case 'entries':
+    case 'record':
+      return mappingOf(shape.names, schemaOf(shape.values));
+    case 'list':
+      return { type: 'array', items: schemaOf(shape.items) };
+    case 'whole':
+      return orReference({ type: 'integer', minimum: shape.min, maximum: shape.max });
+    case 'flag':
+      return orReference({ type: 'boolean' });
+    case 'choice':
+      return orReference({ enum: [...shape.values, ...shape.aliases.keys()] });
+    default:
+      return shape.pattern
+        ? orReference({ type: 'string', pattern: shape.pattern.source })
+        : { type: 'string' };
+  }
+}
+
+function objectOf(type: SectionType): JsonSchema {
+  const keys = [...keysOf(type)];
+  const defaults = Object.entries(new type());
+  const properties = keys.map(([name, { description, shape }]) => {
+    const [, value] = defaults.find(([key]) => key === name) ?? [];
+    return [name, { description, ...schemaOf(shape), ...defaultOf(shape, value) }];
+  });
+  const required = keys.filter(([, { missing }]) => missing !== undefined).map(([name]) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties) as JsonSchema,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+function defaultOf(shape: Shape, value: unknown): JsonSchema {
+  const isMapping = shape.kind === 'section' || shape.kind === 'entries';
+  return isMapping || value === undefined ? {} : { default: value };
+}
+
+const mappingOf = ({ pattern }: NameRule, values: JsonSchema): JsonSchema => ({
+  type: 'object',
+  propertyNames: { pattern: pattern.source, not: { enum: RESERVED_NAMES } },
+  additionalProperties: values,
+});
+
+const orReference = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, REFERENCE] });

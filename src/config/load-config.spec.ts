@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { ConfigError } from './config-error.js';
+import { loadConfig, readConfig } from './load-config.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'gatehouse-config-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const read = (text: string, env: Record<string, string> = {}) => readConfig({ text, file: 'g.yaml', env });
+
+function errorOf(action: () => unknown): ConfigError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('loadConfig', () => {
+  it.each([
+    ['YAML', 'g.yaml', 'http:\n  port: ${PORT}\n'],
+    ['JSON', 'g.json', '{ "$schema": "./gatehouse.schema.json", "http": { "port": "${PORT}" } }'],
+  ])('reads a %s file', (_format, name, text) => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    expect(loadConfig({ path, env: { PORT: '8080' } }).http.port).toBe(8080);
+  });
+
+  it.each([
+    ['is not there', join(directory, 'none.yaml'), 'ENOENT'],
+    ['is a directory', directory, 'EISDIR'],
+  ])('refuses a file that %s', (_why, path, code) => {
+    const error = errorOf(() => loadConfig({ path, env: {} }));
+    expect(error.problems).toEqual([{ path, what: expect.stringContaining(`cannot be read: ${code}`) }]);
+    expect(error.cause).toHaveProperty('code', code);
+  });
+});
+
+describe('readConfig', () => {
+  it('fills in every default', () => {
+    const { mcpServers, ...settings } = read('{}');
+    expect(mcpServers.size).toBe(0);
+    expect(settings).toEqual({
+      http: {
+        host: '127.0.0.1',
+        port: 3000,
+        allowedHosts: [],
+        allowedOrigins: [],
+        allowRemoteWithoutAuth: false,
+      },
+      stateDir: '.gatehouse',
+      naming: { tools: 'always', separator: '__' },
+      limits: {
+        sessions: 10000,
+        sessionIdleMs: 1800000,
+        pageSize: 200,
+        requestBytes: 4194304,
+        responseBytes: 16777216,
+        streamQueue: 256,
+        replayEvents: 256,
+        inFlightPerSession: 100,
+      },
+      shutdown: { drainMs: 25000 },
+      log: { level: 'log' },
+      secrets: [],
+    });
+  });
+
+  it('takes a section without keys for one with defaults', () => {
+    expect(read('http:\nlimits:\nmcpServers:\n').http.port).toBe(3000);
+  });
+
+  it('puts variables into keys of every type', () => {
+    const text =
+      'http: { port: "${P}", allowRemoteWithoutAuth: "${F}", allowedHosts: "${L}" }\nlog: { level: "${C}" }';
+    expect(read(text, { P: '80', F: 'true', L: '[a, b]', C: 'warn' })).toMatchObject({
+      http: { port: 80, allowRemoteWithoutAuth: true, allowedHosts: ['a', 'b'] },
+      log: { level: 'warn' },
+    });
+  });
+
+  it.each([
+    ['an unknown key', 'htpp: {}', 'htpp: unknown key, did you mean `http`?'],
+    ['an unknown key at depth', 'http: { prot: 1 }', 'http.prot: unknown key, did you mean `port`?'],
+    ['a key that has no use yet', 'auth: {}', 'auth: unknown key; known are $schema, http,'],
+    ['what is no key of the file', 'secrets: []', 'secrets: unknown key'],
+    ['a key every object has', 'http: { constructor: 1 }', 'http.constructor: unknown key'],
+    ['a prototype', 'http: { __proto__: { port: 1 } }', 'http.__proto__: unknown key'],
+    ['text for a number', 'http: { port: "80" }', 'http.port: must be a whole number, but is text'],
+    ['a fraction', 'http: { port: 80.5 }', 'http.port: must be a whole number, but is a number'],
+    ['infinity', 'limits: { sessions: .inf }', 'limits.sessions: must be a whole number'],
+    ['a number out of range', 'http: { port: 65536 }', 'http.port: must be a whole number from 0 to 65535'],
+    ['zero for "unlimited"', 'limits: { sessions: 0 }', 'limits.sessions: must be a whole number from 1 to'],
+    ['a number for text', 'stateDir: 5', 'stateDir: must be text, but is a number; put it in quotes'],
+    ['nothing for text', 'stateDir:', 'stateDir: must be text, but is empty'],
+    ['empty text', 'stateDir: ""', 'stateDir: must not be empty'],
+    ['a list for a mapping', 'http: []', 'http: must be a mapping, but is a list'],
+    ['a mapping for text', 'stateDir: {}', 'stateDir: must be text, but is a mapping'],
+    ['binary data', 'stateDir: !!binary aGk=', 'stateDir: must be text, but is something else'],
+    ['text for a flag', 'http: { allowRemoteWithoutAuth: yes }', 'must be true or false, but is text'],
+    ['no choice', 'naming: { tools: sometimes }', 'naming.tools: must be one of always, conflict, never'],
+    ['a number for a choice', 'log: { level: 1 }', 'log.level: must be text, but is a number'],
+    ['a long separator', 'naming: { separator: _________ }', 'naming.separator: must be 1 to 8 characters'],
+    ['a strange separator', 'naming: { separator: / }', 'naming.separator: must be 1 to 8 characters'],
+    ['an unset variable', 'stateDir: ${NONE}', 'stateDir: the environment variable NONE is not set'],
+    ['a variable of the wrong type', 'http: { port: "${WORD}" }', 'but is text (from ${WORD})'],
+  ])('refuses %s and names its path', (_what, text, problem) => {
+    expect(() => read(text, { WORD: 'word' })).toThrow(problem);
+  });
+
+  it('leaves the prototype of objects alone', () => {
+    const text =
+      '__proto__: { polluted: 1 }\nmcpServers: { __proto__: { polluted: 1 } }\nconstructor: { prototype: { polluted: 1 } }';
+    expect(() => read(text, { GATEHOUSE__MCPSERVERS__CONSTRUCTOR__PROTOTYPE: '{ polluted: 1 }' })).toThrow(
+      ConfigError,
+    );
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('survives an alias that contains itself', () => {
+    expect(() => read('http: &a { port: *a }\nlimits: &b { b: *b }')).toThrow('limits.b: unknown key');
+  });
+
+  it('reports everything that is wrong at once, one problem a line and one a path', () => {
+    const text = 'htpp: {}\nhttp: { port: "${NONE}", host: 0.0.0.0 }\nmcpServers: { a: { comand: x } }';
+    const error = errorOf(() => read(text, { GATEHOUSE__LIMIT: '1' }));
+    expect(error.problems.map(({ path }) => path).toSorted()).toEqual([
+      'GATEHOUSE__LIMIT',
+      'htpp',
+      'http.host',
+      'http.port',
+      'mcpServers.a.comand',
+      'mcpServers.a.command',
+    ]);
+    const [head, ...lines] = error.message.split('\n');
+    expect(head).toBe('cannot start with the configuration g.yaml:');
+    expect(lines).toEqual(error.problems.map(({ path, what }) => `  ${path}: ${what}`));
+  });
+
+  it('never quotes a value, which may be a secret', () => {
+    const text = 'http: { port: "${V}", host: "${V}" }\nmcpServers: { a: { url: "${V}", type: "${V}" } }';
+    expect(errorOf(() => read(text, { V: 'hunter22' })).message).not.toContain('hunter22');
+  });
+
+  it('freezes the config at every depth', () => {
+    const config = read('mcpServers: { a: { command: node, args: [a], env: { A: b } } }');
+    const server = config.mcpServers.get('a');
+    for (const part of [
+      config,
+      config.http,
+      config.http.allowedHosts,
+      config.secrets,
+      server,
+      server?.tools,
+    ]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+    expect(() => (config.mcpServers as Map<string, unknown>).set('b', {})).toThrow(TypeError);
+    expect(() => (config.mcpServers as Map<string, unknown>).delete('a')).toThrow(TypeError);
+    expect(() => (config.mcpServers as Map<string, unknown>).clear()).toThrow(TypeError);
+  });
+});

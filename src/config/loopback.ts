@@ -1,0 +1,12 @@
+import { BlockList, isIP } from 'node:net';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** True when only this machine can reach what listens on `host`. A name other than localhost is not trusted. */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost') return true;
+  const version = isIP(host);
+  return version !== 0 && LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}

@@ -1,0 +1,20 @@
+import type { NamingStyle } from '../core/naming.js';
+import { Choice, Text } from './schema/keys.js';
+
+export const NAMING_STYLES = ['always', 'conflict', 'never'] as const satisfies readonly NamingStyle[];
+
+/** How tools and prompts of many servers share one list. */
+export class Naming {
+  @Choice(
+    NAMING_STYLES,
+    'When a listed name starts with its server: always, only where two servers share it (conflict), or never.',
+  )
+  readonly tools: NamingStyle = 'always';
+
+  @Text('What stands between server and name.', {
+    pattern: /^[A-Za-z0-9_.-]{1,8}$/,
+    says: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -',
+    open: true,
+  })
+  readonly separator: string = '__';
+}

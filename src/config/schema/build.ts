@@ -1,0 +1,132 @@
+import type { KeyPath, Problems } from '../problems.js';
+import { unknownKey } from './suggest.js';
+import {
+  allKeysOf,
+  keysOf,
+  RESERVED_NAMES,
+  type NameRule,
+  type SectionShape,
+  type SectionType,
+  type Shape,
+} from './shape.js';
+
+/**
+ * Makes instances of the section classes out of a parsed document, whose mappings are Maps. After it every
+ * property has the type its class declares; whether the value is a good one is for class-validator to say.
+ * What does not fit is reported and left at its default.
+ */
+export function build(section: SectionShape, document: unknown, problems: Problems): object {
+  return new Builder(problems).section(section, document, []) ?? new (section.choose(new Map()))();
+}
+
+class Builder {
+  constructor(private readonly problems: Problems) {}
+
+  section(shape: SectionShape, value: unknown, path: KeyPath): object | undefined {
+    const given = this.mapping(value, path);
+    if (!given) return undefined;
+    const type = shape.choose(given);
+    const keys = keysOf(type);
+    const section = new type();
+    for (const [name, item] of given) {
+      const place = [...path, name];
+      const key = keys.get(name);
+      const built = key
+        ? this.value(key.shape, item, place)
+        : this.misfit(place, stranger(name, type, shape));
+      if (built !== undefined) Reflect.set(section, name, built);
+    }
+    return section;
+  }
+
+  private value(shape: Shape, value: unknown, path: KeyPath): unknown {
+    switch (shape.kind) {
+      case 'section':
+        return this.section(shape, value, path);
+      case 'entries': {
+        const entries = this.entries(shape.names, value, path, (at, place) =>
+          this.section(shape.values, at, place),
+        );
+        return entries && shape.collect(entries);
+      }
+      case 'record': {
+        const texts = this.entries(shape.names, value, path, (at, place) => this.text(at, place));
+        return texts && Object.fromEntries(texts);
+      }
+      case 'list':
+        return this.list(value, path);
+      case 'whole':
+        return Number.isSafeInteger(value) ? value : this.misfit(path, mustBe('a whole number', value));
+      case 'flag':
+        return typeof value === 'boolean' ? value : this.misfit(path, mustBe('true or false', value));
+      case 'choice':
+        return shape.aliases.get(value as string) ?? this.text(value, path);
+      default:
+        return this.text(value, path);
+    }
+  }
+
+  private entries<T>(
+    names: NameRule,
+    value: unknown,
+    path: KeyPath,
+    entry: (value: unknown, path: KeyPath) => T | undefined,
+  ): Map<string, T> | undefined {
+    const given = this.mapping(value, path);
+    if (!given) return undefined;
+    const entries = new Map<string, T>();
+    for (const [name, item] of given) {
+      const place = [...path, name];
+      if (RESERVED_NAMES.includes(name)) this.misfit(place, 'this name is reserved');
+      else if (!names.pattern.test(name)) this.misfit(place, names.says);
+      const built = entry(item, place);
+      if (built !== undefined) entries.set(name, built);
+    }
+    return entries;
+  }
+
+  private list(value: unknown, path: KeyPath): string[] | undefined {
+    if (!Array.isArray(value)) return this.misfit(path, mustBe('a list', value));
+    return value.map((item, index) => this.text(item, [...path, index]) ?? '');
+  }
+
+  private text(value: unknown, path: KeyPath): string | undefined {
+    if (typeof value === 'string') return value;
+    const quotes = typeof value === 'number' || typeof value === 'boolean' ? '; put it in quotes' : '';
+    return this.misfit(path, `${mustBe('text', value)}${quotes}`);
+  }
+
+  /** Nothing counts as an empty mapping: that is what a section is whose keys are all commented out. */
+  private mapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
+    if (value instanceof Map) return value as ReadonlyMap<string, unknown>;
+    return value === null ? new Map() : this.misfit(path, mustBe('a mapping', value));
+  }
+
+  private misfit(path: KeyPath, what: string): undefined {
+    this.problems.add(path, what);
+  }
+}
+
+/** Never quotes the value: it may be a secret in the wrong place. */
+function mustBe(wanted: string, value: unknown): string {
+  return `must be ${wanted}, but is ${kindOf(value)}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Map) return 'a mapping';
+  return (
+    { string: 'text', number: 'a number', boolean: 'true or false' }[typeof value as string] ??
+    'something else'
+  );
+}
+
+function stranger(name: string, type: SectionType, shape: SectionShape): string {
+  const everywhere = allKeysOf(shape);
+  if (everywhere.has(name)) {
+    const [mark] = [...keysOf(type)].find(([, key]) => key.missing !== undefined) ?? [];
+    return `cannot stand beside \`${mark}\``;
+  }
+  return unknownKey(name, [...everywhere.keys()]);
+}

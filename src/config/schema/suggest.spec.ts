@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { editDistance, suggest, unknownKey } from './suggest.js';
+
+const KEYS = ['host', 'port', 'allowedHosts', 'allowedOrigins', 'pageSize'];
+
+describe('suggest', () => {
+  it.each([
+    ['two letters swapped', 'prot', 'port'],
+    ['a letter left out', 'pagSize', 'pageSize'],
+    ['a letter too many', 'hosts', 'host'],
+    ['another case', 'PAGESIZE', 'pageSize'],
+    ['a few slips in a long word', 'allowdOrigin', 'allowedOrigins'],
+  ])('finds the key behind %s', (_slip, word, meant) => {
+    expect(suggest(word, KEYS)).toBe(meant);
+  });
+
+  it.each(['token', 'x', ''])('suggests nothing for %j, which is like none of the keys', (word) => {
+    expect(suggest(word, KEYS)).toBeUndefined();
+  });
+
+  it('always finds a key that is only written in another case', () => {
+    fc.assert(fc.property(fc.constantFrom(...KEYS), (key) => suggest(key.toUpperCase(), KEYS) === key));
+  });
+});
+
+describe('editDistance', () => {
+  it.each([
+    ['', '', 0],
+    ['port', '', 4],
+    ['port', 'port', 0],
+    ['port', 'prot', 1],
+    ['port', 'sport', 1],
+    ['kitten', 'sitting', 3],
+  ])('of %j and %j is %i', (a, b, distance) => {
+    expect(editDistance(a, b)).toBe(distance);
+  });
+
+  it('is the same in both directions, and zero only for equal words', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        const distance = editDistance(a, b);
+        return distance === editDistance(b, a) && (distance === 0) === (a === b);
+      }),
+    );
+  });
+
+  it('lies between the difference of the lengths and the longer length', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        const distance = editDistance(a, b);
+        return distance >= Math.abs(a.length - b.length) && distance <= Math.max(a.length, b.length);
+      }),
+    );
+  });
+});
+
+describe('unknownKey', () => {
+  it('lists the known keys when none is near', () => {
+    expect(unknownKey('token', ['host', 'port'], ' in http')).toBe(
+      'unknown key in http; known are host, port',
+    );
+  });
+});

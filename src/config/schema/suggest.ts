@@ -1,0 +1,37 @@
+/** What to say about a key that is none. `where` names the section when the reader cannot see it. */
+export function unknownKey(name: string, known: readonly string[], where = ''): string {
+  const meant = suggest(name, known);
+  const help = meant === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${meant}\`?`;
+  return `unknown key${where}${help}`;
+}
+
+/** The candidate that was most likely meant by `word`; undefined when nothing is near enough. */
+export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  const near = Math.max(1, Math.floor(word.length / 3));
+  let best: { readonly candidate: string; readonly distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance <= near && (!best || distance < best.distance)) best = { candidate, distance };
+  }
+  return best?.candidate;
+}
+
+/** Damerau-Levenshtein: insertions, deletions, substitutions and swaps of neighbours each count one. */
+export function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = at(previous, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? at(beforePrevious, j - 2) + 1 : Infinity;
+      current.push(Math.min(substitution, swap, at(previous, j) + 1, at(current, j - 1) + 1));
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return at(previous, b.length);
+}
+
+const at = (row: readonly number[], index: number): number => row[index] ?? Infinity;

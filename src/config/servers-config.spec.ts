@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from './load-config.js';
+
+const read = (servers: string) =>
+  readConfig({ text: `mcpServers:\n  ${servers}`, file: 'g.yaml', env: {} }).mcpServers;
+
+describe('mcpServers', () => {
+  it('are kept in the order of the file', () => {
+    const servers = ['zoo', '10', '9', 'Ab', 'a.b', 'a_b-c'];
+    const text = servers.map((id) => `${id}: { command: node }`).join('\n  ');
+    expect([...read(text).keys()]).toEqual(servers);
+  });
+
+  it.each([
+    ['a program', 'a: { command: node }', { type: 'stdio', command: 'node', args: [], env: {} }],
+    ['a program that says so', 'a: { type: stdio, command: node }', { type: 'stdio' }],
+    ['Streamable HTTP', 'a: { url: "https://x/mcp" }', { type: 'http', url: 'https://x/mcp', headers: {} }],
+    ['Streamable HTTP that says so', 'a: { type: http, url: "http://x" }', { type: 'http' }],
+    ['Streamable HTTP in other words', 'a: { type: streamable-http, url: "http://x" }', { type: 'http' }],
+    ['Streamable HTTP as Cline writes it', 'a: { type: streamableHttp, url: "http://x" }', { type: 'http' }],
+    ['the older transport', 'a: { type: sse, url: "http://x" }', { type: 'sse' }],
+  ])('may be %s', (_what, text, expected) => {
+    expect(read(text).get('a')).toMatchObject(expected);
+  });
+
+  it('have defaults for what all of them share', () => {
+    expect(read('a: { command: node }').get('a')).toMatchObject({
+      enabled: true,
+      concurrency: 8,
+      queue: 100,
+      timeoutMs: 60000,
+      tools: { disabled: [], exclusive: [] },
+      isolation: 'shared',
+      naming: {},
+    });
+  });
+
+  it('take everything a server can have', () => {
+    const common = 'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session';
+    const apart = 'tools: { disabled: [x], exclusive: [y] }, naming: { tools: never }';
+    expect(
+      read(`a: { command: c, args: ["", b], env: { A: "" }, cwd: d, ${common}, ${apart} }`).get('a'),
+    ).toEqual({
+      type: 'stdio',
+      command: 'c',
+      args: ['', 'b'],
+      env: { A: '' },
+      cwd: 'd',
+      enabled: false,
+      concurrency: 1,
+      queue: 0,
+      timeoutMs: 1,
+      isolation: 'session',
+      tools: { disabled: ['x'], exclusive: ['y'] },
+      naming: { tools: 'never' },
+    });
+  });
+
+  it.each([
+    ['both command and url', '{ command: x, url: "http://x" }', 'a.url: cannot stand beside `command`'],
+    ['headers for a program', '{ command: x, headers: {} }', 'a.headers: cannot stand beside `command`'],
+    ['arguments for an address', '{ url: "http://x", args: [] }', 'a.args: cannot stand beside `url`'],
+    ['neither command nor url', '{}', 'a.command: must be given, or `url` for a server'],
+    ['nothing at all', '', 'a.command: must be given'],
+    ['a remote type without url', '{ type: sse }', 'a.url: must be given'],
+    ['a mistyped command', '{ comand: x }', 'a.comand: unknown key, did you mean `command`?'],
+    ['a mistyped url', '{ ulr: x }', 'a.ulr: unknown key, did you mean `url`?'],
+    ['a type that is not the one of a command', '{ type: http, command: x }', 'a.type: must be stdio here'],
+    [
+      'a type that is not one of a url',
+      '{ type: stdio, url: "http://x" }',
+      'a.type: must be one of http, sse',
+    ],
+    ['another protocol', '{ url: "ftp://x" }', 'a.url: must start with http:// or https://'],
+    ['half an address', '{ url: "http://" }', 'a.url: must be a whole address'],
+    [
+      'a password in the address',
+      '{ url: "http://u:p@x" }',
+      'a.url: must be a whole address, and a password',
+    ],
+    ['a number as argument', '{ command: x, args: [a, 1] }', 'a.args[1]: must be text, but is a number'],
+    ['a flag as variable', '{ command: x, env: { DEBUG: true } }', 'a.env.DEBUG: must be text'],
+    ['a variable that cannot be', '{ command: x, env: { "A=B": c } }', 'a.env["A=B"]: must be the name of'],
+    [
+      'a reserved variable',
+      '{ command: x, env: { __proto__: c } }',
+      'a.env.__proto__: this name is reserved',
+    ],
+    [
+      'a header that cannot be',
+      '{ url: "http://x", headers: { "a b": c } }',
+      'a.headers["a b"]: must be the name',
+    ],
+    [
+      'a header of two lines',
+      '{ url: "http://x", headers: { A: "b\\n" } }',
+      'a.headers: the value of `A` must be one',
+    ],
+    [
+      'no concurrency',
+      '{ command: x, concurrency: 0 }',
+      'a.concurrency: must be a whole number from 1 to 1000',
+    ],
+    ['an endless timeout', '{ command: x, timeoutMs: 0 }', 'a.timeoutMs: must be a whole number from 1 to'],
+    [
+      'a mistyped key of its tools',
+      '{ command: x, tools: { disable: [] } }',
+      'a.tools.disable: unknown key, did',
+    ],
+    ['an unknown style', '{ command: x, naming: { tools: no } }', 'a.naming.tools: must be one of always,'],
+    [
+      'an unknown isolation',
+      '{ command: x, isolation: none }',
+      'a.isolation: must be one of shared, exclusive',
+    ],
+  ])('cannot have %s', (_what, server, problem) => {
+    expect(() => read(`a: ${server}`)).toThrow(`mcpServers.${problem}`);
+  });
+
+  it.each(['a b', '-a', '_a', 'ä', '""', 'a/b', `${'a'.repeat(65)}`])('cannot have the id %s', (id) => {
+    expect(() => read(`${id}: { command: node }`)).toThrow('a server id has 1 to 64 characters');
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('cannot have the reserved id %s', (id) => {
+    expect(() => read(`${id}: { command: node }`)).toThrow(`mcpServers.${id}: this name is reserved`);
+  });
+});

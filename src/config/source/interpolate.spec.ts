@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { interpolate } from './interpolate.js';
+
+const ENV = { TOKEN: 's3cret', EMPTY: '', NESTED: '${TOKEN}', DOLLARS: '$& $1 $$' };
+
+describe('interpolate', () => {
+  it.each([
+    ['a variable', '${TOKEN}', 's3cret'],
+    ['a variable within a text', 'Bearer ${TOKEN}!', 'Bearer s3cret!'],
+    ['several variables', '${TOKEN}/${TOKEN}', 's3cret/s3cret'],
+    ['the default of an unset variable', '${HOST:-localhost}', 'localhost'],
+    ['the default of an empty variable', '${EMPTY:-x}', 'x'],
+    ['an empty default', 'a${HOST:-}b', 'ab'],
+    ['a default with colons and dashes', '${URL:-http://a:-1}', 'http://a:-1'],
+    ['no default where the variable is set', '${TOKEN:-x}', 's3cret'],
+    ['an empty variable as nothing', '<${EMPTY}>', '<>'],
+    ['an escaped reference as plain text', '$${TOKEN}', '${TOKEN}'],
+    ['a reference beside an escaped one', '$${TOKEN} ${TOKEN}', '${TOKEN} s3cret'],
+    ['a dollar before an escape', '$$${TOKEN}', '$${TOKEN}'],
+    ['a value with a reference in it as it is', '${NESTED}', '${TOKEN}'],
+    ['a value with replacement patterns as it is', '${DOLLARS}', '$& $1 $$'],
+    ['other dollars as they are', 'cost $5 $TOKEN', 'cost $5 $TOKEN'],
+  ])('puts in %s', (_what, text, result) => {
+    expect(interpolate(text, ENV)).toMatchObject({ text: result, problems: [] });
+  });
+
+  it.each(['HOME_OF_NOBODY', 'constructor', '__proto__', 'toString'])(
+    'refuses ${%s}, which is not set',
+    (name) => {
+      const { problems } = interpolate(`\${${name}}`, ENV);
+      expect(problems).toEqual([`the environment variable ${name} is not set`]);
+    },
+  );
+
+  it.each(['${}', '${env:TOKEN}', '${TOKEN', '${1A}', '${TOKEN-x}', '${A:-${TOKEN}}', '${ TOKEN }'])(
+    'refuses %s, which is no reference',
+    (text) => {
+      expect(interpolate(text, ENV).problems).toEqual([
+        expect.stringContaining('is neither ${NAME} nor ${NAME:-default}'),
+      ]);
+    },
+  );
+
+  it('names the variables whose values are now in the text, and not those that gave way to a default', () => {
+    expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).used).toEqual(['TOKEN']);
+  });
+
+  it('gives any text back that was escaped', () => {
+    const pieces = fc.constantFrom('$', '{', '}', '${', '$${', ':-', 'TOKEN', 'x');
+    const texts = fc.oneof(
+      fc.string(),
+      fc.array(pieces).map((all) => all.join('')),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        const escaped = text.replaceAll('${', () => '$${');
+        expect(interpolate(escaped, ENV)).toEqual({ text, used: [], problems: [] });
+      }),
+    );
+  });
+
+  it('never looks at a value again', () => {
+    fc.assert(fc.property(fc.string(), (value) => interpolate('<${V}>', { V: value }).text === `<${value}>`));
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { readConfig } from '../load-config.js';
+
+const secretsOf = (text: string, env: Record<string, string>) =>
+  readConfig({ text, file: 'g.yaml', env }).secrets;
+
+describe('secrets', () => {
+  it.each([
+    ['a header', 'mcpServers: { a: { url: "http://a", headers: { Authorization: "Bearer ${V}" } } }'],
+    ['a variable', 'mcpServers: { a: { command: node, env: { KEY: "${V}" } } }'],
+    ['an argument', 'mcpServers: { a: { command: node, args: ["--key=${V}"] } }'],
+    ['an address', 'mcpServers: { a: { url: "http://a/?key=${V}" } }'],
+  ])('are values that the environment put into %s', (_where, text) => {
+    expect(secretsOf(text, { V: 'hunter22' })).toEqual(['hunter22']);
+  });
+
+  it.each([
+    ['a short one', 'mcpServers: { a: { command: node, args: ["${V}"] } }', 'hunt2'],
+    ['the address to listen on', 'http: { host: "${V}" }', 'localhost'],
+    ['the state directory', 'stateDir: "${V}"', '/var/lib/gatehouse'],
+    ['a number', 'limits: { requestBytes: "${V}" }', '1000000'],
+    ['a choice', 'naming: { tools: "${V}" }', 'conflict'],
+  ])('are not values like %s', (_what, text, value) => {
+    expect(secretsOf(text, { V: value })).toEqual([]);
+  });
+
+  it('are not defaults, which stand in the file', () => {
+    expect(secretsOf('mcpServers: { a: { command: node, args: ["${V:-in-the-file}"] } }', {})).toEqual([]);
+  });
+
+  it('are also values that came as overrides, alone or within a mapping', () => {
+    const env = {
+      GATEHOUSE__MCPSERVERS__A__HEADERS__AUTHORIZATION: 'Bearer one',
+      GATEHOUSE__MCPSERVERS__B: '{ command: some-program, args: [--token, hunter22] }',
+      GATEHOUSE__HTTP__ALLOWEDHOSTS: '[gatehouse.example.com]',
+    };
+    expect(secretsOf('mcpServers: { a: { url: "http://a" } }', env)).toEqual([
+      '--token',
+      'hunter22',
+      'Bearer one',
+    ]);
+  });
+
+  it('are remembered once', () => {
+    const text = 'mcpServers: { a: { command: node, args: ["${V}", "${V}"] } }';
+    expect(secretsOf(text, { V: 'hunter22' })).toEqual(['hunter22']);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { FairQueue, type Place } from './fair-queue.js';
+
+/** The same rule with plain arrays and linear scans. */
+class NaiveQueue {
+  private lanes: { key: string; items: number[] }[] = [];
+
+  get items(): number[] {
+    return this.lanes.flatMap((lane) => lane.items);
+  }
+
+  push(key: string, item: number): void {
+    const lane = this.lanes.find((candidate) => candidate.key === key);
+    if (lane) lane.items.push(item);
+    else this.lanes.push({ key, items: [item] });
+  }
+
+  peek(): number | undefined {
+    return this.lanes[0]?.items[0];
+  }
+
+  shift(): number | undefined {
+    const lane = this.lanes.shift();
+    if (!lane) return undefined;
+    const item = lane.items.shift();
+    if (lane.items.length > 0) this.lanes.push(lane);
+    return item;
+  }
+
+  remove(item: number): boolean {
+    const lane = this.lanes.find((candidate) => candidate.items.includes(item));
+    if (!lane) return false;
+    lane.items = lane.items.filter((candidate) => candidate !== item);
+    this.lanes = this.lanes.filter((candidate) => candidate.items.length > 0);
+    return true;
+  }
+}
+
+type Step =
+  | { readonly do: 'push'; readonly key: string }
+  | { readonly do: 'shift' }
+  | { readonly do: 'remove'; readonly which: number };
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('push' as const),
+        key: fc.constantFrom('a', 'b', '__proto__', ''),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('shift' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), which: fc.nat(60) }) },
+  ),
+  { maxLength: 80 },
+);
+
+/** Every item is its number in the order of pushing. */
+class Pair {
+  readonly queue = new FairQueue<number>();
+  readonly naive = new NaiveQueue();
+  private readonly places: Place<number>[] = [];
+
+  /** What either queue answers to the step. */
+  take(step: Step): [unknown, unknown] {
+    if (step.do === 'shift') return [this.queue.shift(), this.naive.shift()];
+    if (step.do === 'push') {
+      const item = this.places.length;
+      this.places.push(this.queue.push(step.key, item));
+      this.naive.push(step.key, item);
+      return [this.queue.size, this.naive.items.length];
+    }
+    const place = this.places[step.which];
+    return place ? [this.queue.remove(place), this.naive.remove(place.item)] : [false, false];
+  }
+}
+
+function drain<T>(queue: FairQueue<T>): T[] {
+  return Array.from({ length: queue.size }, () => queue.shift() as T);
+}
+
+describe('FairQueue', () => {
+  it('does what the naive queue does', () => {
+    fc.assert(
+      fc.property(steps, (taken) => {
+        const pair = new Pair();
+        for (const step of taken) {
+          const [answer, expected] = pair.take(step);
+          expect(answer).toBe(expected);
+          expect(pair.queue.peek()).toBe(pair.naive.peek());
+          expect(pair.queue.size).toBe(pair.naive.items.length);
+          expect([...pair.queue]).toEqual(pair.naive.items);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('has nothing to give when it is empty', () => {
+    const queue = new FairQueue<string>();
+    expect(queue.size).toBe(0);
+    expect(queue.peek()).toBeUndefined();
+    expect(queue.shift()).toBeUndefined();
+  });
+
+  it.each([
+    ['one key is first in, first out', ['a1', 'a2', 'a3'], ['a1', 'a2', 'a3']],
+    ['keys take turns', ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'], ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']],
+    ['the first to come has the first turn', ['b1', 'a1', 'b2'], ['b1', 'a1', 'b2']],
+  ])('%s', (_rule, pushed, served) => {
+    const queue = new FairQueue<string>();
+    for (const item of pushed) queue.push(item.charAt(0), item);
+    expect(drain(queue)).toEqual(served);
+  });
+
+  it('serves each of k waiting keys once in every k shifts', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 }), (backlogs) => {
+        const queue = new FairQueue<number>();
+        for (const [key, backlog] of backlogs.entries()) {
+          for (let i = 0; i < backlog; i++) queue.push(`${key}`, key);
+        }
+        const everyone = backlogs.map((_, key) => key);
+        for (let round = 0; round < 20; round++) {
+          const served = everyone.map(() => {
+            const key = queue.shift() as number;
+            queue.push(`${key}`, key);
+            return key;
+          });
+          expect(served.toSorted((a, b) => a - b)).toEqual(everyone);
+        }
+      }),
+    );
+  });
+
+  it('lets a single item wait one turn of each key, whatever the others have waiting', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), fc.nat(100), (others, servedBefore) => {
+        const queue = new FairQueue<string>();
+        for (let i = 0; i < 10_000; i++) queue.push('flood', 'flood');
+        for (let key = 1; key < others; key++) {
+          for (let i = 0; i < 200; i++) queue.push(`other ${key}`, 'other');
+        }
+        for (let i = 0; i < servedBefore; i++) queue.shift();
+        queue.push('single', 'single');
+        expect(drain(queue).indexOf('single')).toBeLessThanOrEqual(others);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('keeps whoever is first in front while others push', () => {
+    const queue = new FairQueue<string>();
+    queue.push('a', 'first');
+    for (const key of ['b', 'a', 'c']) queue.push(key, 'later');
+    expect(queue.peek()).toBe('first');
+  });
+
+  it('removes an item once, and not at all after it was served', () => {
+    const queue = new FairQueue<string>();
+    const served = queue.push('a', 'served');
+    const left = queue.push('a', 'left');
+    queue.shift();
+    expect(queue.remove(served)).toBe(false);
+    expect(queue.remove(left)).toBe(true);
+    expect(queue.remove(left)).toBe(false);
+    expect(queue.size).toBe(0);
+  });
+
+  it('may lose the item at hand while it is walked through', () => {
+    const queue = new FairQueue<string>();
+    const places = new Map(
+      ['a1', 'a2', 'b1', 'c1', 'c2'].map((item) => [item, queue.push(item.charAt(0), item)]),
+    );
+    const seen: string[] = [];
+    for (const item of queue) {
+      seen.push(item);
+      const place = places.get(item);
+      if (place) queue.remove(place);
+    }
+    expect(seen).toEqual(['a1', 'a2', 'b1', 'c1', 'c2']);
+    expect(queue.size).toBe(0);
+  });
+
+  it('refuses the place of another queue', () => {
+    const queue = new FairQueue<string>();
+    queue.push('a', 'ours');
+    const theirs = new FairQueue<string>().push('a', 'theirs');
+    expect(queue.remove(theirs)).toBe(false);
+    expect(queue.size).toBe(1);
+  });
+
+  it('leaves a long queue from the back without searching it', () => {
+    const queue = new FairQueue<number>();
+    const places = Array.from({ length: 200_000 }, (_, i) => queue.push('a', i));
+    for (const place of places.toReversed()) queue.remove(place);
+    expect(queue.size).toBe(0);
+  });
+});

@@ -1,0 +1,242 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  JsonText,
+  elementsOf,
+  mapMember,
+  memberText,
+  membersOf,
+  onOneLine,
+  withMember,
+} from './json-text.js';
+
+/** One member as it is written: every part is text. */
+interface WrittenMember {
+  readonly before: string;
+  readonly key: string;
+  readonly colon: string;
+  readonly value: string;
+  readonly after: string;
+}
+
+interface WrittenObject {
+  readonly lead: string;
+  readonly members: readonly WrittenMember[];
+  readonly tail: string;
+}
+
+const written = ({ lead, members, tail }: WrittenObject): string =>
+  `${lead}{${members.map((m) => m.before + m.key + m.colon + m.value + m.after).join(',')}}${tail}`;
+
+const keyOf = (member: WrittenMember): string => JSON.parse(member.key) as string;
+
+const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 2 });
+
+const stringText = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }).map((plain) => JSON.stringify(plain).slice(1, -1)),
+      fc.constantFrom('\\"', '\\\\', '\\/', '\\b', '\\n', '{', '}', '[', ']', ',', ':', '\u2028'),
+      fc.nat(0xffff).map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`),
+    ),
+    { maxLength: 6 },
+  )
+  .map((parts) => `"${parts.join('')}"`);
+
+const scalarText = fc.oneof(
+  stringText,
+  fc.constantFrom('true', 'false', 'null', '0', '-0', '1.0', '1e400', '-1.50E-7', '12345678901234567890123'),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+);
+
+/** Few keys, in several spellings, so that many stand twice. */
+const keyText = fc.oneof(
+  fc.constantFrom('"a"', '"\\u0061"', '"__proto__"', '""', '"a\\"b"', '"\\\\"', '"constructor"'),
+  stringText,
+);
+
+const { object, array } = fc.letrec<{ value: string; array: string[]; object: WrittenObject }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, depthIdentifier: 'json' },
+    scalarText,
+    tie('array').map((elements) => `[${elements.join(',')}]`),
+    tie('object').map(written),
+  ),
+  array: fc.array(
+    fc.tuple(space, tie('value'), space).map((parts) => parts.join('')),
+    { maxLength: 4, depthIdentifier: 'json' },
+  ),
+  object: fc.record({
+    lead: space,
+    members: fc.array(
+      fc.record({
+        before: space,
+        key: keyText,
+        colon: fc.tuple(space, space).map(([left, right]) => `${left}:${right}`),
+        value: tie('value').map((text) => text.trim()),
+        after: space,
+      }),
+      { maxLength: 5, depthIdentifier: 'json' },
+    ),
+    tail: space,
+  }),
+}));
+
+const someKey = fc.oneof(fc.constantFrom('a', '__proto__', '', 'a"b', '\\', 'new'), fc.string());
+
+const cut = (text: string, { start, end }: { start: number; end: number }): string => text.slice(start, end);
+
+/** An array inside an object inside an array …, 100,000 deep, with a bracket in a string at the bottom. */
+const DEEP = `${'[{"d":'.repeat(50_000)}"]}"${'}]'.repeat(50_000)}`;
+
+describe('membersOf', () => {
+  it('finds every member where it stands, in order, duplicates included', () => {
+    fc.assert(
+      fc.property(object, fc.string(), (source, prefix) => {
+        const text = prefix + written(source);
+        const members = membersOf(text, prefix.length);
+        expect(members.map((member) => [member.key, cut(text, member)])).toEqual(
+          source.members.map((member) => [keyOf(member), member.value]),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('reads what JSON.stringify writes, at any indent', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(4), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        const read = membersOf(text).map((member) => [member.key, JSON.parse(cut(text, member))]);
+        expect(read).toEqual(Object.entries(JSON.parse(text) as object));
+      }),
+    );
+  });
+
+  it.each(['[]', '["a"]', 'null', '1', '"{"', ''])('refuses %j, which is no object', (text) => {
+    expect(() => membersOf(text)).toThrow(TypeError);
+  });
+});
+
+describe('elementsOf', () => {
+  it('finds every element where it stands', () => {
+    fc.assert(
+      fc.property(array, space, fc.string(), (elements, inner, prefix) => {
+        const text = `${prefix}[${elements.length > 0 ? elements.join(',') : inner}]`;
+        const read = elementsOf(text, prefix.length).map((element) => cut(text, element));
+        expect(read).toEqual(elements.map((element) => element.trim()));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(['{}', '{"a":[]}', 'null', '1', '"["', ''])('refuses %j, which is no array', (text) => {
+    expect(() => elementsOf(text)).toThrow(TypeError);
+  });
+});
+
+describe('memberText', () => {
+  it('is the value that JSON.parse takes, as it was written', () => {
+    fc.assert(
+      fc.property(object, someKey, (source, key) => {
+        const text = written(source);
+        const value = memberText(text, key);
+        expect(value).toBe(source.members.findLast((member) => keyOf(member) === key)?.value);
+        const parsed = Object.getOwnPropertyDescriptor(JSON.parse(text), key)?.value as unknown;
+        expect(value && JSON.stringify(JSON.parse(value))).toBe(JSON.stringify(parsed));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([
+    ['{"n":12345678901234567890}', 'n', '12345678901234567890'],
+    ['{"n":1.0 }', 'n', '1.0'],
+    ['{"n":1e400}', 'n', '1e400'],
+    ['{"a":1,"\\u0061":2}', 'a', '2'],
+    ['{"__proto__":{"x":1}}', '__proto__', '{"x":1}'],
+    ['{"s":"\\\\"}', 's', '"\\\\"'],
+    ['{"s":"\\\\\\"}"}', 's', '"\\\\\\"}"'],
+    ['{ }', 'toString', undefined],
+  ])('of %s at %s is %s', (text, key, value) => {
+    expect(memberText(text, key)).toBe(value);
+  });
+});
+
+describe('mapMember', () => {
+  it('changes the named member wherever it stands, and no other byte', () => {
+    fc.assert(
+      fc.property(object, someKey, (source, key) => {
+        const members = source.members.map((member) =>
+          keyOf(member) === key ? { ...member, value: `[${member.value}]` } : member,
+        );
+        const changed = mapMember(written(source), key, (value) => `[${value}]`);
+        expect(changed).toBe(written({ ...source, members }));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('takes the replacement literally', () => {
+    expect(mapMember('{"a":1}', 'a', () => `"$&$1$'"`)).toBe(`{"a":"$&$1$'"}`);
+  });
+});
+
+describe('withMember', () => {
+  it('replaces the member or appends it, and touches nothing else', () => {
+    fc.assert(
+      fc.property(object, someKey, scalarText, (source, key, value) => {
+        const found = source.members.some((member) => keyOf(member) === key);
+        const replaced = source.members.map((member) =>
+          keyOf(member) === key ? { ...member, value } : member,
+        );
+        const added = { before: '', key: JSON.stringify(key), colon: ':', value, after: '' };
+        const members = found ? replaced : [...source.members, added];
+        expect(withMember(written(source), key, value)).toBe(written({ ...source, members }));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([
+    ['{}', '{"k":1}'],
+    [' { } ', ' { "k":1} '],
+    ['{"a":"{"}', '{"a":"{","k":1}'],
+    ['{"a":{}\n}\n', '{"a":{}\n,"k":1}\n'],
+  ])('makes of %j %j', (text, result) => {
+    expect(withMember(text, 'k', '1')).toBe(result);
+  });
+});
+
+describe('deep nesting', () => {
+  it('costs no stack', () => {
+    const text = `{"deep":${DEEP},"last":1}`;
+    expect(memberText(text, 'deep')).toBe(DEEP);
+    expect(withMember(text, 'last', '2')).toBe(`{"deep":${DEEP},"last":2}`);
+    expect(elementsOf(DEEP)).toEqual([{ start: 1, end: DEEP.length - 1 }]);
+  });
+
+  it('and long runs of backslashes and quotes take linear time', () => {
+    const value = `"${'\\\\'.repeat(500_000)}${'\\"'.repeat(500_000)}"`;
+    expect(memberText(`{"a":${value}}`, 'a')).toBe(value);
+  });
+});
+
+describe('onOneLine', () => {
+  it('takes out the line breaks and keeps the value', () => {
+    fc.assert(
+      fc.property(object, (source) => {
+        const line = onOneLine(written(source));
+        expect(line).not.toMatch(/[\r\n]/);
+        expect(JSON.stringify(JSON.parse(line))).toBe(JSON.stringify(JSON.parse(written(source))));
+      }),
+    );
+  });
+});
+
+describe('JsonText', () => {
+  it('is the value again inside a larger JSON', () => {
+    expect(JSON.stringify({ result: new JsonText('{ "a" : 1.0 }') })).toBe('{"result":{"a":1}}');
+    expect(JsonText.of({ a: [1] }).text).toBe('{"a":[1]}');
+  });
+});

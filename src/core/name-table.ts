@@ -1,0 +1,181 @@
+import { JsonText, mapMember, memberText, withMember } from './json-text.js';
+import { assignNames, prefixedName, type NamingStyle } from './naming.js';
+import type { Scope } from './scope.js';
+
+/** A tool or prompt as its server listed it: its own name and its definition as it was written. */
+export interface Definition {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What one server offers of one kind. */
+export interface Offer {
+  readonly server: string;
+  readonly style: NamingStyle;
+  readonly definitions: readonly Definition[];
+}
+
+/** A definition under its public name. */
+export interface Entry {
+  readonly server: string;
+  readonly own: string;
+  /** What clients see; undefined when another server's tool holds the name and no prefix is allowed. */
+  readonly name: string | undefined;
+  /** The definition as clients see it. */
+  readonly text: string;
+  readonly definition: Definition;
+}
+
+/** The key under which every listed tool and prompt says where it comes from. */
+export const SERVER_MARK = 'io.gatehouse/server';
+
+/** All tools, or all prompts, of all servers: who is called what. Immutable; a change builds a new one. */
+export class NameTable {
+  private readonly views = new Map<string, NameView>();
+
+  private constructor(
+    private readonly entries: readonly Entry[],
+    private readonly separator: string,
+  ) {}
+
+  static readonly EMPTY = new NameTable([], '__');
+
+  /** Entries of `previous` whose definition and name are unchanged are taken over as they are. */
+  static build(offers: readonly Offer[], separator: string, previous = NameTable.EMPTY): NameTable {
+    const kept = new Map(previous.entries.map((entry) => [entry.definition, entry]));
+    const claims = offers.flatMap(({ server, style, definitions }) =>
+      definitions.map((definition) => ({ server, style, own: definition.name, definition })),
+    );
+    const names = assignNames(claims, separator);
+    const entries = claims.map(({ server, own, definition }, index): Entry => {
+      const name = names[index];
+      const old = kept.get(definition);
+      if (old && old.name === name) return old;
+      return { server, own, name, definition, text: publicText(definition.text, server, name ?? own) };
+    });
+    return new NameTable(entries, separator);
+  }
+
+  /** What a scope sees; built once, kept as long as the table lives. */
+  view(scope: Scope): NameView {
+    let view = this.views.get(scope.key);
+    if (!view) {
+      view = new NameView(
+        this.entries.filter((entry) => scope.allows(entry.server)),
+        this.separator,
+      );
+      this.views.set(scope.key, view);
+    }
+    return view;
+  }
+
+  /** Definitions that lost their name to an earlier server and are listed nowhere. */
+  get unlisted(): readonly Entry[] {
+    return this.entries.filter((entry) => entry.name === undefined);
+  }
+
+  /** The servers whose part of the list differs between the two tables. */
+  changedServers(previous: NameTable): Set<string> {
+    const before = previous.listedByServer();
+    const after = this.listedByServer();
+    const servers = new Set([...before.keys(), ...after.keys()]);
+    for (const server of servers) {
+      if (sameTexts(before.get(server) ?? [], after.get(server) ?? [])) servers.delete(server);
+    }
+    return servers;
+  }
+
+  private listedByServer(): Map<string, string[]> {
+    const texts = new Map<string, string[]>();
+    for (const entry of this.entries) {
+      if (entry.name === undefined) continue;
+      const list = texts.get(entry.server);
+      if (list) list.push(entry.text);
+      else texts.set(entry.server, [entry.text]);
+    }
+    return texts;
+  }
+}
+
+/** The part of a table that one scope sees. */
+export class NameView {
+  /** Sorted by public name, so that a position in the list is a name and survives a change of the list. */
+  private readonly listed: readonly (Entry & { readonly name: string })[];
+  private readonly byName = new Map<string, Entry>();
+  private readonly byPrefixedName = new Map<string, Entry>();
+  private readonly byOwnName = new Map<string, Entry | 'ambiguous'>();
+  private readonly pages = new Map<string, JsonText>();
+
+  constructor(entries: readonly Entry[], separator: string) {
+    this.listed = entries.filter(isListed).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      if (entry.name !== undefined) this.byName.set(entry.name, entry);
+      this.byPrefixedName.set(prefixedName(entry.server, separator, entry.own), entry);
+      this.byOwnName.set(entry.own, this.byOwnName.has(entry.own) ? 'ambiguous' : entry);
+    }
+  }
+
+  get size(): number {
+    return this.listed.length;
+  }
+
+  /** By the listed name, else by the prefixed name, else by the server's own name if only one has it here. */
+  find(name: string): Entry | undefined {
+    const entry = this.byName.get(name) ?? this.byPrefixedName.get(name) ?? this.byOwnName.get(name);
+    return entry === 'ambiguous' ? undefined : entry;
+  }
+
+  /**
+   * The list result that follows the name `after`, as text that is built once and reused for every client.
+   * `seal` turns the last name of a page into its cursor.
+   */
+  page(member: string, after: string, size: number, seal: (position: string) => string): JsonText {
+    let page = this.pages.get(after);
+    if (!page) {
+      page = this.buildPage(member, after, size, seal);
+      this.pages.set(after, page);
+    }
+    return page;
+  }
+
+  private buildPage(
+    member: string,
+    after: string,
+    size: number,
+    seal: (position: string) => string,
+  ): JsonText {
+    const from = after === '' ? 0 : firstAfter(this.listed, after);
+    const entries = this.listed.slice(from, from + size);
+    const last = entries.at(-1);
+    const more = last !== undefined && from + size < this.listed.length;
+    const list = entries.map((entry) => entry.text).join(',');
+    const cursor = more ? `,"nextCursor":${JSON.stringify(seal(last.name))}` : '';
+    return new JsonText(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
+  }
+}
+
+const isListed = (entry: Entry): entry is Entry & { readonly name: string } => entry.name !== undefined;
+
+function firstAfter(sorted: readonly { readonly name: string }[], name: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]!.name <= name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const sameTexts = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((text, index) => text === b[index]);
+
+/** The definition with its public name and the mark of its server; everything else as the server wrote it. */
+function publicText(text: string, server: string, name: string): string {
+  const mark = JSON.stringify(server);
+  const renamed = mapMember(text, 'name', () => JSON.stringify(name));
+  const meta = memberText(renamed, '_meta');
+  return meta?.startsWith('{')
+    ? mapMember(renamed, '_meta', (old) => withMember(old, SERVER_MARK, mark))
+    : withMember(renamed, '_meta', `{${JSON.stringify(SERVER_MARK)}:${mark}}`);
+}

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../core/errors.js';
+
+/** The client must take every one of these, because the answer may become any of them. */
+export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
+  const accept = request.headers.accept ?? '';
+  if (types.every((type) => accepts(accept, type))) return;
+  throw new GatewayError('not-acceptable', `Not acceptable: the client must accept ${types.join(' and ')}`);
+}
+
+export function requireJson(request: IncomingMessage): void {
+  const [type] = (request.headers['content-type'] ?? '').split(';', 1);
+  if (type?.trim().toLowerCase() === 'application/json') return;
+  throw new GatewayError('unsupported-media-type', 'Unsupported media type: send application/json');
+}
+
+function accepts(header: string, type: string): boolean {
+  if (header.includes(type)) return true;
+  const group = `${type.slice(0, type.indexOf('/'))}/*`;
+  return header.includes('*/*') || header.includes(group);
+}

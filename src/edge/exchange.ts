@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import { eventFrame, primingFrame } from './event-frame.js';
+import type { EventStream, SendOptions } from './event-stream.js';
+
+/** What an exchange needs of the session it belongs to. */
+export interface ExchangeHost {
+  readonly primesStreams: boolean;
+  /** A stream of its own, which the client can resume. */
+  openStream(): EventStream;
+  closeStream(stream: EventStream): void;
+}
+
+const STREAM_HEAD = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+export function openEventStream(response: ServerResponse): void {
+  response.writeHead(200, STREAM_HEAD);
+  response.flushHeaders();
+}
+
+/**
+ * The answer to one POST. It is plain JSON if nothing has to be said before the result; otherwise, from the first
+ * word on, it is an event stream that outlives its connection.
+ */
+export class Exchange {
+  private readonly answers: string[] = [];
+  private stream: EventStream | undefined;
+  readonly startedAt = performance.now();
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly host: ExchangeHost,
+    /** Requests yet to be answered. */
+    private open: number,
+    private readonly isBatch: boolean,
+  ) {}
+
+  /** Something ahead of the result. */
+  send(message: string, options?: SendOptions): void {
+    if (this.open === 0) return;
+    const stream = this.asStream();
+    stream.send(eventFrame(message, stream.name), options);
+  }
+
+  answer(message: string): void {
+    this.open--;
+    if (this.stream) {
+      this.stream.send(eventFrame(message, this.stream.name));
+      if (this.open === 0) this.endStream(this.stream);
+      return;
+    }
+    if (!this.isBatch) {
+      this.writeJson(message);
+      return;
+    }
+    this.answers.push(message);
+    if (this.open === 0) this.writeJson(`[${this.answers.join(',')}]`);
+  }
+
+  /** A result that takes long: something must travel, or a proxy takes the silence for death. */
+  keepAlive(): void {
+    if (this.open > 0) this.asStream().keepAlive();
+  }
+
+  /** Becomes a stream, with whatever was answered so far as its first events. */
+  private asStream(): EventStream {
+    if (this.stream) return this.stream;
+    const stream = this.host.openStream();
+    this.stream = stream;
+    if (this.host.primesStreams) stream.send(primingFrame(stream.name));
+    for (const answer of this.answers) stream.send(eventFrame(answer, stream.name));
+    if (!this.response.destroyed) {
+      openEventStream(this.response);
+      stream.connect(this.response);
+    }
+    return stream;
+  }
+
+  private endStream(stream: EventStream): void {
+    stream.end();
+    this.host.closeStream(stream);
+  }
+
+  private writeJson(body: string): void {
+    if (this.response.destroyed) return;
+    this.response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    });
+    this.response.end(body);
+  }
+}

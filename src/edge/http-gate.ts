@@ -1,0 +1,76 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { GatewayError } from '../core/errors.js';
+import type { AllowedOrigins } from './allowed-origins.js';
+import { writeError } from './http-errors.js';
+
+/** Where MCP requests go. */
+export interface McpEndpoint {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+const MCP_PATH = '/mcp';
+/** Orchestrators call these by address; they say nothing that a web page could not know. */
+const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
+/** Longer than the idle timeouts of common load balancers, so that they and not we close idle connections. */
+const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * The one door. Every request on every path is checked here for its Host and Origin; MCP requests go straight to their
+ * endpoint, because a web framework's request and reply objects would cost more than all the rest of a call; everything
+ * else goes to Nest.
+ */
+export class HttpGate {
+  private endpoint: McpEndpoint | undefined;
+
+  constructor(private readonly allowed: AllowedOrigins) {}
+
+  /** Lets MCP requests in. Until then there are none: the server does not listen yet. */
+  open(endpoint: McpEndpoint): void {
+    this.endpoint = endpoint;
+  }
+
+  server(others: RequestListener): Server {
+    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+      this.enter(request, response, others);
+    });
+    return server;
+  }
+
+  private enter(request: IncomingMessage, response: ServerResponse, others: RequestListener): void {
+    const path = pathOf(request.url ?? '/');
+    const { host, origin } = request.headers;
+    if (!PROBES.has(path) && !this.allowed.allowsHost(host)) {
+      refuse(request, response, 'the Host header names no host of this gateway (see http.allowedHosts)');
+      return;
+    }
+    if (!this.allowed.allowsOrigin(origin)) {
+      refuse(request, response, 'requests of this Origin are not allowed (see http.allowedOrigins)');
+      return;
+    }
+    if (origin !== undefined) allowReading(response, origin);
+    if (path === MCP_PATH && this.endpoint) this.endpoint.handle(request, response);
+    else others(request, response);
+  }
+}
+
+const pathOf = (url: string): string => {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+};
+
+function refuse(request: IncomingMessage, response: ServerResponse, why: string): void {
+  writeError(request, response, new GatewayError('forbidden', `Forbidden: ${why}`));
+}
+
+/** The page's origin was found allowed: its browser may show it the answer. */
+function allowReading(response: ServerResponse, origin: string): void {
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', 'mcp-session-id, mcp-protocol-version');
+  response.setHeader('vary', 'origin');
+}

@@ -1,0 +1,42 @@
+import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ServerNotification } from '../backends/link.js';
+import { Backends } from '../backends/backends.service.js';
+import { JsonText } from '../core/json-text.js';
+import { DEFAULT_LOG_LEVEL, mostTalkative } from './log-level.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+/** Log messages that belong to no call go to every client that set a level and may see the server. */
+@Injectable()
+export class LogMessages implements OnModuleInit {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly backends: Backends,
+  ) {}
+
+  onModuleInit(): void {
+    this.backends.onNotification((server, notification) => this.broadcast(server, notification));
+  }
+
+  /** Servers are asked for what the most talkative client wants; the rest is filtered here. */
+  setLevel(client: Session, level: LoggingLevel): void {
+    client.logLevel = level;
+    this.settle();
+    client.onClose(this.settle);
+  }
+
+  private readonly settle = (): void => {
+    const wanted = [...this.sessions.all()].map((session) => session.logLevel ?? DEFAULT_LOG_LEVEL);
+    const level = mostTalkative(wanted);
+    if (level === undefined) return;
+    for (const backend of this.backends.all()) backend.setLogLevel(level);
+  };
+
+  private broadcast(server: string, { method, paramsText }: ServerNotification): void {
+    if (method !== 'notifications/message' || paramsText === undefined) return;
+    const params = new JsonText(paramsText);
+    for (const session of this.sessions.all())
+      if (session.logLevel !== undefined && session.scope.allows(server)) session.notify(method, params);
+  }
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { Limits } from '../config/limits.js';
+import { GatewayError } from '../core/errors.js';
+import { readMessage, type Inbound } from '../mcp/json-rpc.js';
+import { revisionOf, SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
+import { parseEventId } from './event-frame.js';
+import { requireAccept, requireJson } from './content-negotiation.js';
+import { writeError } from './http-errors.js';
+import { MessageIntake } from './message-intake.js';
+import { readBody } from './request-body.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+const ALLOW = 'GET, POST, DELETE, OPTIONS';
+const LARGEST_BATCH = 20;
+
+/** MCP's Streamable HTTP: one path, three verbs. Checks the exchange; the messages in it are the intake's business. */
+@Injectable()
+export class McpEndpoint {
+  /** No new requests are taken; those in flight go on. */
+  draining = false;
+
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly intake: MessageIntake,
+    private readonly limits: Limits,
+  ) {}
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    this.route(request, response).catch((error: unknown) => writeError(request, response, error));
+  }
+
+  private async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.draining) {
+      response.setHeader('connection', 'close');
+      throw new GatewayError('draining', 'The gateway is shutting down: connect again');
+    }
+    switch (request.method) {
+      case 'POST':
+        return this.post(request, response);
+      case 'GET':
+        return this.listen(request, response);
+      case 'DELETE':
+        return this.end(request, response);
+      case 'OPTIONS':
+        return preflight(response);
+      default:
+        response.setHeader('allow', ALLOW);
+        throw new GatewayError('method-not-allowed', `Use one of ${ALLOW}`);
+    }
+  }
+
+  private async post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    requireAccept(request, 'application/json', 'text/event-stream');
+    requireJson(request);
+    const body = await readBody(request, this.limits.requestBytes);
+    const parsed = parseJson(body);
+    if (Array.isArray(parsed)) {
+      const session = this.sessionOf(request);
+      this.intake.acceptBatch(readBatch(parsed, session), session, response);
+      return;
+    }
+    const message = readMessage(parsed, body);
+    if (message.kind === 'invalid') {
+      const error = new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
+      writeError(request, response, error, message.id);
+      return;
+    }
+    if (message.kind === 'request' && message.method === 'initialize') {
+      if (request.headers['mcp-session-id'] !== undefined) {
+        this.sessionOf(request);
+        throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
+      }
+      return this.intake.initialize(message, response);
+    }
+    this.intake.accept(message, this.sessionOf(request), response);
+  }
+
+  private async listen(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    requireAccept(request, 'text/event-stream');
+    const session = this.sessionOf(request);
+    const lastEventId = request.headers['last-event-id'];
+    if (lastEventId === undefined) {
+      session.listen(response);
+      return;
+    }
+    const resume = parseEventId(String(lastEventId));
+    if (!resume) throw new GatewayError('bad-request', 'Last-Event-ID is none of ours');
+    session.listen(response, resume);
+  }
+
+  private async end(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.sessionOf(request).close();
+    response.writeHead(200, { 'content-length': 0 });
+    response.end();
+  }
+
+  private sessionOf(request: IncomingMessage): Session {
+    const version = request.headers['mcp-protocol-version'];
+    if (version !== undefined && !revisionOf(version))
+      throw new GatewayError(
+        'bad-request',
+        `Unsupported MCP-Protocol-Version (supported: ${SUPPORTED_VERSIONS.join(', ')})`,
+      );
+    return this.sessions.get(request.headers['mcp-session-id'] as string | undefined);
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new GatewayError('parse-error', 'Parse error: the body is not JSON', undefined, { cause });
+  }
+}
+
+function readBatch(parsed: readonly unknown[], session: Session): Inbound[] {
+  if (!session.revision.batches)
+    throw new GatewayError(
+      'invalid-request',
+      `Invalid request: MCP ${session.revision.version} has no batches`,
+    );
+  if (parsed.length === 0 || parsed.length > LARGEST_BATCH)
+    throw new GatewayError('invalid-request', `Invalid request: a batch has 1 to ${LARGEST_BATCH} messages`);
+  return parsed.map((message) => readMessage(message, JSON.stringify(message)));
+}
+
+/** A browser asks before it sends what another origin's page wants sent; the gate has let only allowed ones through. */
+function preflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    'access-control-allow-methods': ALLOW,
+    'access-control-allow-headers':
+      'content-type, accept, authorization, mcp-session-id, mcp-protocol-version, last-event-id',
+    'access-control-max-age': '600',
+  });
+  response.end();
+}

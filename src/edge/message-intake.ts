@@ -1,0 +1,131 @@
+import type { ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../core/errors.js';
+import { JsonRpcError } from '../mcp/json-rpc-error.js';
+import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
+import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
+import { Exchange } from './exchange.js';
+import { RequestContext } from './request-context.js';
+import { RequestLog } from './request-log.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+type Request = Extract<Inbound, { kind: 'request' }>;
+type Message = Exclude<Inbound, { kind: 'invalid' }>;
+
+/** Takes the messages of a POST to where they belong, and brings every request its answer. */
+@Injectable()
+export class MessageIntake {
+  private running = 0;
+  private idleListeners: (() => void)[] = [];
+
+  constructor(
+    private readonly dispatcher: McpDispatcher,
+    private readonly sessions: Sessions,
+    private readonly log: RequestLog,
+  ) {}
+
+  accept(message: Message, session: Session, response: ServerResponse): void {
+    if (message.kind === 'request') {
+      void this.run(message, session, new Exchange(response, session, 1, false));
+      return;
+    }
+    this.take(message, session);
+    acknowledge(response);
+  }
+
+  acceptBatch(messages: readonly Inbound[], session: Session, response: ServerResponse): void {
+    const answered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid');
+    const exchange = new Exchange(response, session, answered.length, true);
+    for (const message of messages) {
+      if (message.kind === 'request') void this.run(message, session, exchange);
+      else if (message.kind === 'invalid') exchange.answer(invalidAnswer(message));
+      else this.take(message, session);
+    }
+    if (answered.length === 0) acknowledge(response);
+  }
+
+  /** The one request that makes its session: the session becomes usable only with the answer that names it. */
+  async initialize(message: Request, response: ServerResponse): Promise<void> {
+    this.sessions.requireRoom();
+    const session = this.sessions.create();
+    const exchange = new Exchange(response, session, 1, false);
+    const context = contextOf(message, session, exchange);
+    try {
+      const result = await this.dispatcher.request(context, message.params);
+      this.sessions.add(session);
+      response.setHeader('mcp-session-id', session.id);
+      exchange.answer(resultMessage(message.id, result));
+    } catch (error) {
+      exchange.answer(this.failure(context, error));
+    }
+  }
+
+  /** Resolves when no request is being answered. */
+  idle(): Promise<void> {
+    if (this.running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idleListeners.push(resolve));
+  }
+
+  private async run(message: Request, session: Session, exchange: Exchange): Promise<void> {
+    const context = contextOf(message, session, exchange);
+    try {
+      session.begin(context, exchange);
+    } catch (error) {
+      exchange.answer(this.failure(context, error));
+      return;
+    }
+    this.running++;
+    try {
+      const result = await this.dispatcher.request(context, message.params);
+      exchange.answer(resultMessage(message.id, result));
+    } catch (error) {
+      exchange.answer(this.failure(context, error));
+    } finally {
+      session.finish(context, exchange);
+      if (--this.running === 0) this.announceIdle();
+    }
+  }
+
+  private take(message: Exclude<Message, Request>, session: Session): void {
+    if (message.kind === 'response') {
+      session.answer(message);
+      return;
+    }
+    const context = contextOf(message, session, undefined);
+    this.dispatcher.notification(context, message.params).catch((error: unknown) => {
+      this.log.failed(context, JsonRpcError.from(error));
+    });
+  }
+
+  private failure(context: RequestContext, error: unknown): string {
+    const failure = JsonRpcError.from(error);
+    this.log.failed(context, failure);
+    return errorMessage(context.requestId, failure.text);
+  }
+
+  private announceIdle(): void {
+    const listeners = this.idleListeners;
+    this.idleListeners = [];
+    for (const tell of listeners) tell();
+  }
+}
+
+function contextOf(
+  message: Exclude<Message, { kind: 'response' }>,
+  session: Session,
+  exchange: Exchange | undefined,
+): RequestContext {
+  const id = message.kind === 'request' ? message.id : undefined;
+  return new RequestContext(session, exchange, message.method, id, message.paramsText);
+}
+
+function acknowledge(response: ServerResponse): void {
+  response.writeHead(202, { 'content-length': 0 });
+  response.end();
+}
+
+function invalidAnswer({ id, problem }: Extract<Inbound, { kind: 'invalid' }>): string {
+  const error = new GatewayError('invalid-request', `Invalid request: ${problem}`);
+  return errorMessage(id, JsonRpcError.from(error).text);
+}

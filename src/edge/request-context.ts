@@ -1,0 +1,41 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonText } from '../core/json-text.js';
+import type { Scope } from '../core/scope.js';
+import type { AskOptions, McpContext } from '../mcp/mcp-context.js';
+import type { Revision } from '../mcp/revisions/revision.js';
+import type { Exchange } from './exchange.js';
+import type { Session } from './session.js';
+
+/** One message of a client while it is being dealt with. */
+export class RequestContext implements McpContext {
+  private readonly abortion = new AbortController();
+  readonly revision: Revision;
+  readonly scope: Scope;
+
+  constructor(
+    readonly client: Session,
+    private readonly exchange: Exchange | undefined,
+    readonly method: string,
+    readonly requestId: RequestId | undefined,
+    readonly paramsText: string | undefined,
+  ) {
+    this.revision = client.revision;
+    this.scope = client.scope;
+  }
+
+  get signal(): AbortSignal {
+    return this.abortion.signal;
+  }
+
+  abort(): void {
+    this.abortion.abort();
+  }
+
+  notify(method: string, params: JsonText | undefined): void {
+    if (this.exchange) this.client.notifyOn(this.exchange, method, params);
+  }
+
+  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
+    return this.client.askOn((message) => this.exchange?.send(message), method, params, options);
+  }
+}

@@ -1,0 +1,35 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { ErrorKind } from '../core/errors.js';
+import type { JsonRpcError } from '../mcp/json-rpc-error.js';
+import type { RequestContext } from './request-context.js';
+
+/** Failures that an operator wants to know of. The rest are the client's own, or the server's answer. */
+const NOTEWORTHY = new Set<ErrorKind | 'remote'>([
+  'server-unavailable',
+  'timeout',
+  'overloaded',
+  'limit-exceeded',
+]);
+
+/** One line per failed request, with its cause and without its payload. */
+@Injectable()
+export class RequestLog {
+  private readonly logger = new Logger('Request');
+
+  failed({ method }: RequestContext, error: JsonRpcError): void {
+    const cause = error.cause as Error;
+    const entry = {
+      message: 'request failed',
+      method,
+      kind: error.kind,
+      code: error.code,
+      reason: cause.message,
+    };
+    if (error.kind === 'internal') this.logger.error({ ...entry, cause: describe(cause.cause) });
+    else if (NOTEWORTHY.has(error.kind)) this.logger.warn({ ...entry, cause: describe(cause.cause) });
+    else this.logger.debug(entry);
+  }
+}
+
+const describe = (cause: unknown): string | undefined =>
+  cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? undefined : String(cause);

@@ -1,0 +1,96 @@
+import type {
+  ClientCapabilities,
+  Implementation,
+  InitializeResult,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Backends } from '../backends/backends.service.js';
+import { GatewayError } from '../core/errors.js';
+import type { Scope } from '../core/scope.js';
+import { isObject, type Params } from '../mcp/json-rpc.js';
+import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
+import { requireString } from '../mcp/params.js';
+import { LATEST, revisionOf } from '../mcp/revisions/revision.js';
+import { Registry } from '../registry/registry.service.js';
+import { VERSION } from '../version.js';
+import { isLogLevel } from './log-level.js';
+import { LogMessages } from './log-messages.js';
+import type { RequestContext } from './request-context.js';
+
+/** The methods that concern the session itself. */
+@McpController()
+export class SessionController {
+  constructor(
+    private readonly registry: Registry,
+    private readonly backends: Backends,
+    private readonly logMessages: LogMessages,
+  ) {}
+
+  @McpRequest('initialize')
+  initialize(
+    @Payload() params: Params | undefined,
+    @Ctx() { client, scope }: RequestContext,
+  ): InitializeResult {
+    const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST;
+    const capabilities = params?.['capabilities'];
+    if (!isObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
+    client.introduce({
+      revision,
+      capabilities: capabilities as ClientCapabilities,
+      clientInfo: params?.['clientInfo'] as Implementation | undefined,
+    });
+    return {
+      protocolVersion: revision.version,
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        completions: {},
+        logging: {},
+      },
+      serverInfo: { name: 'gatehouse', title: 'Gatehouse', version: VERSION },
+      ...this.instructions(scope),
+    };
+  }
+
+  @McpRequest('ping')
+  ping(): Record<string, never> {
+    return {};
+  }
+
+  @McpRequest('logging/setLevel')
+  setLevel(@Payload() params: Params | undefined, @Ctx() { client }: RequestContext): Record<string, never> {
+    const level = requireString(params, 'level');
+    if (!isLogLevel(level)) throw new GatewayError('invalid-params', `Unknown log level: ${level}`);
+    this.logMessages.setLevel(client, level);
+    return {};
+  }
+
+  @McpNotification('notifications/initialized')
+  initialized(@Ctx() { client }: RequestContext): void {
+    client.isReady = true;
+  }
+
+  @McpNotification('notifications/cancelled')
+  cancelled(@Payload() params: Params | undefined, @Ctx() { client }: RequestContext): void {
+    client.cancel(params?.['requestId'] as RequestId);
+  }
+
+  @McpNotification('notifications/progress')
+  progress(@Payload() params: Params | undefined, @Ctx() { client, paramsText }: RequestContext): void {
+    client.questionProgress(params?.['progressToken'], paramsText ?? '{}');
+  }
+
+  @McpNotification('notifications/roots/list_changed')
+  rootsChanged(@Ctx() { client }: RequestContext): void {
+    this.backends.tellServersOf(client, 'notifications/roots/list_changed');
+  }
+
+  /** What the servers in scope tell models about themselves, each under its own name. */
+  private instructions(scope: Scope): { instructions?: string } {
+    const parts = this.registry.catalog.servers.flatMap(({ id, listing: { instructions } }) =>
+      instructions && scope.allows(id) ? [`# ${id}\n\n${instructions}`] : [],
+    );
+    return parts.length > 0 ? { instructions: parts.join('\n\n') } : {};
+  }
+}

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../core/errors.js';
+import type { JsonText } from '../core/json-text.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
+import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
+import type { AskOptions, McpClient } from '../mcp/mcp-context.js';
+import { LATEST, type Revision } from '../mcp/revisions/revision.js';
+import { canBeAsked, ClientQuestions } from './client-questions.js';
+import { eventFrame, type EventFrame } from './event-frame.js';
+import { EventLog } from './event-log.js';
+import { EventStream, type SendOptions } from './event-stream.js';
+import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
+import { isLogged } from './log-level.js';
+import type { RequestContext } from './request-context.js';
+
+export interface SessionLimits {
+  readonly streamQueue: number;
+  readonly replayEvents: number;
+  readonly inFlightPerSession: number;
+}
+
+/** Who a client said it is. */
+export interface Introduction {
+  readonly revision: Revision;
+  readonly capabilities: ClientCapabilities;
+  readonly clientInfo: Implementation | undefined;
+}
+
+/** Bytes of events that a session keeps for resumption. */
+const REPLAY_BYTES = 1_048_576;
+
+/** One client from its `initialize` to its end: what it may do, what it is doing, and how to reach it. */
+export class Session implements McpClient, ExchangeHost {
+  /** From a CSPRNG; whoever knows it holds the session, so it is never logged. */
+  readonly id = randomBytes(24).toString('base64url');
+  readonly scope: Scope = EVERYTHING;
+  readonly openedAt = Date.now();
+  private introduction: Introduction = { revision: LATEST, capabilities: {}, clientInfo: undefined };
+  private readonly log: EventLog;
+  private readonly standing: EventStream;
+  private readonly streams = new Map<string, EventStream>();
+  private readonly questions = new ClientQuestions();
+  private readonly requests = new Map<RequestId, RequestContext>();
+  private readonly exchanges = new Set<Exchange>();
+  private readonly closeListeners = new Set<() => void>();
+  private lastStream = 0;
+  private lastSeen = performance.now();
+  private closed = false;
+  /** The client has said that it is ready to hear from us. */
+  isReady = false;
+  logLevel: LoggingLevel | undefined;
+
+  constructor(private readonly limits: SessionLimits) {
+    this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
+    this.standing = new EventStream('', this.log, { waiting: limits.streamQueue });
+  }
+
+  get revision(): Revision {
+    return this.introduction.revision;
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.introduction.capabilities;
+  }
+
+  get clientInfo(): Implementation | undefined {
+    return this.introduction.clientInfo;
+  }
+
+  get primesStreams(): boolean {
+    return this.revision.primesStreams;
+  }
+
+  introduce(introduction: Introduction): void {
+    this.introduction = introduction;
+  }
+
+  touch(): void {
+    this.lastSeen = performance.now();
+  }
+
+  /** Nothing open, nothing under way, and nothing heard for so long. */
+  isIdleFor(ms: number): boolean {
+    const busy = this.requests.size > 0 || this.standing.isConnected;
+    return !busy && performance.now() - this.lastSeen >= ms;
+  }
+
+  get inFlight(): number {
+    return this.requests.size;
+  }
+
+  begin(context: RequestContext, exchange: Exchange): void {
+    const id = context.requestId!;
+    if (this.requests.has(id))
+      throw new GatewayError('invalid-request', `A request with the id ${JSON.stringify(id)} is in flight`);
+    const limit = this.limits.inFlightPerSession;
+    if (this.requests.size >= limit)
+      throw new GatewayError(
+        'limit-exceeded',
+        `LimitExceeded: ${limit} requests are in flight in this session`,
+        {
+          code: 'LimitExceeded',
+          limit,
+        },
+      );
+    this.requests.set(id, context);
+    this.exchanges.add(exchange);
+  }
+
+  finish(context: RequestContext, exchange: Exchange): void {
+    this.requests.delete(context.requestId!);
+    this.exchanges.delete(exchange);
+    this.touch();
+  }
+
+  cancel(requestId: RequestId): void {
+    this.requests.get(requestId)?.abort();
+  }
+
+  notify(method: string, params: JsonText | undefined): void {
+    if (!this.wants(method, params)) return;
+    this.deliver(eventFrame(notificationMessage(method, params?.text)), { droppable: true });
+  }
+
+  /** Puts an event on the standing stream; it waits there, within bounds, for a client that has none open. */
+  deliver(frame: EventFrame, options: SendOptions): void {
+    this.standing.send(frame, options);
+  }
+
+  notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
+    if (this.wants(method, params))
+      exchange.send(notificationMessage(method, params?.text), { droppable: true });
+  }
+
+  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
+    if (!this.standing.isConnected)
+      return Promise.reject(
+        new GatewayError('internal', 'The client has no stream on which it could be asked'),
+      );
+    return this.askOn((message) => this.deliver(eventFrame(message), {}), method, params, options);
+  }
+
+  async askOn(
+    send: (message: string) => void,
+    method: string,
+    params: JsonText | undefined,
+    options: AskOptions,
+  ): Promise<JsonText> {
+    if (!canBeAsked(this.capabilities, method, params))
+      throw new GatewayError('method-not-found', `The client does not support ${method}`);
+    return this.questions.ask(method, params, options, send);
+  }
+
+  answer(response: Extract<Inbound, { kind: 'response' }>): boolean {
+    return this.questions.answer(response);
+  }
+
+  questionProgress(token: unknown, params: string): void {
+    this.questions.progress(token, params);
+  }
+
+  openStream(): EventStream {
+    const stream = new EventStream((++this.lastStream).toString(36), this.log, {
+      waiting: this.limits.streamQueue,
+    });
+    this.streams.set(stream.name, stream);
+    return stream;
+  }
+
+  closeStream(stream: EventStream): void {
+    // What the client has not read yet can still be resumed; the log has the rest.
+    if (stream.isDone) this.streams.delete(stream.name);
+  }
+
+  /** Listens for the client: on the standing stream, or on the stream that broke off. */
+  listen(response: ServerResponse, resume?: { stream: string; sequence: number }): void {
+    openEventStream(response);
+    const stream = resume?.stream ? this.streams.get(resume.stream) : this.standing;
+    if (stream) {
+      stream.connect(response, resume?.sequence);
+      if (stream.isDone) this.streams.delete(stream.name);
+      return;
+    }
+    for (const frame of this.log.after(resume!.stream, resume!.sequence)) response.write(frame.bytes);
+    response.end();
+  }
+
+  /** Called now and then: keeps quiet streams alive and lets go of readers that are stuck. */
+  tend(quietMs: number, stuckMs: number): void {
+    this.standing.disconnectIfStuck(stuckMs);
+    this.standing.keepAlive();
+    for (const stream of this.streams.values()) stream.disconnectIfStuck(stuckMs);
+    const now = performance.now();
+    for (const exchange of this.exchanges) if (now - exchange.startedAt >= quietMs) exchange.keepAlive();
+  }
+
+  onClose(listener: () => void): () => void {
+    this.closeListeners.add(listener);
+    return () => this.closeListeners.delete(listener);
+  }
+
+  /** Idempotent. Requests in flight are cancelled, streams end. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const context of this.requests.values()) context.abort();
+    this.questions.close();
+    for (const listener of this.closeListeners) listener();
+    this.endStanding();
+  }
+
+  endStanding(): void {
+    this.standing.end();
+  }
+
+  private wants(method: string, params: JsonText | undefined): boolean {
+    return method !== 'notifications/message' || (params !== undefined && isLogged(params, this.logLevel));
+  }
+}

@@ -1,0 +1,76 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Limits } from '../config/limits.js';
+import { GatewayError } from '../core/errors.js';
+import { Session } from './session.js';
+
+const TEND_EVERY_MS = 5000;
+/** An answer that is not there by then becomes a stream, so that something can travel meanwhile. */
+const QUIET_MS = 15_000;
+const STUCK_MS = 30_000;
+
+/** The sessions there are. A session is a record and nothing else: no process or connection belongs to it alone. */
+@Injectable()
+export class Sessions implements OnModuleInit {
+  private readonly sessions = new Map<string, Session>();
+  private readonly timers: NodeJS.Timeout[] = [];
+
+  constructor(private readonly limits: Limits) {}
+
+  onModuleInit(): void {
+    const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
+    this.timers.push(
+      setInterval(() => this.expire(), sweepEvery).unref(),
+      setInterval(() => this.tend(), TEND_EVERY_MS).unref(),
+    );
+  }
+
+  get size(): number {
+    return this.sessions.size;
+  }
+
+  all(): Iterable<Session> {
+    return this.sessions.values();
+  }
+
+  /** A session that nobody can use until it is added. */
+  create(): Session {
+    return new Session(this.limits);
+  }
+
+  add(session: Session): void {
+    this.sessions.set(session.id, session);
+    session.onClose(() => this.sessions.delete(session.id));
+  }
+
+  requireRoom(): void {
+    const limit = this.limits.sessions;
+    if (this.sessions.size >= limit)
+      throw new GatewayError('limit-exceeded', `LimitExceeded: ${limit} sessions are open`, {
+        code: 'LimitExceeded',
+        limit,
+      });
+  }
+
+  get(id: string | undefined): Session {
+    if (id === undefined) throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
+    const session = this.sessions.get(id);
+    if (!session) throw new GatewayError('session-not-found', 'Session not found: initialize again');
+    session.touch();
+    return session;
+  }
+
+  /** Lets go of everything, once nothing new comes in any more. */
+  close(): void {
+    for (const timer of this.timers) clearInterval(timer);
+    for (const session of this.sessions.values()) session.close();
+  }
+
+  private expire(): void {
+    for (const session of this.sessions.values())
+      if (session.isIdleFor(this.limits.sessionIdleMs)) session.close();
+  }
+
+  private tend(): void {
+    for (const session of this.sessions.values()) session.tend(QUIET_MS, STUCK_MS);
+  }
+}

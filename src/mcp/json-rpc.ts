@@ -1,0 +1,81 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { JsonText, memberText } from '../core/json-text.js';
+
+export type Params = Readonly<Record<string, unknown>>;
+
+/** One JSON-RPC message of a client, understood once. The texts are slices of what the client wrote. */
+export type Inbound =
+  | {
+      readonly kind: 'request';
+      readonly id: RequestId;
+      readonly method: string;
+      readonly params: Params | undefined;
+      readonly paramsText: string | undefined;
+    }
+  | {
+      readonly kind: 'notification';
+      readonly method: string;
+      readonly params: Params | undefined;
+      readonly paramsText: string | undefined;
+    }
+  | {
+      readonly kind: 'response';
+      readonly id: RequestId;
+      readonly outcome: 'result' | 'error';
+      readonly text: string;
+    }
+  | { readonly kind: 'invalid'; readonly id: RequestId | undefined; readonly problem: string };
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value));
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Sorts one message; `text` is the text that `message` was parsed from. */
+export function readMessage(message: unknown, text: string): Inbound {
+  if (!isObject(message)) return invalid(undefined, 'a message must be an object');
+  const { id, method, params } = message;
+  const knownId = isRequestId(id) ? id : undefined;
+  if (message['jsonrpc'] !== '2.0') return invalid(knownId, 'jsonrpc must be "2.0"');
+  if (method === undefined) return readResponse(message, text);
+  if (typeof method !== 'string') return invalid(knownId, 'method must be a string');
+  if (params !== undefined && !isObject(params)) return invalid(knownId, 'params must be an object');
+  const paramsText = params && memberText(text, 'params');
+  if (id === undefined) return { kind: 'notification', method, params, paramsText };
+  if (knownId === undefined) return invalid(undefined, 'id must be a string or an integer');
+  return { kind: 'request', id: knownId, method, params, paramsText };
+}
+
+function readResponse(message: Record<string, unknown>, text: string): Inbound {
+  const { id, result, error } = message;
+  if (!isRequestId(id)) return invalid(undefined, 'id must be a string or an integer');
+  if (result !== undefined && error === undefined)
+    return { kind: 'response', id, outcome: 'result', text: memberText(text, 'result') ?? 'null' };
+  if (isObject(error) && result === undefined)
+    return { kind: 'response', id, outcome: 'error', text: memberText(text, 'error') ?? 'null' };
+  return invalid(id, 'a message must be a request, a notification or a response');
+}
+
+const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
+
+const textOf = (value: unknown): string => (value instanceof JsonText ? value.text : JSON.stringify(value));
+
+export const resultMessage = (id: RequestId, result: unknown): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${textOf(result ?? {})}}`;
+
+/** An id that could not be read is left out. */
+export const errorMessage = (id: RequestId | undefined, error: string): string =>
+  id === undefined
+    ? `{"jsonrpc":"2.0","error":${error}}`
+    : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${error}}`;
+
+export const requestMessage = (id: RequestId, method: string, params: string | undefined): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}${paramsPart(params)}}`;
+
+export const notificationMessage = (method: string, params: string | undefined): string =>
+  `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${paramsPart(params)}}`;
+
+const paramsPart = (params: string | undefined): string =>
+  params === undefined ? '' : `,"params":${params}`;

@@ -1,0 +1,32 @@
+import type { INestApplication, LoggerService } from '@nestjs/common';
+import { killAllChildren } from './backends/stdio/live-groups.js';
+
+/** The first signal drains, the second does not wait. No way out of the process leaves a child behind. */
+export function exitOnSignals(app: INestApplication, logger: LoggerService): void {
+  let closing = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (closing) {
+      logger.warn({ message: 'second signal: exiting at once', signal });
+      process.exit(1);
+    }
+    closing = true;
+    logger.log({ message: 'shutting down', signal });
+    app.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  process.on('exit', killAllChildren);
+  process.on('unhandledRejection', (reason) =>
+    logger.error({ message: 'unhandled rejection', cause: String(reason) }),
+  );
+  process.on('uncaughtException', (error) => {
+    logger.error({ message: 'uncaught exception', stack: error.stack });
+    process.exit(1);
+  });
+}

@@ -1,0 +1,54 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Catalog, type CatalogChange, type ListedServer } from '../core/catalog.js';
+import { Naming } from '../config/naming.js';
+
+type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
+
+/** The one provider every room shares: what is offered right now, and word of every change. */
+@Injectable()
+export class Registry {
+  private readonly logger = new Logger(Registry.name);
+  private readonly listeners = new Set<ChangeListener>();
+  private readonly listed = new Map<string, ListedServer>();
+  private current = Catalog.EMPTY;
+
+  constructor(private readonly naming: Naming) {}
+
+  get catalog(): Catalog {
+    return this.current;
+  }
+
+  /** Puts a server's listing in the place its rank gives it, or replaces the one it had. */
+  put(server: ListedServer): void {
+    this.listed.set(server.id, server);
+    this.rebuild();
+  }
+
+  remove(server: string): void {
+    if (this.listed.delete(server)) this.rebuild();
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private rebuild(): void {
+    const previous = this.current;
+    const servers = [...this.listed.values()].toSorted((a, b) => a.rank - b.rank);
+    this.current = previous.next(servers, this.naming.separator);
+    const change = this.current.changesSince(previous);
+    if (change.tools.size === 0 && change.prompts.size === 0) return;
+    this.warnOfUnlisted(previous);
+    for (const listener of this.listeners) listener(change, this.current);
+  }
+
+  private warnOfUnlisted(previous: Catalog): void {
+    const known = new Set([...previous.tools.unlisted, ...previous.prompts.unlisted]);
+    for (const entry of [...this.current.tools.unlisted, ...this.current.prompts.unlisted]) {
+      if (known.has(entry)) continue;
+      const { server, own } = entry;
+      this.logger.warn({ message: 'name belongs to an earlier server; not listed', server, name: own });
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Backends } from '../backends/backends.service.js';
+import { GatewayError } from '../core/errors.js';
+import type { JsonText } from '../core/json-text.js';
+import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import type { Params } from '../mcp/json-rpc.js';
+import { requireString, withOwnValue } from '../mcp/params.js';
+import { ListPages } from '../registry/list-pages.js';
+import { Registry } from '../registry/registry.service.js';
+
+/** The tools of all servers as one list, and the way from a public name to the server behind it. */
+@McpController()
+export class ToolsController {
+  constructor(
+    private readonly registry: Registry,
+    private readonly backends: Backends,
+    private readonly pages: ListPages,
+  ) {}
+
+  @McpRequest('tools/list')
+  list(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText {
+    return this.pages.page('tools', this.registry.catalog.tools, context.scope, params?.['cursor']);
+  }
+
+  @McpRequest('tools/call')
+  call(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+    const name = requireString(params, 'name');
+    const tool = this.registry.catalog.tools.view(context.scope).find(name);
+    if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
+    const backend = this.backends.get(tool.server);
+    return backend.call({
+      method: 'tools/call',
+      params: withOwnValue(context.paramsText, 'name', tool.own),
+      caller: context,
+      exclusive: backend.config.tools.exclusive.includes(tool.own),
+    });
+  }
+}

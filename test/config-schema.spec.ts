@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { configJsonSchema } from '../src/config/json-schema.js';
+import { loadConfig } from '../src/config/load-config.js';
+
+const generated = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+
+describe('config/', () => {
+  it('holds the schema that the code declares; if not, run `npm run schema`', () => {
+    expect(readFileSync('config/gatehouse.schema.json', 'utf8')).toBe(generated);
+  });
+
+  it('holds a default config that can be loaded in an empty environment', () => {
+    const config = loadConfig({ path: 'config/gatehouse.yaml', env: {} });
+    expect(config.http).toMatchObject({ host: '127.0.0.1', port: 3000 });
+    expect([...config.mcpServers.keys()]).toEqual(['everything', 'filesystem', 'memory']);
+  });
+
+  it('tells editors about the schema', () => {
+    const [first] = readFileSync('config/gatehouse.yaml', 'utf8').split('\n');
+    expect(first).toBe('# yaml-language-server: $schema=./gatehouse.schema.json');
+  });
+});
