@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { configJsonSchema } from '../src/config/json-schema.js';
+import { schemaFileText } from '../src/config/json-schema.js';
 import { loadConfig } from '../src/config/load-config.js';
-
-const generated = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 
 describe('config/', () => {
   it('holds the schema that the code declares; if not, run `npm run schema`', () => {
-    expect(readFileSync('config/gatehouse.schema.json', 'utf8')).toBe(generated);
+    expect(readFileSync('config/gatehouse.schema.json', 'utf8')).toBe(schemaFileText());
   });
 
   it('holds a default config that can be loaded in an empty environment', () => {

@@ -228,17 +228,6 @@ describe('CallGate, deadlines', () => {
     expect(server.started).toEqual(['a']);
   });
 
-  it('keeps one timer for all that wait, and none when they have left', () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 5_000 });
-    const now = performance.now();
-    server.calls('running');
-    for (let i = 0; i < 5_000; i++)
-      void server.call(`waiting ${i}`, { deadline: now + 1_000 + ((i * 7) % 99) });
-    expect(jest.getTimerCount()).toBe(1);
-    server.gate.rejectWaiting(new Error('lost'));
-    expect(jest.getTimerCount()).toBe(0);
-  });
-
   it('is not put off by calls that come with hardly any time left', () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 20 });
     server.calls('running');
@@ -256,7 +245,7 @@ describe('CallGate, deadlines', () => {
     void server.call('endless', { deadline: Infinity });
     void server.call('ages', { deadline: 1e15 });
     expect(setTimer.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1]);
-    expect(setTimer.mock.results[0]?.value.hasRef()).toBe(false);
+    expect(setTimer.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
   });
 
   it('fails each call within a step of its deadline, and never before', async () => {

@@ -42,5 +42,5 @@ function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
 
 /** The old transport, as the SDK has it. It parses on its own, so payloads keep their meaning but not their bytes. */
 function sseTransport(url: string, headers: Readonly<Record<string, string>>): LinkTransport {
-  return new SSEClientTransport(new URL(url), { requestInit: { headers } }) as LinkTransport;
+  return new SSEClientTransport(new URL(url), { requestInit: { headers } });
 }

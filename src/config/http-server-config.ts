@@ -2,7 +2,12 @@ import { CommonServerConfig } from './common-server-config.js';
 import { Choice, Text, TextRecord } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 
-const HEADER = { pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, says: 'must be the name of an HTTP header' };
+const HEADER_NAME = { pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, says: 'must be the name of an HTTP header' };
+
+const HEADER_VALUE = {
+  pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
+  says: 'must be one line of characters that a header may carry',
+};
 
 /** A server that is reached over HTTP. */
 export class HttpServerConfig extends CommonServerConfig {
@@ -14,15 +19,13 @@ export class HttpServerConfig extends CommonServerConfig {
 
   @Rule<string>('address', isUsable, 'must be a whole address, and a password in it belongs into headers')
   @Text('Address of the MCP endpoint.', {
-    pattern: /^https?:\/\//,
-    says: 'must start with http:// or https://',
+    rule: { pattern: /^https?:\/\//, says: 'must start with http:// or https://' },
     missing: 'must be given',
   })
   readonly url: string;
 
-  @TextRecord(HEADER, 'Headers of every request to the server, such as Authorization.', {
-    pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
-    says: 'must be one line of characters that a header may carry',
+  @TextRecord(HEADER_NAME, 'Headers of every request to the server, such as Authorization.', {
+    rule: HEADER_VALUE,
   })
   readonly headers: Readonly<Record<string, string>> = {};
 }

@@ -6,6 +6,11 @@ const REMOTE_WITHOUT_AUTH =
   'everybody who reaches this address could call every tool, because nothing authenticates clients yet: ' +
   'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
 
+const ORIGIN = {
+  pattern: /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/,
+  says: 'must be an origin like https://app.example.com, without path or final slash',
+};
+
 /** Where the gateway listens and whom it answers. */
 export class HttpSettings {
   @Rule<string>(
@@ -22,16 +27,14 @@ export class HttpSettings {
   @TextList(
     'Host headers to answer besides those of loopback: names under which clients reach the gateway.',
     {
-      pattern: /^[^\s/@]+$/,
-      says: 'must be a host or host:port, without scheme or path',
+      rule: { pattern: /^[^\s/@]+$/, says: 'must be a host or host:port, without scheme or path' },
       open: true,
     },
   )
   readonly allowedHosts: readonly string[] = [];
 
   @TextList('Origins of web pages that may talk to the gateway. A request without Origin needs no entry.', {
-    pattern: /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/,
-    says: 'must be an origin like https://app.example.com, without path or final slash',
+    rule: ORIGIN,
     open: true,
   })
   readonly allowedOrigins: readonly string[] = [];

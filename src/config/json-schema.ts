@@ -3,9 +3,9 @@ import {
   keysOf,
   RESERVED_NAMES,
   sectionOf,
-  type NameRule,
   type SectionType,
   type Shape,
+  type TextRule,
 } from './schema/shape.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -29,6 +29,9 @@ export function configJsonSchema(): JsonSchema {
   };
 }
 
+/** What stands in config/gatehouse.schema.json. */
+export const schemaFileText = (): string => `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+
 function schemaOf(shape: Shape): JsonSchema {
   switch (shape.kind) {
     case 'section':
@@ -45,18 +48,17 @@ function schemaOf(shape: Shape): JsonSchema {
     case 'choice':
       return orReference({ enum: [...shape.values, ...shape.aliases.keys()] });
     default:
-      return shape.pattern
-        ? orReference({ type: 'string', pattern: shape.pattern.source })
+      return shape.rule
+        ? orReference({ type: 'string', pattern: shape.rule.pattern.source })
         : { type: 'string' };
   }
 }
 
 function objectOf(type: SectionType): JsonSchema {
   const keys = [...keysOf(type)];
-  const defaults = Object.entries(new type());
+  const defaults = new type();
   const properties = keys.map(([name, { description, shape }]) => {
-    const [, value] = defaults.find(([key]) => key === name) ?? [];
-    return [name, { description, ...schemaOf(shape), ...defaultOf(shape, value) }];
+    return [name, { description, ...schemaOf(shape), ...defaultOf(shape, Reflect.get(defaults, name)) }];
   });
   const required = keys.filter(([, { missing }]) => missing !== undefined).map(([name]) => name);
   return {
@@ -72,7 +74,7 @@ function defaultOf(shape: Shape, value: unknown): JsonSchema {
   return isMapping || value === undefined ? {} : { default: value };
 }
 
-const mappingOf = ({ pattern }: NameRule, values: JsonSchema): JsonSchema => ({
+const mappingOf = ({ pattern }: TextRule, values: JsonSchema): JsonSchema => ({
   type: 'object',
   propertyNames: { pattern: pattern.source, not: { enum: RESERVED_NAMES } },
   additionalProperties: values,

@@ -12,8 +12,7 @@ export class Naming {
   readonly tools: NamingStyle = 'always';
 
   @Text('What stands between server and name.', {
-    pattern: /^[A-Za-z0-9_.-]{1,8}$/,
-    says: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -',
+    rule: { pattern: /^[A-Za-z0-9_.-]{1,8}$/, says: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -' },
     open: true,
   })
   readonly separator: string = '__';

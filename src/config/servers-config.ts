@@ -1,11 +1,11 @@
 import { HttpServerConfig } from './http-server-config.js';
-import type { NameRule, SectionShape, SectionType } from './schema/shape.js';
+import type { TextRule, SectionShape, SectionType } from './schema/shape.js';
 import { StdioServerConfig } from './stdio-server-config.js';
 
 /** One server. `type` tells them apart: `stdio`, or `http` and `sse`. */
 export type ServerConfig = StdioServerConfig | HttpServerConfig;
 
-export const SERVER_ID: NameRule = {
+export const SERVER_ID: TextRule = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
   says: 'a server id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
 };

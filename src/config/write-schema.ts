@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { configJsonSchema } from './json-schema.js';
+import { schemaFileText } from './json-schema.js';
 
 // The script behind `npm run schema`: editors check config files against what it writes.
 const file = new URL('../../config/gatehouse.schema.json', import.meta.url);
-writeFileSync(file, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+writeFileSync(file, schemaFileText());

@@ -32,4 +32,4 @@ export class RequestLog {
 }
 
 const describe = (cause: unknown): string | undefined =>
-  cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? undefined : String(cause);
+  cause instanceof Error ? (cause.stack ?? cause.message) : undefined;

@@ -1,9 +1,4 @@
-import type {
-  ClientCapabilities,
-  Implementation,
-  InitializeResult,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation, InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
@@ -37,7 +32,7 @@ export class SessionController {
     if (!isObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
     client.introduce({
       revision,
-      capabilities: capabilities as ClientCapabilities,
+      capabilities,
       clientInfo: params?.['clientInfo'] as Implementation | undefined,
     });
     return {

@@ -9,8 +9,7 @@ export const MCP = Symbol('MCP');
 export const McpController = (): ClassDecorator => applyDecorators(Controller(), UseFilters(McpErrorFilter));
 
 /** Answers one MCP request method, for instance `tools/call`. */
-export const McpRequest = (method: string): MethodDecorator => MessagePattern(method, MCP) as MethodDecorator;
+export const McpRequest = (method: string): MethodDecorator => MessagePattern(method, MCP);
 
 /** Takes one MCP notification, for instance `notifications/cancelled`. */
-export const McpNotification = (method: string): MethodDecorator =>
-  EventPattern(method, MCP) as MethodDecorator;
+export const McpNotification = (method: string): MethodDecorator => EventPattern(method, MCP);

@@ -50,13 +50,16 @@ export interface Asked {
   readonly disconnected: Promise<void>;
 }
 
+export type Script = (asked: Asked) => unknown;
+
 export class ScriptedServer {
   readonly asked = new Arrivals<Asked>('a request');
   readonly sockets = new Set<Socket>();
   connections = 0;
+  port = 0;
   private readonly server: Server;
 
-  private constructor(private script: (asked: Asked) => void) {
+  private constructor(private readonly script: Script) {
     this.server = createServer((request, response) => {
       const { method = '', url = '', headers, socket } = request;
       const disconnected = new Promise<void>((resolve) => response.once('close', resolve));
@@ -67,7 +70,7 @@ export class ScriptedServer {
         const { id } = (text ? JSON.parse(text) : {}) as { id?: unknown };
         const asked = { method, url, headers, text, id, response, socket, disconnected };
         this.asked.add(asked);
-        this.script(asked);
+        void this.script(asked);
       });
     });
     this.server.on('connection', (socket) => {
@@ -77,15 +80,16 @@ export class ScriptedServer {
     });
   }
 
-  static async start(script: (asked: Asked) => void = () => {}): Promise<ScriptedServer> {
+  static async start(script: Script = () => {}, port = 0): Promise<ScriptedServer> {
     const server = new ScriptedServer(script);
-    server.server.listen(0, '127.0.0.1');
+    server.server.listen(port, '127.0.0.1');
     await once(server.server, 'listening');
+    server.port = (server.server.address() as AddressInfo).port;
     return server;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/mcp`;
+    return `http://127.0.0.1:${this.port}/mcp`;
   }
 
   async stop(): Promise<void> {
@@ -113,10 +117,14 @@ export function watch(transport: StreamableHttpTransport) {
   const errors = new Arrivals<Error>('an error');
   const states = new Arrivals<string>('a state of the stream');
   const closes = new Arrivals<true>('the close');
-  transport.onmessage = (message, received) => messages.add({ message, received });
-  transport.onerror = errors.add;
-  transport.onstream = states.add;
-  transport.onclose = () => closes.add(true);
+  const onmessage: StreamableHttpTransport['onmessage'] = (message, received) =>
+    messages.add({ message, received });
+  Object.assign(transport, {
+    onmessage,
+    onerror: errors.add,
+    onstream: states.add,
+    onclose: () => closes.add(true),
+  });
   return { messages, errors, states, closes };
 }
 

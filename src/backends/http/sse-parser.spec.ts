@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { SseParser } from './sse-parser.js';
 
 function parse(chunks: readonly Buffer[], limit = 1_000_000) {

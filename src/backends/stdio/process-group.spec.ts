@@ -104,9 +104,11 @@ describe('a child process', () => {
 
   it('takes its grandchildren along when it is closed', async () => {
     const { transport, events } = await sh('sleep 1000 & echo $! >&2; wait');
-    const grandchild = await grandchildOf(transport);
+    const pids = [transport.pid ?? 0, await grandchildOf(transport)];
+    expect(pids.every(alive)).toBe(true);
     await transport.close();
-    expect([transport.pid ?? 0, grandchild].filter(alive)).toEqual([]);
+    expect(pids.filter(alive)).toEqual([]);
+    expect(transport.pid).toBeUndefined();
     expect(events).toEqual(['closed']);
     expect(transport.exitReason).toBe('killed by SIGTERM');
   });
@@ -174,17 +176,19 @@ describe('a child process', () => {
 
   it('is closed even while it starts', async () => {
     const { transport, events } = transportTo({ command: 'cat' });
-    await Promise.all([transport.start(), transport.close()]);
+    const starting = transport.start();
+    const pid = transport.pid ?? 0;
+    await Promise.all([starting, transport.close()]);
     expect(events).toEqual(['closed']);
-    expect(alive(transport.pid ?? 0)).toBe(false);
+    expect(alive(pid)).toBe(false);
   });
 
   it('dies at once in an emergency, with its grandchildren', async () => {
     const { transport, events } = await sh('trap "" TERM; sleep 1000 & echo $! >&2; wait');
-    const grandchild = await grandchildOf(transport);
+    const pids = [transport.pid ?? 0, await grandchildOf(transport)];
     transport.killNow();
     await until(() => events.includes('closed'));
-    expect([transport.pid ?? 0, grandchild].filter(alive)).toEqual([]);
+    expect(pids.filter(alive)).toEqual([]);
     transport.killNow();
   });
 

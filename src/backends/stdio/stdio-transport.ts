@@ -62,7 +62,7 @@ export class StdioTransport implements LinkTransport {
   }
 
   get pid(): number | undefined {
-    return this.running?.group.pid;
+    return this.exit === undefined ? this.running?.group.pid : undefined;
   }
 
   /** Why there is no process any more: `exited with code 1`, `killed by SIGKILL`, `line over 8388608 bytes`. */

@@ -4,10 +4,10 @@ import {
   allKeysOf,
   keysOf,
   RESERVED_NAMES,
-  type NameRule,
   type SectionShape,
   type SectionType,
   type Shape,
+  type TextRule,
 } from './shape.js';
 
 /**
@@ -15,16 +15,18 @@ import {
  * property has the type its class declares; whether the value is a good one is for class-validator to say.
  * What does not fit is reported and left at its default.
  */
-export function build(section: SectionShape, document: unknown, problems: Problems): object {
-  return new Builder(problems).section(section, document, []) ?? new (section.choose(new Map()))();
+export function build(
+  section: SectionShape,
+  document: ReadonlyMap<string, unknown>,
+  problems: Problems,
+): object {
+  return new Builder(problems).section(section, document, []);
 }
 
 class Builder {
   constructor(private readonly problems: Problems) {}
 
-  section(shape: SectionShape, value: unknown, path: KeyPath): object | undefined {
-    const given = this.mapping(value, path);
-    if (!given) return undefined;
+  section(shape: SectionShape, given: ReadonlyMap<string, unknown>, path: KeyPath): object {
     const type = shape.choose(given);
     const keys = keysOf(type);
     const section = new type();
@@ -41,16 +43,16 @@ class Builder {
 
   private value(shape: Shape, value: unknown, path: KeyPath): unknown {
     switch (shape.kind) {
-      case 'section':
-        return this.section(shape, value, path);
+      case 'section': {
+        const given = this.mapping(value, path);
+        return given && this.section(shape, given, path);
+      }
       case 'entries': {
-        const entries = this.entries(shape.names, value, path, (at, place) =>
-          this.section(shape.values, at, place),
-        );
+        const entries = this.entries<object>(shape, value, path);
         return entries && shape.collect(entries);
       }
       case 'record': {
-        const texts = this.entries(shape.names, value, path, (at, place) => this.text(at, place));
+        const texts = this.entries<string>(shape, value, path);
         return texts && Object.fromEntries(texts);
       }
       case 'list':
@@ -67,10 +69,9 @@ class Builder {
   }
 
   private entries<T>(
-    names: NameRule,
+    { names, values }: { readonly names: TextRule; readonly values: Shape },
     value: unknown,
     path: KeyPath,
-    entry: (value: unknown, path: KeyPath) => T | undefined,
   ): Map<string, T> | undefined {
     const given = this.mapping(value, path);
     if (!given) return undefined;
@@ -79,8 +80,8 @@ class Builder {
       const place = [...path, name];
       if (RESERVED_NAMES.includes(name)) this.misfit(place, 'this name is reserved');
       else if (!names.pattern.test(name)) this.misfit(place, names.says);
-      const built = entry(item, place);
-      if (built !== undefined) entries.set(name, built);
+      const built = this.value(values, item, place);
+      if (built !== undefined) entries.set(name, built as T);
     }
     return entries;
   }
@@ -116,10 +117,9 @@ function kindOf(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Map) return 'a mapping';
-  return (
-    { string: 'text', number: 'a number', boolean: 'true or false' }[typeof value as string] ??
-    'something else'
-  );
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'number') return 'a number';
+  return typeof value === 'boolean' ? 'true or false' : 'something else';
 }
 
 function stranger(name: string, type: SectionType, shape: SectionShape): string {

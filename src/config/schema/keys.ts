@@ -1,12 +1,13 @@
-import { IsDefined, IsIn, IsNotEmpty, IsOptional, Matches, Max, Min, ValidateNested } from 'class-validator';
+import { IsDefined, IsIn, IsOptional, Matches, Max, Min, ValidateNested } from 'class-validator';
 import { Rule } from './rule.js';
 import {
   declareKey,
   sectionOf,
-  type NameRule,
   type SectionShape,
   type SectionType,
   type Shape,
+  type TextRule,
+  type TextShape,
 } from './shape.js';
 
 /**
@@ -18,17 +19,14 @@ interface Presence {
 }
 
 interface TextOptions extends Presence {
-  readonly pattern?: RegExp;
-  /** What to say when the pattern does not match. */
-  readonly says?: string;
+  readonly rule?: TextRule;
+  /** True when a value taken from the environment is no secret here. */
   readonly open?: boolean;
 }
 
 export function Text(description: string, options: TextOptions = {}): PropertyDecorator {
-  const rule = options.pattern
-    ? Matches(options.pattern, { message: options.says ?? '' })
-    : IsNotEmpty({ message: 'must not be empty' });
-  return key(description, textShape(options), options, rule);
+  const { pattern, says } = options.rule ?? { pattern: /./s, says: 'must not be empty' };
+  return key(description, textShape(options), options, Matches(pattern, { message: says }));
 }
 
 export function Whole(min: number, max: number, description: string): PropertyDecorator {
@@ -51,26 +49,28 @@ export function Choice(
 }
 
 export function TextList(description: string, options: TextOptions = {}): PropertyDecorator {
-  const { pattern, says } = options;
-  const shape: Shape = { kind: 'list', items: textShape(options) };
-  const rules = pattern ? [Matches(pattern, { each: true, message: `every item ${says}` })] : [];
-  return key(description, shape, options, ...rules);
+  const { rule } = options;
+  const rules = rule ? [Matches(rule.pattern, { each: true, message: `every item ${rule.says}` })] : [];
+  return key(description, { kind: 'list', items: textShape(options) }, options, ...rules);
 }
 
 export function TextRecord(
-  names: NameRule,
+  names: TextRule,
   description: string,
   options: TextOptions = {},
 ): PropertyDecorator {
-  const { pattern, says } = options;
+  const rules = options.rule ? [EveryValue(options.rule)] : [];
+  return key(description, { kind: 'record', names, values: textShape(options) }, options, ...rules);
+}
+
+function EveryValue({ pattern, says }: TextRule): PropertyDecorator {
   const misfit = (record: Record<string, string>): string | undefined =>
-    Object.keys(record).find((name) => !(pattern?.test(record[name] ?? '') ?? true));
-  const rule = Rule<Record<string, string>>(
-    'values',
+    Object.keys(record).find((name) => !pattern.test(record[name] ?? ''));
+  return Rule<Record<string, string>>(
+    'everyValue',
     (record) => misfit(record) === undefined,
     (record) => `the value of \`${misfit(record)}\` ${says}`,
   );
-  return key(description, { kind: 'record', names, values: textShape(options) }, options, rule);
 }
 
 export function Section(type: SectionType, description: string): PropertyDecorator {
@@ -79,7 +79,7 @@ export function Section(type: SectionType, description: string): PropertyDecorat
 
 /** A mapping from names of the user's choice to sections; `collect` makes the property's value of them. */
 export function Entries(
-  names: NameRule,
+  names: TextRule,
   values: SectionShape,
   collect: (entries: ReadonlyMap<string, object>) => object,
   description: string,
@@ -87,7 +87,7 @@ export function Entries(
   return key(description, { kind: 'entries', names, values, collect }, {}, ValidateNested());
 }
 
-const textShape = ({ pattern, open = false }: TextOptions) => ({ kind: 'text', pattern, open }) as const;
+const textShape = ({ rule, open = false }: TextOptions): TextShape => ({ kind: 'text', rule, open });
 
 function key(
   description: string,

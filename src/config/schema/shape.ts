@@ -1,8 +1,8 @@
 /** A class whose instances hold one mapping of the config. Its property initializers are the defaults. */
 export type SectionType = new () => object;
 
-/** What the names of a free-form mapping look like, and the words for one that does not. */
-export interface NameRule {
+/** What a text looks like, and the words for one that does not. */
+export interface TextRule {
   readonly pattern: RegExp;
   readonly says: string;
 }
@@ -12,7 +12,7 @@ export const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'p
 
 export interface TextShape {
   readonly kind: 'text';
-  readonly pattern?: RegExp | undefined;
+  readonly rule: TextRule | undefined;
   /** True when a value taken from the environment is no secret here and may appear in logs. */
   readonly open: boolean;
 }
@@ -40,10 +40,10 @@ export type Shape =
   | { readonly kind: 'whole'; readonly min: number; readonly max: number }
   | { readonly kind: 'flag' }
   | { readonly kind: 'list'; readonly items: TextShape }
-  | { readonly kind: 'record'; readonly names: NameRule; readonly values: TextShape }
+  | { readonly kind: 'record'; readonly names: TextRule; readonly values: TextShape }
   | {
       readonly kind: 'entries';
-      readonly names: NameRule;
+      readonly names: TextRule;
       readonly values: SectionShape;
       readonly collect: (entries: ReadonlyMap<string, object>) => object;
     };

@@ -37,6 +37,8 @@ export class References {
       this.problems.attribute(path, `\${${variable}}`);
       this.secrets.remember(shape, this.env[variable]);
     }
-    return readAs(shape, text);
+    const value = readAs(shape, text);
+    if (used.length > 0 && typeof value === 'object') this.secrets.remember(shape, value);
+    return value;
   }
 }

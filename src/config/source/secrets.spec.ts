@@ -41,6 +41,15 @@ describe('secrets', () => {
     ]);
   });
 
+  it('are also within a whole mapping or list that came from the environment', () => {
+    const text =
+      'mcpServers: { a: { url: "http://a", headers: "${H}" }, b: { command: node, args: "${L}" } }';
+    expect(secretsOf(text, { H: '{ Authorization: Bearer one }', L: '[hunter22]' })).toEqual([
+      'Bearer one',
+      'hunter22',
+    ]);
+  });
+
   it('are remembered once', () => {
     const text = 'mcpServers: { a: { command: node, args: ["${V}", "${V}"] } }';
     expect(secretsOf(text, { V: 'hunter22' })).toEqual(['hunter22']);

@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  answerText,
+  openEvents,
+  ScriptedServer,
+  sendJson,
+  soon,
+  watch,
+  type Asked,
+} from './scripted-server.js';
+import { StreamableHttpTransport, type StreamableHttpOptions } from './streamable-http-transport.js';
+
+const releases: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
+
+const NOTE = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
+
+/** `stream` is what the server does with the n-th GET; every POST is answered within the session `s1`. */
+async function serve(stream: (asked: Asked, n: number) => void, options: StreamableHttpOptions = {}) {
+  const gets: Asked[] = [];
+  const server = await ScriptedServer.start((asked) => {
+    if (asked.method === 'GET') return stream(asked, gets.push(asked));
+    sendJson(asked.response, answerText(asked.id), 200, { 'mcp-session-id': 's1' });
+  });
+  const transport = new StreamableHttpTransport({ url: server.url }, options);
+  releases.push(
+    () => transport.close(),
+    () => server.stop(),
+  );
+  return { server, transport, gets, ...watch(transport) };
+}
+
+const shakeHands = (transport: StreamableHttpTransport): Promise<void> =>
+  transport.sendText('{"jsonrpc":"2.0","id":0,"method":"initialize"}', 0);
+
+describe('the standing stream', () => {
+  it('brings what the server says unasked, without a request it belongs to', async () => {
+    const { transport, messages, states, gets } = await serve(({ response }) => {
+      openEvents(response);
+      response.write(`: hello\n\ndata: ${NOTE}\n\n`);
+    });
+    await shakeHands(transport);
+    transport.setProtocolVersion('2025-11-25');
+    transport.openStandingStream();
+    transport.openStandingStream();
+    await messages.next();
+    expect((await messages.next()).received).toEqual({ text: NOTE });
+    expect(states.all).toEqual(['open']);
+    expect(gets).toHaveLength(1);
+    expect(gets[0]?.headers).toMatchObject({
+      accept: 'text/event-stream',
+      'mcp-session-id': 's1',
+      'mcp-protocol-version': '2025-11-25',
+    });
+  });
+
+  it('comes back from its last event when it is lost', async () => {
+    const { transport, messages, states, errors, gets } = await serve(({ response, socket }, n) => {
+      openEvents(response);
+      response.write(`id: ${n}\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+    });
+    transport.openStandingStream();
+    await messages.next();
+    await messages.next();
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1']);
+    expect(states.all).toEqual(['open', 'lost', 'open']);
+    expect(errors.all).toMatchObject([{ fault: 'broken' }]);
+  });
+
+  it('follows a server that ends it and says when to come back, without alarm', async () => {
+    const { transport, messages, states, errors, gets } = await serve(({ response }, n) => {
+      openEvents(response);
+      response.end(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`);
+    });
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await messages.next();
+    expect(gets.length).toBeGreaterThanOrEqual(3);
+    expect(states.all).toEqual(['open']);
+    expect(errors.all).toEqual([]);
+  });
+
+  it('is tried again while the server refuses it, and tells so once', async () => {
+    const { transport, states, errors } = await serve(({ response }, n) => {
+      if (n < 3) response.writeHead(n === 1 ? 503 : 409).end();
+      else openEvents(response);
+    });
+    transport.openStandingStream();
+    expect([await states.next(), await states.next()]).toEqual(['lost', 'open']);
+    expect(errors.all).toMatchObject([{ fault: 'refused', details: { httpStatus: 503 } }]);
+  });
+
+  it.each([
+    ['405', (asked: Asked) => asked.response.writeHead(405).end()],
+    ['501', (asked: Asked) => asked.response.writeHead(501).end()],
+    ['404 without a session', (asked: Asked) => asked.response.writeHead(404).end()],
+    [
+      'a web page',
+      (asked: Asked) => asked.response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+    ],
+  ])('is not asked for again after %s', async (_what, stream) => {
+    const { transport, states, errors, gets } = await serve(stream);
+    transport.openStandingStream();
+    expect(await states.next()).toBe('none');
+    transport.openStandingStream();
+    await shakeHands(transport);
+    expect(gets).toHaveLength(1);
+    expect(errors.all).toEqual([]);
+  });
+
+  it('closes the transport when the server has lost the session', async () => {
+    const { server, transport, errors, closes } = await serve(({ response }) =>
+      response.writeHead(404).end(),
+    );
+    await shakeHands(transport);
+    transport.openStandingStream();
+    await closes.next();
+    expect(errors.all).toMatchObject([{ fault: 'session-lost' }]);
+    expect(server.asked.all.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
+  it('survives a message that is none, and a handler that throws', async () => {
+    const { transport, messages, errors } = await serve(({ response }) => {
+      openEvents(response);
+      response.write(`data: oops\n\ndata: {}\n\ndata: ${NOTE}\n\n`);
+    });
+    transport.openStandingStream();
+    await messages.next();
+    expect(errors.all).toMatchObject([{ fault: 'broken' }]);
+    expect(messages.all).toHaveLength(1);
+  });
+
+  it('starts anew after an event that was too large', async () => {
+    const { transport, messages, errors, gets } = await serve(
+      ({ response }, n) => {
+        openEvents(response);
+        response.write(n === 1 ? `id: 1\ndata:\n\ndata: ${'x'.repeat(2000)}` : `data: ${NOTE}\n\n`);
+      },
+      { maxMessageBytes: 1000 },
+    );
+    transport.openStandingStream();
+    await messages.next();
+    expect(errors.all).toMatchObject([{ fault: 'too-large' }]);
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
+  });
+
+  it('is taken for dead after a silence that even comments would have broken', async () => {
+    const { transport, states, errors, gets } = await serve(({ response }) => openEvents(response), {
+      standingIdleMs: 80,
+    });
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await states.next();
+    expect(errors.all[0]?.message).toBe('the standing stream was silent for 80 ms');
+    await soon('the silent one to be cut', gets[0]?.disconnected ?? Promise.resolve());
+    expect(states.all.slice(0, 3)).toEqual(['open', 'lost', 'open']);
+  });
+
+  it('ends with the transport, also between two tries', async () => {
+    const { server, transport, errors, gets } = await serve(({ response }) => response.destroy());
+    transport.openStandingStream();
+    await errors.next();
+    await transport.close();
+    await transport.close();
+    expect(gets).toHaveLength(1);
+    expect(server.sockets.size).toBe(0);
+  });
+});
