@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { schemaFileText } from '../src/config/json-schema.js';
+import { referenceText } from '../src/config/reference.js';
 import { loadConfig } from '../src/config/load-config.js';
 
 describe('config/', () => {
   it('holds the schema that the code declares; if not, run `npm run schema`', () => {
     expect(readFileSync('config/gatehouse.schema.json', 'utf8')).toBe(schemaFileText());
+  });
+
+  it('has its reference page in docs/; if not, run `npm run schema`', () => {
+    expect(readFileSync('docs/configuration.md', 'utf8')).toBe(referenceText());
   });
 
   it('holds a default config that can be loaded in an empty environment', () => {

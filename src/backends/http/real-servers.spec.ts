@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createListener, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CreateMessageRequestSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { Arrivals, soon } from './scripted-server.js';
+import { StreamableHttpTransport } from './streamable-http-transport.js';
+
+const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
+
+async function freePort(): Promise<number> {
+  const listener = createListener().listen(0);
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  await once(listener, 'close');
+  return port;
+}
+
+async function connect(url: string) {
+  const transport = new StreamableHttpTransport({ url });
+  const states = new Arrivals<string>('a state of the stream');
+  Object.assign(transport, { onstream: states.add });
+  const client = new Client({ name: 'spec', version: '1' }, { capabilities: { sampling: {} } });
+  await soon('the handshake', client.connect(transport));
+  releases.push(() => client.close());
+  return { client, transport, states };
+}
+
+describe('with the SDK client, to server-everything', () => {
+  let url: string;
+  let stop: () => Promise<unknown>;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const child = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+      env: { ...process.env, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    stop = () => (child.kill('SIGKILL'), exited);
+    await soon('the server to listen', once(createInterface(child.stderr), 'line'));
+    url = `http://127.0.0.1:${port}/mcp`;
+  });
+
+  afterAll(() => stop());
+
+  it('lists and calls', async () => {
+    const { client, transport } = await connect(url);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('echo');
+    const calls = Array.from({ length: 50 }, (_, n) =>
+      client.callTool({ name: 'echo', arguments: { message: `€${n}` } }),
+    );
+    const results = await soon('all answers', Promise.all(calls));
+    expect(results.map(({ content }) => content)).toEqual(
+      calls.map((_, n) => [{ type: 'text', text: `Echo: €${n}` }]),
+    );
+    expect(transport.sessionId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('brings progress before the answer, all on the stream of the request', async () => {
+    const { client, transport } = await connect(url);
+    const { onmessage } = transport;
+    const seen: [what: string, requestId: unknown][] = [];
+    const record: typeof onmessage = (message, received) => {
+      seen.push(['method' in message ? message.method : 'answer', received?.requestId]);
+      onmessage?.(message, received);
+    };
+    Object.assign(transport, { onmessage: record });
+    const call = { name: 'trigger-long-running-operation', arguments: { duration: 0.1, steps: 3 } };
+    await soon('the answer', client.callTool(call, undefined, { onprogress: () => {} }));
+    expect(seen.map(([what]) => what)).toEqual([
+      ...Array<string>(3).fill('notifications/progress'),
+      'answer',
+    ]);
+    expect(new Set(seen.map(([, requestId]) => requestId)).size).toBe(1);
+  });
+
+  it('answers what the server asks within a call', async () => {
+    const { client } = await connect(url);
+    client.setRequestHandler(CreateMessageRequestSchema, () => ({
+      model: 'm',
+      role: 'assistant' as const,
+      content: { type: 'text' as const, text: 'forty-two' },
+    }));
+    const { content } = await soon(
+      'the answer',
+      client.callTool({ name: 'trigger-sampling-request', arguments: { prompt: 'what?' } }),
+    );
+    expect(JSON.stringify(content)).toContain('forty-two');
+  });
+
+  it('hears on the standing stream what nobody asked for', async () => {
+    const { client, transport, states } = await connect(url);
+    const heard = new Arrivals<string>('a notification');
+    client.fallbackNotificationHandler = ({ method }) => Promise.resolve(heard.add(method));
+    transport.openStandingStream();
+    expect(await states.next()).toBe('open');
+    await client.callTool({ name: 'toggle-simulated-logging', arguments: {} });
+    expect(await heard.next()).toBe('notifications/message');
+  });
+
+  it('ends its session when it is closed', async () => {
+    const { client, transport } = await connect(url);
+    const { sessionId = '' } = transport;
+    await soon('the close', client.close());
+    const answer = await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': sessionId } });
+    expect(answer.status).toBe(400);
+  });
+});
+
+/** Remembers every event of one session, as the SDK's servers need to resume streams. */
+class EventMemory {
+  private readonly events: { id: string; streamId: string; message: JSONRPCMessage }[] = [];
+
+  storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
+    const id = `${streamId}/${this.events.length}`;
+    this.events.push({ id, streamId, message });
+    return Promise.resolve(id);
+  }
+
+  async replayEventsAfter(
+    lastId: string,
+    { send }: { send: (id: string, message: JSONRPCMessage) => Promise<void> },
+  ): Promise<string> {
+    const at = this.events.findIndex(({ id }) => id === lastId);
+    const streamId = this.events[at]?.streamId ?? '';
+    for (const event of this.events.slice(at + 1)) {
+      if (event.streamId === streamId) await send(event.id, event.message);
+    }
+    return streamId;
+  }
+}
+
+async function serveWithSdk(enableJsonResponse: boolean): Promise<string> {
+  const mcp = new McpServer({ name: 'resumable', version: '1' });
+  mcp.registerTool('slow', {}, async ({ closeSSEStream }) => {
+    closeSSEStream?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    return { content: [{ type: 'text', text: 'after all' }] };
+  });
+  const transport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    enableJsonResponse,
+    eventStore: new EventMemory(),
+    retryInterval: 60,
+  });
+  await mcp.connect(transport);
+  const server = createServer((request, response) => void transport.handleRequest(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  releases.push(() => {
+    server.close();
+    server.closeAllConnections();
+    return mcp.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+describe('with the SDK client, to a server of the SDK', () => {
+  it.each([
+    ['one JSON body', true],
+    ['a stream that the server closes and we resume', false],
+  ])('gets the answer from %s', async (_how, enableJsonResponse) => {
+    const { client } = await connect(await serveWithSdk(enableJsonResponse));
+    const { content } = await soon('the answer', client.callTool({ name: 'slow' }));
+    expect(content).toEqual([{ type: 'text', text: 'after all' }]);
+  });
+});
