@@ -372,7 +372,7 @@ describe('CallGate, whatever happens', () => {
           expect(own).toEqual(own.toSorted((a, b) => a - b));
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 

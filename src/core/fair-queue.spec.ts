@@ -94,7 +94,7 @@ describe('FairQueue', () => {
           expect([...pair.queue]).toEqual(pair.naive.items);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 

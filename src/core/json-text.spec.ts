@@ -99,7 +99,7 @@ describe('membersOf', () => {
           source.members.map((member) => [keyOf(member), member.value]),
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -126,7 +126,7 @@ describe('elementsOf', () => {
         const read = elementsOf(text, prefix.length).map((element) => cut(text, element));
         expect(read).toEqual(elements.map((element) => element.trim()));
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -145,7 +145,7 @@ describe('memberText', () => {
         const parsed = Object.getOwnPropertyDescriptor(JSON.parse(text), key)?.value as unknown;
         expect(value && JSON.stringify(JSON.parse(value))).toBe(JSON.stringify(parsed));
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -173,7 +173,7 @@ describe('mapMember', () => {
         const changed = mapMember(written(source), key, (value) => `[${value}]`);
         expect(changed).toBe(written({ ...source, members }));
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -194,7 +194,7 @@ describe('withMember', () => {
         const members = found ? replaced : [...source.members, added];
         expect(withMember(written(source), key, value)).toBe(written({ ...source, members }));
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 

@@ -12,4 +12,5 @@ export const McpController = (): ClassDecorator => applyDecorators(Controller(),
 export const McpRequest = (method: string): MethodDecorator => MessagePattern(method, MCP);
 
 /** Takes one MCP notification, for instance `notifications/cancelled`. */
-export const McpNotification = (method: string): MethodDecorator => EventPattern(method, MCP);
+export const McpNotification = (method: string): MethodDecorator =>
+  EventPattern(method, MCP) as MethodDecorator;
