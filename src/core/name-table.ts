@@ -40,20 +40,27 @@ export class NameTable {
 
   static readonly EMPTY = new NameTable([], '__');
 
-  /** Entries of `previous` whose definition and name are unchanged are taken over as they are. */
+  /**
+   * Entries of `previous` whose definition and name are unchanged are taken over as they are, and so is the whole
+   * table, with its pages, when nothing changed.
+   */
   static build(offers: readonly Offer[], separator: string, previous = NameTable.EMPTY): NameTable {
-    const kept = new Map(previous.entries.map((entry) => [entry.definition, entry]));
+    const kept = new Map(previous.entries.map((entry) => [addressOf(entry), entry]));
     const claims = offers.flatMap(({ server, style, definitions }) =>
       definitions.map((definition) => ({ server, style, own: definition.name, definition })),
     );
     const names = assignNames(claims, separator);
     const entries = claims.map(({ server, own, definition }, index): Entry => {
       const name = names[index];
-      const old = kept.get(definition);
-      if (old && old.name === name) return old;
+      const old = kept.get(addressOf({ server, own }));
+      if (old && old.name === name && old.definition.text === definition.text) return old;
       return { server, own, name, definition, text: publicText(definition.text, server, name ?? own) };
     });
-    return new NameTable(entries, separator);
+    const isSame =
+      separator === previous.separator &&
+      entries.length === previous.entries.length &&
+      entries.every((entry, index) => entry === previous.entries[index]);
+    return isSame ? previous : new NameTable(entries, separator);
   }
 
   /** What a scope sees; built once, kept as long as the table lives. */
@@ -74,26 +81,18 @@ export class NameTable {
     return this.entries.filter((entry) => entry.name === undefined);
   }
 
-  /** The servers whose part of the list differs between the two tables. */
+  /** The servers whose part of the list differs between the two tables. In which order they list does not show. */
   changedServers(previous: NameTable): Set<string> {
-    const before = previous.listedByServer();
-    const after = this.listedByServer();
-    const servers = new Set([...before.keys(), ...after.keys()]);
-    for (const server of servers) {
-      if (sameTexts(before.get(server) ?? [], after.get(server) ?? [])) servers.delete(server);
-    }
-    return servers;
+    const before = previous.listedTexts();
+    const after = this.listedTexts();
+    const changed = new Set<string>();
+    for (const { server, name } of [...this.entries, ...previous.entries])
+      if (name !== undefined && before.get(name) !== after.get(name)) changed.add(server);
+    return changed;
   }
 
-  private listedByServer(): Map<string, string[]> {
-    const texts = new Map<string, string[]>();
-    for (const entry of this.entries) {
-      if (entry.name === undefined) continue;
-      const list = texts.get(entry.server);
-      if (list) list.push(entry.text);
-      else texts.set(entry.server, [entry.text]);
-    }
-    return texts;
+  private listedTexts(): Map<string, string> {
+    return new Map(this.entries.filter(isListed).map(({ name, text }) => [name, text]));
   }
 }
 
@@ -110,7 +109,8 @@ export class NameView {
     this.listed = entries.filter(isListed).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       if (entry.name !== undefined) this.byName.set(entry.name, entry);
-      this.byPrefixedName.set(prefixedName(entry.server, separator, entry.own), entry);
+      const prefixed = prefixedName(entry.server, separator, entry.own);
+      if (!this.byPrefixedName.has(prefixed)) this.byPrefixedName.set(prefixed, entry);
       this.byOwnName.set(entry.own, this.byOwnName.has(entry.own) ? 'ambiguous' : entry);
     }
   }
@@ -130,10 +130,12 @@ export class NameView {
    * `seal` turns the last name of a page into its cursor.
    */
   page(member: string, after: string, size: number, seal: (position: string) => string): JsonText {
-    let page = this.pages.get(after);
+    // Two lists share the empty table.
+    const key = `${member}\0${after}`;
+    let page = this.pages.get(key);
     if (!page) {
       page = this.buildPage(member, after, size, seal);
-      this.pages.set(after, page);
+      this.pages.set(key, page);
     }
     return page;
   }
@@ -167,8 +169,8 @@ function firstAfter(sorted: readonly { readonly name: string }[], name: string):
   return low;
 }
 
-const sameTexts = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((text, index) => text === b[index]);
+/** A server lists each of its own names once. */
+const addressOf = ({ server, own }: Pick<Entry, 'server' | 'own'>): string => `${server}\0${own}`;
 
 /** The definition with its public name and the mark of its server; everything else as the server wrote it. */
 function publicText(text: string, server: string, name: string): string {
@@ -176,6 +178,6 @@ function publicText(text: string, server: string, name: string): string {
   const renamed = mapMember(text, 'name', () => JSON.stringify(name));
   const meta = memberText(renamed, '_meta');
   return meta?.startsWith('{')
-    ? mapMember(renamed, '_meta', (old) => withMember(old, SERVER_MARK, mark))
+    ? mapMember(renamed, '_meta', (old) => (old.startsWith('{') ? withMember(old, SERVER_MARK, mark) : old))
     : withMember(renamed, '_meta', `{${JSON.stringify(SERVER_MARK)}:${mark}}`);
 }

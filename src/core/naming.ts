@@ -20,20 +20,30 @@ export const prefixedName = (server: string, separator: string, own: string): st
   `${server}${separator}${own}`;
 
 /**
- * The public name of every claim, in the order of the claims; undefined where the name went to an earlier
- * server and the style allows no prefix. A pure function of what is claimed and in which order.
+ * The public name of every claim, in the order of the claims; undefined where the name belongs to another server
+ * and the style allows no prefix. A pure function of what is claimed and in which order. Prefixed names go out
+ * first and are kept free even where they are not listed: a prefixed name always leads to its own server, whatever
+ * another one calls its tools.
  */
 export function assignNames(claims: readonly Claim[], separator: string): (string | undefined)[] {
+  const prefixed = claims.map(({ server, own }) => prefixedName(server, separator, own));
   const contested = contestedNames(claims);
+  const isForeign = foreignNames(claims, prefixed);
+  const isBare = (claim: Claim): boolean =>
+    claim.style === 'never' || (claim.style === 'conflict' && !contested.has(claim.own) && !isForeign(claim));
+
   const taken = new Set<string>();
-  return claims.map((claim) => {
-    const bare = claim.style === 'never' || (claim.style === 'conflict' && !contested.has(claim.own));
-    const name = bare ? claim.own : prefixedName(claim.server, separator, claim.own);
-    const fitted = fit(name, claim);
-    const free = taken.has(fitted) ? (claim.style === 'never' ? undefined : withDigest(name, claim)) : fitted;
-    if (free === undefined || taken.has(free)) return undefined;
-    taken.add(free);
-    return free;
+  const take = (claim: Claim, wanted: string): string | undefined => {
+    let name = fit(wanted, claim);
+    if (taken.has(name) && claim.style !== 'never') name = withDigest(wanted, claim);
+    if (taken.has(name)) return undefined;
+    taken.add(name);
+    return name;
+  };
+  const names = claims.map((claim, index) => (isBare(claim) ? undefined : take(claim, prefixed[index]!)));
+  return claims.map((claim, index) => {
+    if (!isBare(claim)) return names[index];
+    return isForeign(claim) ? undefined : take(claim, claim.own);
   });
 }
 
@@ -48,6 +58,19 @@ function contestedNames(claims: readonly Claim[]): Set<string> {
     else if (first !== server) contested.add(own);
   }
   return contested;
+}
+
+/** Tells of a claim whether its own name is the prefixed name of another server's. */
+function foreignNames(claims: readonly Claim[], prefixed: readonly string[]): (claim: Claim) => boolean {
+  const owners = new Map<string, Set<string>>();
+  claims.forEach(({ server }, index) => {
+    const name = prefixed[index]!;
+    owners.set(name, (owners.get(name) ?? new Set()).add(server));
+  });
+  return ({ server, own }) => {
+    const servers = owners.get(own);
+    return servers !== undefined && (servers.size > 1 || !servers.has(server));
+  };
 }
 
 function fit(name: string, claim: Claim): string {

@@ -9,7 +9,9 @@ export function progressTokenOf(params: string | undefined): string | undefined 
 
 /** The same params under another token: tokens are unique on one connection, so each hop has its own. */
 export const withProgressToken = (params: string, token: string): string =>
-  mapMember(params, '_meta', (meta) => mapMember(meta, 'progressToken', () => token));
+  mapMember(params, '_meta', (meta) =>
+    meta.startsWith('{') ? mapMember(meta, 'progressToken', () => token) : meta,
+  );
 
 /** The params of a progress notification under another token. */
 export const progressUnder = (token: string, params: string): string =>

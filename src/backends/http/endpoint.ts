@@ -35,7 +35,7 @@ export class Endpoint {
   learnSession(headers: ResponseHeaders): void {
     if (this.sessionId !== undefined) return;
     const id = headerOf(headers, 'mcp-session-id');
-    if (id !== undefined) this.headers.sessionId = id;
+    if (id) this.headers.sessionId = id;
   }
 
   post(body: string, handler: Dispatcher.DispatchHandler): void {

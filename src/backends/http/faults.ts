@@ -13,8 +13,12 @@ export const closed = (): TransportError => broken('the transport is closed');
 
 /** A request that never reached a connection was not delivered; of one that did, nobody knows. */
 export function connectionFault(cause: Error, wasSent: boolean): TransportError {
-  const why = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
   return wasSent
-    ? broken(`the connection was lost before the answer: ${why}`, { cause })
-    : new TransportError('unreachable', `cannot connect: ${why}`, {}, { cause });
+    ? broken(`the connection was lost before the answer: ${reason(cause)}`, { cause })
+    : new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });
+}
+
+/** Codes and not messages, which name addresses that a client need not know. */
+function reason(cause: Error & { code?: unknown }): string {
+  return typeof cause.code === 'string' && cause.code !== 'UND_ERR_SOCKET' ? cause.code : cause.message;
 }

@@ -11,10 +11,6 @@ export class InFlight {
     (exchange) => exchange.expire(),
   );
 
-  get size(): number {
-    return this.exchanges.size;
-  }
-
   add(exchange: Exchange): void {
     this.exchanges.add(exchange);
   }

@@ -9,15 +9,14 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CreateMessageRequestSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { Arrivals, soon } from './scripted-server.js';
-import { StreamableHttpTransport } from './streamable-http-transport.js';
+import { Arrivals, soon, Stage } from './scripted-server.js';
 
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0)) await release();
-});
+const START_MS = 30_000;
+
+const stage = new Stage();
+afterEach(stage.release);
 
 async function freePort(): Promise<number> {
   const listener = createListener().listen(0);
@@ -29,12 +28,12 @@ async function freePort(): Promise<number> {
 }
 
 async function connect(url: string) {
-  const transport = new StreamableHttpTransport({ url });
+  const transport = stage.transportTo(url);
   const states = new Arrivals<string>('a state of the stream');
   Object.assign(transport, { onstream: states.add });
   const client = new Client({ name: 'spec', version: '1' }, { capabilities: { sampling: {} } });
   await soon('the handshake', client.connect(transport));
-  releases.push(() => client.close());
+  stage.after(() => client.close());
   return { client, transport, states };
 }
 
@@ -50,9 +49,9 @@ describe('with the SDK client, to server-everything', () => {
     });
     const exited = once(child, 'exit');
     stop = () => (child.kill('SIGKILL'), exited);
-    await soon('the server to listen', once(createInterface(child.stderr), 'line'));
+    await soon('the server to listen', once(createInterface(child.stderr), 'line'), START_MS);
     url = `http://127.0.0.1:${port}/mcp`;
-  });
+  }, START_MS);
 
   afterAll(() => stop());
 
@@ -161,7 +160,7 @@ async function serveWithSdk(enableJsonResponse: boolean): Promise<string> {
   const server = createServer((request, response) => void transport.handleRequest(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  releases.push(() => {
+  stage.after(() => {
     server.close();
     server.closeAllConnections();
     return mcp.close();

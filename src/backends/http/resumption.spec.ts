@@ -1,19 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  answerText,
-  faultOf,
-  openEvents,
-  ScriptedServer,
-  soon,
-  watch,
-  type Asked,
-} from './scripted-server.js';
-import { StreamableHttpTransport } from './streamable-http-transport.js';
+import { answerText, faultOf, openEvents, soon, Stage, type Asked } from './scripted-server.js';
 
-const releases: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0)) await release();
-});
+const stage = new Stage();
+afterEach(stage.release);
 
 const ASK = '{"jsonrpc":"2.0","id":1,"method":"tools/call"}';
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/progress"}';
@@ -21,20 +10,17 @@ const NOTE = '{"jsonrpc":"2.0","method":"notifications/progress"}';
 /** A server whose answer to the POST breaks off; `resume` is what it does with the n-th GET. */
 async function serve(beginning: string, resume: (asked: Asked, n: number) => void, cut = false) {
   let gets = 0;
-  const server = await ScriptedServer.start((asked) => {
+  const served = await stage.serve((asked) => {
     if (asked.method === 'GET') return resume(asked, ++gets);
     openEvents(asked.response);
     if (cut) asked.response.write(beginning, () => asked.socket.destroy());
     else asked.response.end(beginning);
   });
-  const transport = new StreamableHttpTransport({ url: server.url });
-  releases.push(
-    () => transport.close(),
-    () => server.stop(),
-  );
   const resumedFrom = (): unknown[] =>
-    server.asked.all.filter(({ method }) => method === 'GET').map(({ headers }) => headers['last-event-id']);
-  return { server, transport, resumedFrom, ...watch(transport) };
+    served.server.asked.all
+      .filter(({ method }) => method === 'GET')
+      .map(({ headers }) => headers['last-event-id']);
+  return { ...served, resumedFrom };
 }
 
 describe('a response that breaks off', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { StreamableHttpTransport } from './streamable-http-transport.js';
+import { StreamableHttpTransport, type StreamableHttpOptions } from './streamable-http-transport.js';
 import type { Received } from '../transport.js';
 
 /** For the specs of this room: a real HTTP server that does what a spec tells it to, and the waits for it. */
@@ -9,9 +9,9 @@ import type { Received } from '../transport.js';
 const PATIENCE_MS = 4000;
 
 /** Rejects when it takes too long, naming what did not come. */
-export function soon<T>(what: string, event: Promise<T>): Promise<T> {
+export function soon<T>(what: string, event: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`waited too long for ${what}`)), PATIENCE_MS);
+    const timer = setTimeout(() => reject(new Error(`waited too long for ${what}`)), patienceMs);
     event.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -137,3 +137,29 @@ export const faultOf = (settled: Promise<void>): Promise<unknown> =>
       (error: { fault?: string }) => error.fault ?? error,
     ),
   );
+
+/** The servers and transports of one test. */
+export class Stage {
+  private readonly releases: (() => Promise<unknown>)[] = [];
+
+  readonly release = async (): Promise<void> => {
+    for (const release of this.releases.splice(0)) await release();
+  };
+
+  after(release: () => Promise<unknown>): void {
+    this.releases.push(release);
+  }
+
+  transportTo(url: string, options: StreamableHttpOptions = {}, headers = {}): StreamableHttpTransport {
+    const transport = new StreamableHttpTransport({ url, headers }, options);
+    this.after(() => transport.close());
+    return transport;
+  }
+
+  async serve(script: Script, options: StreamableHttpOptions = {}, headers = {}) {
+    const server = await ScriptedServer.start(script);
+    const transport = this.transportTo(server.url, options, headers);
+    this.after(() => server.stop());
+    return { server, transport, ...watch(transport) };
+  }
+}

@@ -1,35 +1,20 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  answerText,
-  openEvents,
-  ScriptedServer,
-  sendJson,
-  soon,
-  watch,
-  type Asked,
-} from './scripted-server.js';
-import { StreamableHttpTransport, type StreamableHttpOptions } from './streamable-http-transport.js';
+import { answerText, openEvents, sendJson, soon, Stage, type Asked } from './scripted-server.js';
+import type { StreamableHttpOptions, StreamableHttpTransport } from './streamable-http-transport.js';
 
-const releases: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0)) await release();
-});
+const stage = new Stage();
+afterEach(stage.release);
 
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 
 /** `stream` is what the server does with the n-th GET; every POST is answered within the session `s1`. */
 async function serve(stream: (asked: Asked, n: number) => void, options: StreamableHttpOptions = {}) {
   const gets: Asked[] = [];
-  const server = await ScriptedServer.start((asked) => {
+  const served = await stage.serve((asked) => {
     if (asked.method === 'GET') return stream(asked, gets.push(asked));
     sendJson(asked.response, answerText(asked.id), 200, { 'mcp-session-id': 's1' });
-  });
-  const transport = new StreamableHttpTransport({ url: server.url }, options);
-  releases.push(
-    () => transport.close(),
-    () => server.stop(),
-  );
-  return { server, transport, gets, ...watch(transport) };
+  }, options);
+  return { ...served, gets };
 }
 
 const shakeHands = (transport: StreamableHttpTransport): Promise<void> =>

@@ -1,30 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  answerText,
-  faultOf,
-  openEvents,
-  ScriptedServer,
-  sendJson,
-  soon,
-  watch,
-  type Script,
-} from './scripted-server.js';
-import { StreamableHttpTransport, type StreamableHttpOptions } from './streamable-http-transport.js';
+import { answerText, faultOf, openEvents, sendJson, soon, Stage, type Script } from './scripted-server.js';
 
-const releases: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0)) await release();
-});
-
-async function serve(script: Script, options: StreamableHttpOptions = {}, headers = {}) {
-  const server = await ScriptedServer.start(script);
-  const transport = new StreamableHttpTransport({ url: `${server.url}?key=1`, headers }, options);
-  releases.push(
-    () => transport.close(),
-    () => server.stop(),
-  );
-  return { server, transport, ...watch(transport) };
-}
+const stage = new Stage();
+afterEach(stage.release);
 
 const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
@@ -37,7 +15,7 @@ const answerAll: Script = ({ response, id, method }) => {
 
 describe('StreamableHttpTransport', () => {
   it('sends the session of the first answer and the agreed version with everything after', async () => {
-    const { server, transport } = await serve(answerAll);
+    const { server, transport } = await stage.serve(answerAll);
     await transport.send({ jsonrpc: '2.0', id: 0, method: 'initialize' });
     expect(transport.sessionId).toBe('s0');
     transport.setProtocolVersion('2025-06-18');
@@ -52,13 +30,19 @@ describe('StreamableHttpTransport', () => {
     ]);
     expect(server.asked.all[1]).toMatchObject({
       method: 'POST',
-      url: '/mcp?key=1',
+      url: '/mcp',
       text: JSON.stringify(INITIALIZED),
     });
   });
 
+  it('asks for the whole address, query included', async () => {
+    const { server } = await stage.serve(answerAll);
+    await stage.transportTo(`${server.url}?key=1`).sendText(ask(1), 1);
+    expect((await server.asked.next()).url).toBe('/mcp?key=1');
+  });
+
   it('sends configured headers, but none in the place of its own', async () => {
-    const { server, transport } = await serve(
+    const { server, transport } = await stage.serve(
       answerAll,
       {},
       { Authorization: 'Bearer t', Accept: 'x/y', 'Mcp-Session-Id': 'stolen' },
@@ -76,7 +60,7 @@ describe('StreamableHttpTransport', () => {
 
   it('knows a lost session from a wrong address', async () => {
     let isRestarted = true;
-    const { transport } = await serve((asked) =>
+    const { transport } = await stage.serve((asked) =>
       isRestarted ? asked.response.writeHead(404).end() : answerAll(asked),
     );
     expect(await faultOf(transport.sendText(ask(0), 0))).toBe('refused');
@@ -90,7 +74,7 @@ describe('StreamableHttpTransport', () => {
   it.each(['before the response', 'within it'])(
     'abandons a request %s: the server sees it go',
     async (when) => {
-      const { server, transport, messages } = await serve(({ response }) => {
+      const { server, transport, messages } = await stage.serve(({ response }) => {
         if (when === 'within it') openEvents(response);
       });
       const sent = transport.sendText(ask(1), 1);
@@ -108,7 +92,7 @@ describe('StreamableHttpTransport', () => {
   );
 
   it('never sends what was abandoned while it waited for a connection', async () => {
-    const { server, transport } = await serve(() => {}, { connections: 1 });
+    const { server, transport } = await stage.serve(() => {}, { connections: 1 });
     const first = transport.sendText(ask(1), 1);
     const waiting = transport.sendText(ask(2), 2);
     const third = transport.sendText(ask(3), 3);
@@ -124,7 +108,7 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('says goodbye and settles everything when it is closed', async () => {
-    const { server, transport, closes } = await serve((asked) => {
+    const { server, transport, closes } = await stage.serve((asked) => {
       if (asked.id === 0 || asked.method === 'DELETE') answerAll(asked);
       else if (asked.id === 2 || asked.method === 'GET') openEvents(asked.response);
     });
@@ -148,7 +132,7 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('does not wait long for a server that will not say goodbye', async () => {
-    const { transport, closes } = await serve((asked) => asked.method === 'POST' && answerAll(asked));
+    const { transport, closes } = await stage.serve((asked) => asked.method === 'POST' && answerAll(asked));
     await transport.sendText(ask(0), 0);
     const began = performance.now();
     await soon('the close', transport.close());
@@ -157,14 +141,14 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('closes before it was ever used', async () => {
-    const { server, transport, closes } = await serve(answerAll);
+    const { server, transport, closes } = await stage.serve(answerAll);
     await transport.close();
     expect(closes.all).toHaveLength(1);
     expect(server.connections).toBe(0);
   });
 
   it('leaves nothing behind after a thousand requests', async () => {
-    const { server, transport, messages } = await serve(answerAll);
+    const { server, transport, messages } = await stage.serve(answerAll);
     for (let id = 0; id < 1000; id++) await transport.sendText(ask(id), id);
     expect(messages.all).toHaveLength(1000);
     expect(server.connections).toBeLessThanOrEqual(2);

@@ -1,0 +1,221 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { assignNames, prefixedName, type Claim, type NamingStyle } from './naming.js';
+
+const SEPARATOR = '__';
+const STYLES = ['always', 'conflict', 'never'] as const;
+
+const claim = (server: string, own: string, style: NamingStyle = 'always'): Claim => ({ server, own, style });
+const namesOf = (claims: readonly Claim[], separator = SEPARATOR) => assignNames(claims, separator);
+const nameOf = (server: string, own: string, style: NamingStyle = 'always') =>
+  namesOf([claim(server, own, style)])[0];
+
+/** What makes names meet: nested separators, long names, invisible characters, keys of Object.prototype. */
+const serverId = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('a', 'b', 'a__b', 'a_', 'A', 'x') },
+  { weight: 1, arbitrary: fc.constantFrom('constructor', 'a'.repeat(64), `${'a'.repeat(63)}b`) },
+  { weight: 1, arbitrary: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/) },
+);
+const plainName = fc.constantFrom('x', 'y', 'b__x', 'a__x', 'b__a__x', '_x', 'a__b__x', 'X', '__proto__');
+const ownName = fc.oneof(
+  { weight: 4, arbitrary: plainName },
+  { weight: 1, arbitrary: fc.constantFrom('a\u200bx', 'a x', '\u202ex', '🚀'.repeat(40)) },
+  { weight: 1, arbitrary: fc.constantFrom('x'.repeat(64), 'x'.repeat(65), `${'x'.repeat(64)}y`) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 80 }) },
+);
+
+/** Servers in their order, each with tools whose own names differ. */
+const claimsOf = (style: fc.Arbitrary<NamingStyle>, own = ownName): fc.Arbitrary<Claim[]> =>
+  fc
+    .uniqueArray(
+      fc.record({ server: serverId, style, owns: fc.uniqueArray(own, { minLength: 1, maxLength: 6 }) }),
+      { maxLength: 5, selector: ({ server }) => server },
+    )
+    .map((servers) =>
+      servers.flatMap(({ server, style: s, owns }) => owns.map((one) => claim(server, one, s))),
+    );
+
+const claimed = claimsOf(fc.constantFrom(...STYLES));
+const separators = fc.constantFrom('__', '_', '.', '-', 'a');
+
+describe('assignNames', () => {
+  it('always puts the server before the name', () => {
+    expect(namesOf([claim('filesystem', 'read_file'), claim('github', 'read_file')])).toEqual([
+      'filesystem__read_file',
+      'github__read_file',
+    ]);
+  });
+
+  it('puts the separator of the configuration between them', () => {
+    expect(namesOf([claim('fs', 'read')], '.')).toEqual(['fs.read']);
+  });
+
+  it('by conflict, prefixes only what two servers share', () => {
+    const shared = [claim('a', 'x', 'conflict'), claim('a', 'y', 'conflict'), claim('b', 'x', 'conflict')];
+    expect(namesOf(shared)).toEqual(['a__x', 'y', 'b__x']);
+  });
+
+  it('by conflict, leaves a name bare that the other server always prefixes', () => {
+    expect(namesOf([claim('a', 'x', 'always'), claim('b', 'x', 'conflict')])).toEqual(['a__x', 'x']);
+  });
+
+  it('by conflict, yields a name to a server that never prefixes, whatever their order', () => {
+    expect(namesOf([claim('a', 'x', 'conflict'), claim('b', 'x', 'never')])).toEqual(['a__x', 'x']);
+    expect(namesOf([claim('b', 'x', 'never'), claim('a', 'x', 'conflict')])).toEqual(['x', 'a__x']);
+  });
+
+  it('never prefixing, keeps a name with the first server that has it', () => {
+    const claims = [claim('a', 'x', 'never'), claim('b', 'x', 'never'), claim('b', 'y', 'never')];
+    expect(namesOf(claims)).toEqual(['x', undefined, 'y']);
+  });
+
+  it('tells two prefixed names apart that read the same', () => {
+    const [first, second] = namesOf([claim('a', 'b__c'), claim('a__b', 'c')]);
+    expect(first).toBe('a__b__c');
+    expect(second).toMatch(/^a__b__c_[0-9a-f]{8}$/);
+  });
+
+  it.each([
+    ['never', undefined],
+    ['conflict', 'evil__github__create_issue'],
+  ] as const)(
+    "gives no server another's prefixed name, even when it comes first and prefixes %s",
+    (style, expected) => {
+      const claims = [claim('evil', 'github__create_issue', style), claim('github', 'create_issue')];
+      expect(namesOf(claims)).toEqual([expected, 'github__create_issue']);
+    },
+  );
+
+  it("gives no server another's shortened name", () => {
+    const victim = claim('github', 'x'.repeat(80));
+    const stolen = namesOf([victim])[0]!;
+    for (const style of ['never', 'conflict'] as const)
+      expect(namesOf([claim('evil', stolen, style), victim])[1]).toBe(stolen);
+  });
+
+  it('lets a server call its own tool what would be the prefixed name of another of its own', () => {
+    expect(namesOf([claim('git', 'status', 'never'), claim('git', 'git__status', 'never')])).toEqual([
+      'status',
+      'git__status',
+    ]);
+  });
+
+  it('keeps a name of 64 characters and shortens one of 65', () => {
+    expect(nameOf('s', 'x'.repeat(61))).toBe(`s__${'x'.repeat(61)}`);
+    expect(nameOf('s', 'x'.repeat(62))).toHaveLength(64);
+  });
+
+  it('shortens to the same name for ever: clients remember it', () => {
+    const own = 'x'.repeat(62);
+    expect(nameOf('s', own)).toBe(`s__${'x'.repeat(52)}_f5513bea`);
+  });
+
+  it('shortens two long names of one beginning to different names', () => {
+    const long = 'x'.repeat(70);
+    expect(
+      new Set(namesOf([claim('s', `${long}1`), claim('s', `${long}2`), claim('t', `${long}1`)])).size,
+    ).toBe(3);
+  });
+
+  it('does not cut a character in half', () => {
+    expect(nameOf('s', `${'x'.repeat(51)}${'🚀'.repeat(10)}`)).toMatch(/^s__x{51}_[0-9a-f]{8}$/);
+  });
+
+  it.each([
+    ['a space', 'a b'],
+    ['a line break', 'a\nb'],
+    ['NUL', 'a\0b'],
+    ['a zero-width space', 'a\u200bb'],
+    ['a right-to-left override', 'a\u202eb'],
+    ['a soft hyphen', 'a\u00adb'],
+    ['a byte order mark', 'a\ufeffb'],
+    ['a tag character', 'a\u{e0041}b'],
+    ['a line separator', 'a\u2028b'],
+    ['a private character', 'a\ue000b'],
+    ['half a surrogate pair', 'a\ud800b'],
+  ])('shows %s as an underscore, and a digest', (_what, own) => {
+    for (const style of STYLES) expect(nameOf('s', own, style)).toMatch(/^(s__)?a_b_[0-9a-f]{8}$/);
+  });
+
+  it.each(['größe', '読む', 'a.b/c:d', '🚀'])('leaves visible characters as they are: %s', (own) => {
+    expect(nameOf('s', own, 'never')).toBe(own);
+  });
+
+  it('gives every name once, in 64 visible characters at most', () => {
+    fc.assert(
+      fc.property(claimed, separators, (claims, separator) => {
+        const names = namesOf(claims, separator).filter((name) => name !== undefined);
+        expect(new Set(names).size).toBe(names.length);
+        for (const name of names) {
+          expect(name.length).toBeLessThanOrEqual(64);
+          expect(name).not.toMatch(/[\p{C}\p{Z}]/u);
+        }
+      }),
+    );
+  });
+
+  it('depends on nothing but the claims and their order', () => {
+    fc.assert(
+      fc.property(claimed, separators, (claims, separator) => {
+        const copy = claims.map((one) => Object.freeze({ ...one }));
+        expect(namesOf(Object.freeze(copy), separator)).toEqual(namesOf(claims, separator));
+      }),
+    );
+  });
+
+  it('leaves nothing without a name that may be prefixed', () => {
+    fc.assert(
+      fc.property(claimed, (claims) => {
+        const names = namesOf(claims);
+        const nameless = claims.filter((_, index) => names[index] === undefined);
+        expect(nameless.filter(({ style }) => style !== 'never')).toEqual([]);
+      }),
+    );
+  });
+
+  it('always prefixing, names a tool as if its server were alone, unless two prefixed names are the same', () => {
+    fc.assert(
+      fc.property(claimed, (claims) => {
+        const alone = claims.map(({ server, own }) => nameOf(server, own));
+        const names = namesOf(claims);
+        const undisturbed = [...claims.keys()].filter(
+          (index) => claims[index]!.style === 'always' && count(alone, alone[index]) === 1,
+        );
+        for (const index of undisturbed) expect(names[index]).toBe(alone[index]);
+      }),
+    );
+  });
+
+  it('never prefixing, lists exactly the first of each name that is not the prefixed name of another server', () => {
+    fc.assert(
+      fc.property(claimsOf(fc.constant('never'), plainName), (claims) => {
+        const fair = claims.filter((one) => !isForeign(one, claims));
+        const expected = claims.map((one) =>
+          fair.find(({ own }) => own === one.own) === one ? one.own : undefined,
+        );
+        expect(namesOf(claims)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('by conflict, lists a name bare exactly when no other server has it or is prefixed to it', () => {
+    fc.assert(
+      fc.property(claimsOf(fc.constant('conflict'), plainName), (claims) => {
+        const names = namesOf(claims);
+        const holderOf = ({ own }: Claim): Claim | undefined => claims[names.indexOf(own)];
+        const isFree = (one: Claim): boolean => !isShared(one, claims) && !isForeign(one, claims);
+        // Its own server may have another tool that is prefixed to the same name.
+        for (const one of claims.filter(isFree)) expect(holderOf(one)?.server).toBe(one.server);
+        for (const one of claims.filter((other) => !isFree(other))) expect(holderOf(one)).not.toBe(one);
+      }),
+    );
+  });
+});
+
+const isShared = ({ server, own }: Claim, claims: readonly Claim[]): boolean =>
+  claims.some((other) => other.server !== server && other.own === own);
+
+const isForeign = ({ server, own }: Claim, claims: readonly Claim[]): boolean =>
+  claims.some((other) => other.server !== server && prefixedName(other.server, SEPARATOR, other.own) === own);
+
+const count = <T>(items: readonly T[], item: T): number => items.filter((other) => other === item).length;
