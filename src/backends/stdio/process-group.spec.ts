@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TransportError, type LinkTransport } from '../transport.js';
+import { killAllChildren, liveGroups } from './live-groups.js';
 import type { StdioLimits, StdioServer } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
 /** How children come and go, told with real ones through the transport that owns their group. */
 const opened: StdioTransport[] = [];
+const daemons: number[] = [];
 
 type Handlers = Pick<LinkTransport, 'onmessage' | 'onerror' | 'onclose'>;
 
@@ -53,6 +55,9 @@ async function grandchildOf(transport: StdioTransport): Promise<number> {
   return Number(transport.stderrTail()[0]);
 }
 
+/** Leaves the group of its parent, and then tells its process number. */
+const daemonized = `setsid sh -c 'echo $$ >&2; exec sleep 1000'`;
+
 const outcome = (sent: Promise<void>) =>
   sent.then(
     () => 'sent',
@@ -61,7 +66,10 @@ const outcome = (sent: Promise<void>) =>
 
 const handles = () => process.getActiveResourcesInfo().filter((kind) => /Process|Pipe/.test(kind)).length;
 
-afterEach(() => Promise.all(opened.splice(0).map((transport) => transport.close())));
+afterEach(async () => {
+  for (const daemon of daemons.splice(0)) process.kill(daemon, 'SIGKILL');
+  await Promise.all(opened.splice(0).map((transport) => transport.close()));
+});
 
 describe('a child process', () => {
   it.each<[string, StdioServer, RegExp]>([
@@ -98,8 +106,20 @@ describe('a child process', () => {
       `for i in 1 2 3; do echo '{"jsonrpc":"2.0","id":1}'; done; ${end}`,
     );
     await until(() => events.includes('closed'));
-    expect(events).toEqual(['message', 'message', 'message', 'closed']);
+    expect(events).toEqual(['message', 'message', 'message', 'broken', 'closed']);
     expect(transport.exitReason).toBe(reason);
+  });
+
+  it('says all of them, even to a slow listener', async () => {
+    const { transport, events } = await sh(`yes '{"jsonrpc":"2.0","id":1}' | head -n 6000`);
+    const slow = () => {
+      const ms = events.push('message') % 500 === 1 ? 10 : 0;
+      for (const end = performance.now() + ms; performance.now() < end;);
+    };
+    Object.assign(transport, { onmessage: slow });
+    await until(() => events.includes('closed'));
+    expect(events).toHaveLength(6_002);
+    expect(events.slice(-2)).toEqual(['broken', 'closed']);
   });
 
   it('takes its grandchildren along when it is closed', async () => {
@@ -135,11 +155,19 @@ describe('a child process', () => {
   });
 
   it('is gone although a daemon that left its group still holds its pipes', async () => {
-    const { transport, events } = await sh('setsid sleep 1000 & echo $! >&2; exit 0');
-    const daemon = await grandchildOf(transport);
+    const { transport, events } = await sh(`${daemonized} & exec cat`);
+    daemons.push(await grandchildOf(transport));
+    process.kill(transport.pid ?? 0, 'SIGKILL');
     await until(() => events.includes('closed'), 1_500);
-    process.kill(daemon, 'SIGKILL');
-    expect(transport.exitReason).toBe('exited with code 0');
+    expect(transport.exitReason).toBe('killed by SIGKILL');
+  });
+
+  it('is gone although somebody of its group is dead and never collected', async () => {
+    const { transport } = await sh(`(sleep 0.01 & exec ${daemonized}) & exec cat`, { killGraceMs: 10_000 });
+    daemons.push(await grandchildOf(transport));
+    const began = performance.now();
+    await transport.close();
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('is killed when it ignores SIGTERM', async () => {
@@ -192,6 +220,16 @@ describe('a child process', () => {
     transport.killNow();
   });
 
+  it('dies with the gateway, which knows it as long as anybody of its group lives', async () => {
+    const { transport, events } = await sh('trap "" TERM; sleep 1000 & echo $! >&2; wait');
+    const pids = [transport.pid ?? 0, await grandchildOf(transport)];
+    expect(liveGroups.size).toBe(1);
+    killAllChildren();
+    await until(() => events.includes('closed'));
+    expect(pids.filter(alive)).toEqual([]);
+    expect(liveGroups.size).toBe(0);
+  });
+
   it('leaves nothing behind in 50 cycles', async () => {
     const before = handles();
     const pids: number[] = [];
@@ -203,6 +241,7 @@ describe('a child process', () => {
       await transport.close();
     }
     expect(pids.filter(alive)).toEqual([]);
+    expect(liveGroups.size).toBe(0);
     await until(() => handles() <= before);
   });
 });

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasLivingMember } from './group-members.js';
+import { liveGroups } from './live-groups.js';
 import { within } from './within.js';
 
 const POLL_MS = 10;
@@ -21,6 +22,7 @@ export class ProcessGroup {
     child: ChildProcess,
     readonly pid: number,
   ) {
+    liveGroups.add(this);
     this.leaderExit = new Promise((resolve) => {
       child.once('exit', () => {
         this.leaderReaped = true;
@@ -43,7 +45,8 @@ export class ProcessGroup {
 
   async kill(): Promise<void> {
     this.reach('SIGKILL');
-    await this.goneWithin(AFTER_KILL_MS);
+    // Whoever is left then has his signal: it is only the kernel's or PID 1's turn.
+    if (!(await this.goneWithin(AFTER_KILL_MS)) && this.leaderReaped) this.forget();
   }
 
   private async goneWithin(ms: number): Promise<boolean> {
@@ -52,7 +55,7 @@ export class ProcessGroup {
     // Nothing tells when a process dies that is not our own child.
     while (this.hasMembers() && performance.now() < deadline) {
       if (await hasLivingMember(this.pid)) await pause(POLL_MS);
-      else this.empty = true;
+      else this.forget();
     }
     return this.empty;
   }
@@ -68,8 +71,13 @@ export class ProcessGroup {
       return process.kill(process.platform === 'win32' ? this.pid : -this.pid, signal);
     } catch {
       // ESRCH, or EPERM where only zombies or another user's processes are left.
-      this.empty = this.leaderReaped;
+      if (this.leaderReaped) this.forget();
       return false;
     }
+  }
+
+  private forget(): void {
+    this.empty = true;
+    liveGroups.delete(this);
   }
 }

@@ -30,8 +30,8 @@ interface Running {
 
 /**
  * A link to a server that is our child. `onclose` comes once for every start that succeeded, after the last message
- * and when the whole process group is gone; a TransportError in `onerror` is the reason of the `onclose` that follows,
- * any other error there leaves the link as it is.
+ * and when the whole process group is gone. Where nobody asked for it, a TransportError in `onerror` comes right
+ * before and says why; any other error there leaves the link as it is.
  */
 export class StdioTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
@@ -44,7 +44,7 @@ export class StdioTransport implements LinkTransport {
   private readonly tail = new StderrTail((line) => this.guarded(() => this.onstderr?.(line)));
   private started = false;
   private running: Running | undefined;
-  private fault: string | undefined;
+  private fault: TransportError | undefined;
   private exit: string | undefined;
   private closing: Promise<void> | undefined;
   private finished = false;
@@ -67,7 +67,7 @@ export class StdioTransport implements LinkTransport {
 
   /** Why there is no process any more: `exited with code 1`, `killed by SIGKILL`, `line over 8388608 bytes`. */
   get exitReason(): string | undefined {
-    return this.fault ?? this.exit;
+    return this.fault?.message ?? this.exit;
   }
 
   /** Lines on stdout that were no messages. */
@@ -156,24 +156,22 @@ export class StdioTransport implements LinkTransport {
   /** The leader exited. Not waiting for its pipes to close first: a process it left behind may hold them. */
   private async bury(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     this.exit = signal === null ? `exited with code ${code}` : `killed by ${signal}`;
-    this.running?.stdin.fail(this.fault ?? this.exit, 'unreachable');
+    this.running?.stdin.fail(this.exitReason ?? this.exit, 'unreachable');
     if (!this.closing) await this.reap();
   }
 
   /** A child that closed one of its pipes cannot answer any more. Mostly it is just about to exit. */
   private async hangUp(why: string): Promise<void> {
     const exits = !this.running || (await within(this.running.group.leaderExit, LAST_WORDS_MS));
-    if (exits || this.closing || this.fault !== undefined) return;
-    this.fault = why;
-    this.report(new TransportError('broken', why));
+    if (exits || this.closing || this.fault) return;
+    this.fault = new TransportError('broken', why);
     await this.close();
   }
 
   private fail(fault: 'too-large' | 'busy', why: string): void {
-    if (!this.running || this.fault !== undefined) return;
-    this.fault = why;
+    if (!this.running || this.fault) return;
+    this.fault = new TransportError(fault, why);
     this.running.stdin.fail(why, fault === 'busy' ? 'busy' : 'unreachable');
-    this.report(new TransportError(fault, why));
     void this.reap();
   }
 
@@ -207,6 +205,8 @@ export class StdioTransport implements LinkTransport {
     // Only matters for a process that even SIGKILL did not end.
     child.unref();
     this.reader.clear();
+    if (!this.closing) this.fault ??= new TransportError('broken', this.exit ?? 'lost');
+    if (this.fault) this.report(this.fault);
     this.guarded(() => this.onclose?.());
   }
 
