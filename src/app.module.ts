@@ -1,6 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { ClusterModule } from './cluster/cluster.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { StateDir } from './config/state-dir.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { HealthModule } from './health/health.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
@@ -12,7 +14,14 @@ export class AppModule {
   static with(config: GatehouseConfig): DynamicModule {
     return {
       module: AppModule,
-      imports: [ConfigModule.forRoot(config), ToolsModule, PromptsModule, EdgeModule, HealthModule],
+      imports: [
+        ConfigModule.forRoot(config),
+        ClusterModule.inDirectory(StateDir),
+        ToolsModule,
+        PromptsModule,
+        EdgeModule,
+        HealthModule,
+      ],
     };
   }
 }

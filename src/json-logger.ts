@@ -19,8 +19,10 @@ export class JsonLogger implements LoggerService {
     private readonly write: (line: string) => void = (line) => process.stderr.write(line),
   ) {
     this.threshold = LEVELS.indexOf(level);
-    // In JSON a secret stands in its escaped form.
-    this.secrets = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+    // In JSON a secret stands in its escaped form. The longest goes first: it may begin like a shorter one.
+    this.secrets = secrets
+      .map((secret) => JSON.stringify(secret).slice(1, -1))
+      .toSorted((a, b) => b.length - a.length);
   }
 
   debug(message: unknown, context?: string): void {

@@ -4,13 +4,16 @@ import type { Listing } from '../core/catalog.js';
 import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
-import { CallGate } from './call-gate.js';
-import type { Link, ServerFacts, ServerNotification } from './link.js';
+import { CallGate, type CallLimits } from './call-gate.js';
+import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
 import { Responsiveness } from './responsiveness.js';
 import { SessionLinks } from './session-links.js';
+import { Settling } from './settling.js';
 import { Supervisor, type LinkState } from './supervisor.js';
 import { Sync } from './sync.js';
 import { TransportError } from './transport.js';
+import { unlessAborted } from './unless-aborted.js';
+import { within } from './within.js';
 
 /** Opens a link to a server, for all clients or for the one that owns it. */
 export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
@@ -19,6 +22,7 @@ export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
 export interface BackendEvents {
   listed(listing: Listing): void;
   notified(notification: ServerNotification): void;
+  stateChanged(): void;
 }
 
 export interface BackendCall {
@@ -50,25 +54,33 @@ export class Backend {
   private readonly sessionLinks: SessionLinks | undefined;
   private readonly responsiveness = new Responsiveness((hangs) => this.hangs(hangs));
   private readonly sync: Sync;
+  private readonly settling = new Settling();
   private logLevel: string | undefined;
   private lastStderr: readonly string[] = [];
+  private retired = false;
+  /** What it offered at the last sync. */
+  listing: Listing | undefined;
 
   constructor(
     readonly id: string,
-    readonly config: ServerConfig,
+    private settings: ServerConfig,
     connect: Connect,
     private readonly events: BackendEvents,
   ) {
-    const concurrency = config.isolation === 'exclusive' ? 1 : config.concurrency;
-    this.gate = new CallGate(id, { concurrency, queue: config.queue });
-    this.sync = new Sync(id, (listing) => events.listed(listing));
+    this.gate = new CallGate(id, callLimits(settings));
+    this.sync = new Sync(
+      id,
+      (listing) => this.listed(listing),
+      () => this.settling.done(),
+    );
     this.supervisor = new Supervisor(
       id,
       connect,
       (link) => this.linked(link),
-      (reason) => this.lost(reason),
+      (link, reason) => this.lost(link, reason),
+      () => this.stateChanged(),
     );
-    if (config.isolation === 'session') {
+    if (settings.isolation === 'session') {
       const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
       this.sessionLinks = new SessionLinks(open, (link) => {
         this.applyLogLevel(link);
@@ -77,8 +89,31 @@ export class Backend {
     }
   }
 
+  get config(): ServerConfig {
+    return this.settings;
+  }
+
   start(): void {
     this.supervisor.start();
+  }
+
+  /** Other settings for the same link; whatever runs or waits goes on under them. */
+  reconfigure(settings: ServerConfig): void {
+    this.settings = settings;
+    this.gate.resize(callLimits(settings));
+  }
+
+  /** Resolves once it is known what the server offers, or that it cannot be reached, but waits no longer than told. */
+  settled(longestMs: number): Promise<void> {
+    return this.settling.within(longestMs);
+  }
+
+  /** Takes no new calls, lets those in flight finish within their own timeout, and stops. */
+  async retire(): Promise<void> {
+    this.retired = true;
+    this.gate.rejectWaiting(serverUnavailable(this.id, 'it was disabled'));
+    await within(this.gate.idle(), this.settings.timeoutMs);
+    await this.stop();
   }
 
   /** Waits for nothing but the processes: calls in flight fail. */
@@ -96,7 +131,7 @@ export class Backend {
   async call(call: BackendCall): Promise<JsonText> {
     this.requireLink();
     const { client, signal } = call.caller;
-    const deadline = performance.now() + this.config.timeoutMs;
+    const deadline = performance.now() + this.settings.timeoutMs;
     const { exclusive } = call;
     return this.gate.run(client.id, () => this.send(call), { signal, deadline, exclusive });
   }
@@ -106,6 +141,7 @@ export class Backend {
     if (level === this.logLevel) return;
     this.logLevel = level;
     if (this.supervisor.link) this.applyLogLevel(this.supervisor.link);
+    this.sessionLinks?.forEach((link) => this.applyLogLevel(link));
   }
 
   /** Tells the server over the link that this client has to itself, if it has one. */
@@ -125,12 +161,12 @@ export class Backend {
       waiting: this.gate.waiting,
       pid: link?.pid,
       facts: link?.facts,
-      stderr: link?.stderrTail() ?? this.lastStderr,
+      stderr: link?.stderrTail() ?? (reason instanceof ConnectError ? reason.stderr : this.lastStderr),
     };
   }
 
   private async send(call: BackendCall): Promise<JsonText> {
-    const link = await this.linkFor(call.caller.client);
+    const link = await this.linkFor(call.caller);
     try {
       return await this.request(link, call);
     } catch (error) {
@@ -138,37 +174,53 @@ export class Backend {
       if (!isFault(error, 'session-lost') || this.sessionLinks) throw this.asCallError(error);
     }
     try {
-      return await this.request(await this.supervisor.replacement(), call);
+      const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(link));
+      return await this.request(next, call);
     } catch (error) {
       throw this.asCallError(error);
     }
   }
 
   private async request(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
+    // A link that one client has to itself says nothing of how the server answers the others.
+    const isShared = link === this.supervisor.link;
     try {
-      const result = await link.request({ method, params, caller, timeoutMs: this.config.timeoutMs });
-      this.responsiveness.answered();
+      const result = await link.request({ method, params, caller, timeoutMs: this.settings.timeoutMs });
+      if (isShared) this.responsiveness.answered();
       return result;
     } catch (error) {
-      if (error instanceof RemoteError) this.responsiveness.answered();
-      if (error instanceof GatewayError && error.kind === 'timeout') this.responsiveness.timedOut(link);
+      if (isShared && error instanceof RemoteError) this.responsiveness.answered();
+      if (isShared && isTimeout(error)) this.responsiveness.timedOut(link);
       throw error;
     }
   }
 
   private requireLink(): Link {
     const { link, state, reason } = this.supervisor;
+    if (this.retired) throw serverUnavailable(this.id, 'it was disabled');
     if (!link) throw serverUnavailable(this.id, reason?.message ?? state, { cause: reason });
     if (this.responsiveness.hangs) throw serverUnavailable(this.id, 'it does not answer');
     return link;
   }
 
-  private async linkFor(client: McpClient): Promise<Link> {
+  private linkFor({ client, signal }: Caller): Link | Promise<Link> {
     const shared = this.requireLink();
     if (!this.sessionLinks) return shared;
-    return this.sessionLinks.of(client).catch((error: unknown) => {
-      throw this.asCallError(error);
+    const own = this.sessionLinks.of(client).catch((error: Error) => {
+      throw serverUnavailable(this.id, error.message, { cause: error });
     });
+    return unlessAborted(signal, own);
+  }
+
+  private listed(listing: Listing): void {
+    this.listing = listing;
+    if (!this.retired) this.events.listed(listing);
+  }
+
+  private stateChanged(): void {
+    const { state } = this.supervisor;
+    if (state === 'retrying' || state === 'crash-loop') this.settling.done();
+    this.events.stateChanged();
   }
 
   private linked(link: Link): void {
@@ -177,8 +229,9 @@ export class Backend {
     this.sync.attach(link);
   }
 
-  private lost(reason: Error): void {
-    this.lastStderr = this.supervisor.link?.stderrTail() ?? this.lastStderr;
+  private lost(link: Link, reason: Error): void {
+    this.lastStderr = link.stderrTail();
+    this.sync.detach();
     this.responsiveness.reset();
     this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
   }
@@ -204,7 +257,7 @@ export class Backend {
     if (this.logLevel === undefined || !link.facts.capabilities.logging) return;
     const params = JSON.stringify({ level: this.logLevel });
     link
-      .request({ method: 'logging/setLevel', params, timeoutMs: this.config.timeoutMs })
+      .request({ method: 'logging/setLevel', params, timeoutMs: this.settings.timeoutMs })
       .catch((error) =>
         this.logger.warn({ message: 'logging/setLevel failed', server: this.id, cause: String(error) }),
       );
@@ -214,6 +267,7 @@ export class Backend {
     const entry = { message: hangs ? 'server does not answer' : 'server answers again', server: this.id };
     if (hangs) this.logger.warn(entry);
     else this.logger.log(entry);
+    this.events.stateChanged();
   }
 
   private asCallError(error: unknown): unknown {
@@ -225,6 +279,13 @@ export class Backend {
     });
   }
 }
+
+const callLimits = ({ isolation, concurrency, queue }: ServerConfig): CallLimits => ({
+  concurrency: isolation === 'exclusive' ? 1 : concurrency,
+  queue,
+});
+
+const isTimeout = (error: unknown): boolean => error instanceof GatewayError && error.kind === 'timeout';
 
 const isFault = (error: unknown, fault: TransportError['fault']): boolean =>
   error instanceof TransportError && error.fault === fault;

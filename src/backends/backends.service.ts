@@ -1,43 +1,51 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import { ServersConfig, type ServerConfig } from '../config/servers-config.js';
+import type { ServerConfig } from '../config/servers-config.js';
 import { serverUnavailable } from '../core/errors.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backend } from './backend.js';
 import { connectTo } from './connect.js';
+import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { ServerNotification } from './link.js';
 
 type NotificationListener = (server: string, notification: ServerNotification) => void;
+type StateListener = (backend: Backend) => void;
 
-/** Every configured server. Starts them all at once and waits for none. */
+/** Every server that is enabled. Made to fit what is desired, at the start and at every change, by the same code. */
 @Injectable()
 export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly backends = new Map<string, Backend>();
-  private readonly listeners = new Set<NotificationListener>();
+  /** Disabled, but still finishing what they had begun. */
+  private readonly retiring = new Set<Promise<void>>();
+  private readonly notificationListeners = new Set<NotificationListener>();
+  private readonly stateListeners = new Set<StateListener>();
 
   constructor(
-    servers: ServersConfig,
+    private readonly desired: DesiredServers,
     private readonly naming: Naming,
     private readonly limits: Limits,
     private readonly registry: Registry,
-  ) {
-    let rank = 0;
-    for (const [id, config] of servers)
-      if (config.enabled) this.backends.set(id, this.create(id, config, rank++));
-  }
+  ) {}
 
+  /** Starts them all at once and waits for none. */
   onApplicationBootstrap(): void {
-    for (const backend of this.backends.values()) backend.start();
+    this.reconcile(this.desired.current);
+    this.desired.onChange((servers) => this.reconcile(servers));
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.backends.values()].map((backend) => backend.stop()));
+    await Promise.all([...this.retiring, ...[...this.backends.values()].map((backend) => backend.stop())]);
   }
 
   all(): Iterable<Backend> {
     return this.backends.values();
+  }
+
+  find(id: string): Backend | undefined {
+    return this.backends.get(id);
   }
 
   get(id: string): Backend {
@@ -53,18 +61,71 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** What servers say that is not for one client alone. */
   onNotification(listener: NotificationListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.notificationListeners.add(listener);
+    return () => this.notificationListeners.delete(listener);
   }
 
-  private create(id: string, config: ServerConfig, rank: number): Backend {
-    const style = config.naming?.tools ?? this.naming.tools;
-    const disabledTools = new Set(config.tools.disabled);
-    return new Backend(id, config, connectTo(id, config, this.limits), {
-      listed: (listing) => this.registry.put({ id, rank, listing, style, disabledTools }),
+  onStateChange(listener: StateListener): () => void {
+    this.stateListeners.add(listener);
+    return () => this.stateListeners.delete(listener);
+  }
+
+  /** Only what changed is touched: a server whose connection is as it was keeps its process and its session. */
+  private reconcile(servers: ReadonlyMap<string, DesiredServer>): void {
+    for (const [id, backend] of this.backends) {
+      const server = servers.get(id);
+      if (!server?.enabled || !sameConnection(server.config, backend.config)) this.retire(backend);
+    }
+    for (const server of servers.values()) {
+      if (!server.enabled) continue;
+      const backend = this.backends.get(server.id);
+      if (backend) this.adjust(backend, server);
+      else this.launch(server);
+    }
+  }
+
+  private launch(server: DesiredServer): void {
+    const { id, config } = server;
+    const backend: Backend = new Backend(id, config, connectTo(id, config, this.limits), {
+      listed: () => this.list(backend),
       notified: (notification) => {
-        for (const listener of this.listeners) listener(id, notification);
+        for (const listener of this.notificationListeners) listener(id, notification);
+      },
+      stateChanged: () => {
+        for (const listener of this.stateListeners) listener(backend);
       },
     });
+    this.backends.set(id, backend);
+    backend.start();
   }
+
+  private adjust(backend: Backend, { config }: DesiredServer): void {
+    backend.reconfigure(config);
+    this.list(backend);
+  }
+
+  private retire(backend: Backend): void {
+    this.backends.delete(backend.id);
+    this.registry.remove(backend.id);
+    const retiring = backend.retire().finally(() => this.retiring.delete(retiring));
+    this.retiring.add(retiring);
+  }
+
+  /** Offers what the server last listed, under the decisions of now. */
+  private list({ id, listing }: Backend): void {
+    const server = this.desired.current.get(id);
+    if (!listing || !server) return;
+    const { rank, config, disabledTools } = server;
+    this.registry.put({ id, rank, listing, disabledTools, style: config.naming?.tools ?? this.naming.tools });
+  }
+}
+
+/** Whether one link serves both: what can change under a running link is left out. */
+function sameConnection(a: ServerConfig, b: ServerConfig): boolean {
+  return isDeepStrictEqual(connectionOf(a), connectionOf(b));
+}
+
+function connectionOf(config: ServerConfig): unknown {
+  const { enabled, concurrency, queue, timeoutMs, tools, naming, ...connection } = config;
+  return connection;
 }

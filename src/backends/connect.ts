@@ -12,6 +12,8 @@ import type { LinkTransport } from './transport.js';
 /** A server may take its time to start: package runners download on the first run. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
+const MOST_CONNECTIONS = 2048;
+
 /** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
@@ -35,8 +37,8 @@ function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
   if (config.type === 'sse') return sseTransport(config.url, config.headers);
   return new StreamableHttpTransport(config, {
     maxMessageBytes: limits.responseBytes,
-    // Every call in flight holds one, and so do the standing stream, cancellations and answers to the server.
-    connections: config.concurrency + 8,
+    // Bounded by the call gate: a call in flight holds one, and so does what is said beside the calls.
+    connections: MOST_CONNECTIONS,
   });
 }
 

@@ -35,7 +35,8 @@ export class Deadlines<T extends Waiting> {
     let next = Infinity;
     for (const item of [...this.waiting()]) {
       if (item.deadline <= now) this.expire(item);
-      else next = Math.min(next, item.deadline);
+      // Looked at afterwards: whoever expires may have been given more time.
+      if (item.deadline > now) next = Math.min(next, item.deadline);
     }
     if (next < Infinity) this.watch(next);
   }

@@ -1,17 +1,17 @@
-import type {
-  ClientCapabilities,
-  JSONRPCMessage,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
-import { JsonText, memberText } from '../core/json-text.js';
-import { isObject, notificationMessage, requestMessage } from '../mcp/json-rpc.js';
-import type { Channel, McpClient } from '../mcp/mcp-context.js';
+import { JsonText } from '../core/json-text.js';
+import { notificationMessage, readMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
+import type { Caller, Channel, McpClient } from '../mcp/mcp-context.js';
 import { progressUnder, withProgressToken } from '../mcp/progress-token.js';
 import { LATEST, revisionOf } from '../mcp/revisions/revision.js';
-import type { Link, LinkRequest, ServerFacts, ServerNotification } from './link.js';
+import {
+  ConnectError,
+  type Link,
+  type LinkRequest,
+  type ServerFacts,
+  type ServerNotification,
+} from './link.js';
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 import { ServerQuestions } from './server-questions.js';
 import { TransportError, type LinkTransport, type Received } from './transport.js';
@@ -26,14 +26,22 @@ export interface LinkOptions {
   readonly owner?: McpClient | undefined;
 }
 
+type Kind<K extends Inbound['kind']> = Extract<Inbound, { kind: K }>;
+
 /** A link of the 2025 era over any SDK transport. Ids and tokens on it are its own; no client's ever cross it. */
 export class JsonRpcLink implements Link {
   readonly closed: Promise<Error>;
-  private readonly pending = new PendingRequests((pending, why) => this.giveUp(pending, why));
-  private readonly questions = new ServerQuestions((text) => this.post(text));
+  private readonly pending = new PendingRequests(
+    (pending, why) => this.giveUp(pending, why),
+    (caller) => this.questions.isOpenFor(caller),
+  );
+  private readonly questions = new ServerQuestions(
+    (text) => this.post(text),
+    (callers) => this.pending.prolongAll(callers),
+  );
   private announceClosed!: (reason: Error) => void;
   private closedFor: Error | undefined;
-  private lastError: Error | undefined;
+  private fault: TransportError | undefined;
   private listener: (notification: ServerNotification) => void = () => {};
   private serverFacts: ServerFacts | undefined;
 
@@ -43,9 +51,11 @@ export class JsonRpcLink implements Link {
   ) {
     this.closed = new Promise((resolve) => (this.announceClosed = resolve));
     transport.onmessage = (message, received) => this.receive(message, received);
-    transport.onerror = (error) => (this.lastError = error);
-    transport.onclose = () =>
-      this.end(this.lastError ?? new TransportError('broken', 'the connection closed'));
+    // Anything else a transport reports, such as a line that is no message, leaves the link as it is.
+    transport.onerror = (error) => {
+      if (error instanceof TransportError) this.fault = error;
+    };
+    transport.onclose = () => this.end(this.fault ?? broken('the connection closed'));
   }
 
   /** Starts the transport and shakes hands. Whatever was started is closed again when that fails. */
@@ -54,6 +64,7 @@ export class JsonRpcLink implements Link {
     options: LinkOptions,
     signal: AbortSignal,
   ): Promise<JsonRpcLink> {
+    if (signal.aborted) throw broken('the link was closed');
     const link = new JsonRpcLink(transport, options);
     const giveUp = (): void => void link.close();
     signal.addEventListener('abort', giveUp, { once: true });
@@ -63,7 +74,7 @@ export class JsonRpcLink implements Link {
       return link;
     } catch (error) {
       await link.close();
-      throw error;
+      throw new ConnectError(error as Error, link.stderrTail());
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
@@ -92,11 +103,15 @@ export class JsonRpcLink implements Link {
         reject(new TransportError('unreachable', this.closedFor.message, {}, { cause: this.closedFor }));
         return;
       }
+      if (request.caller?.signal.aborted) {
+        reject(cancelled());
+        return;
+      }
       const pending = this.pending.open(request, resolve, reject);
       const { params } = request;
       const own = params && pending.clientToken ? withProgressToken(params, String(pending.id)) : params;
-      this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch((error: Error) =>
-        this.fail(pending, error),
+      this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch(
+        (error: TransportError) => this.fail(pending, error),
       );
     });
   }
@@ -106,7 +121,7 @@ export class JsonRpcLink implements Link {
   }
 
   async close(): Promise<void> {
-    this.end(new TransportError('broken', 'the link was closed'));
+    this.end(broken('the link was closed'));
     await this.transport.close();
   }
 
@@ -127,41 +142,56 @@ export class JsonRpcLink implements Link {
     this.transport.openStandingStream?.();
   }
 
-  private receive(message: JSONRPCMessage, received?: Received): void {
-    if ('method' in message) {
-      if ('id' in message) this.receiveQuestion(message, received);
-      else this.receiveNotification(message, received);
-      return;
-    }
-    const pending = this.pending.get(message.id);
+  private receive(raw: JSONRPCMessage, received?: Received): void {
+    const message = readMessage(raw, received?.text ?? JSON.stringify(raw));
+    if (message.kind === 'response') this.receiveAnswer(message);
+    else if (message.kind === 'notification') this.receiveNotification(message, received);
+    else if (message.kind === 'request') this.receiveQuestion(message, received);
+    else this.receiveNonsense(message, 'method' in raw);
+  }
+
+  private receiveAnswer({ id, outcome, text }: Kind<'response'>): void {
+    const pending = this.pending.get(id);
     if (!pending || !this.settle(pending)) return;
-    if ('error' in message) {
-      const text = received?.text && memberText(received.text, 'error');
-      const { code, message: words } = message.error;
-      pending.reject(new RemoteError(code, words, text ?? JSON.stringify(message.error)));
+    if (outcome === 'error') pending.reject(remoteError(text));
+    else if (text.startsWith('{')) pending.resolve(new JsonText(text));
+    else pending.reject(broken('the server sent no valid answer: a result is an object'));
+  }
+
+  private receiveQuestion({ id, method, paramsText }: Kind<'request'>, received?: Received): void {
+    const { channel, callers } = this.origin(received);
+    this.questions.ask({ id, method, params: paramsText, channel, callers });
+  }
+
+  private receiveNotification(message: Kind<'notification'>, received?: Received): void {
+    const { method, params = {}, paramsText } = message;
+    if (method === 'notifications/progress') this.receiveProgress(params['progressToken'], paramsText);
+    else if (method === 'notifications/cancelled') this.questions.withdraw(params['requestId'] as RequestId);
+    else {
+      const { channel, ambiguous } = this.origin(received);
+      this.listener({ method, params, paramsText, channel, ambiguous });
+    }
+  }
+
+  /** Whoever waits for it is told: the server will not say it again in better words. */
+  private receiveNonsense({ id, problem }: Kind<'invalid'>, isQuestion: boolean): void {
+    if (id === undefined) return;
+    if (isQuestion) {
+      this.questions.refuse(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
       return;
     }
-    const text = received?.text && memberText(received.text, 'result');
-    pending.resolve(new JsonText(text ?? JSON.stringify(message.result)));
+    const pending = this.pending.get(id);
+    if (pending && this.settle(pending))
+      pending.reject(broken(`the server sent no valid answer: ${problem}`));
   }
 
-  private receiveQuestion(message: JSONRPCRequest, received: Received | undefined): void {
-    const { channel } = this.origin(received);
-    this.questions.ask(message.id, message.method, paramsText(message, received), channel);
-  }
-
-  private receiveNotification(message: JSONRPCNotification, received: Received | undefined): void {
-    const { method } = message;
-    const params = isObject(message.params) ? message.params : {};
-    const text = paramsText(message, received);
-    if (method === 'notifications/progress') this.receiveProgress(params['progressToken'], text);
-    else if (method === 'notifications/cancelled') this.questions.withdraw(params['requestId'] as RequestId);
-    else this.listener({ method, params, paramsText: text, ...this.origin(received) });
-  }
-
-  private origin(received: Received | undefined): { channel: Channel | undefined; ambiguous: boolean } {
-    const { caller, ambiguous } = this.pending.origin(received?.requestId);
-    return { channel: caller ?? this.options.owner, ambiguous };
+  private origin(received: Received | undefined): {
+    channel: Channel | undefined;
+    callers: readonly Caller[];
+    ambiguous: boolean;
+  } {
+    const { callers, ambiguous } = this.pending.origin(received?.requestId);
+    return { channel: callers.at(-1) ?? this.options.owner, callers, ambiguous };
   }
 
   private receiveProgress(token: unknown, params: string | undefined): void {
@@ -178,9 +208,12 @@ export class JsonRpcLink implements Link {
     return this.pending.settle(pending);
   }
 
-  private fail(pending: Pending, error: Error): void {
+  private fail(pending: Pending, error: TransportError): void {
     if (this.settle(pending)) pending.reject(error);
-    if (!(error instanceof TransportError)) return;
+    this.retireAfter(error);
+  }
+
+  private retireAfter(error: TransportError): void {
     // The server is gone or has forgotten us: this link will carry nothing any more.
     if (error.fault === 'unreachable' || error.fault === 'session-lost') this.end(error);
   }
@@ -195,7 +228,7 @@ export class JsonRpcLink implements Link {
       this.notify('notifications/cancelled', JSON.stringify({ requestId: pending.id, reason: why }));
     pending.reject(
       why === 'cancelled'
-        ? new GatewayError('cancelled', 'The request was cancelled')
+        ? cancelled()
         : new GatewayError(
             'timeout',
             `TIMEOUT: server ${server} did not answer ${method} within ${timeoutMs} ms`,
@@ -207,14 +240,19 @@ export class JsonRpcLink implements Link {
     );
   }
 
-  private transmit(text: string, requestId?: RequestId): Promise<void> {
+  private async transmit(text: string, requestId?: RequestId): Promise<void> {
     const { transport } = this;
-    return transport.sendText?.(text, requestId) ?? transport.send(JSON.parse(text) as JSONRPCMessage);
+    try {
+      if (transport.sendText) await transport.sendText(text, requestId);
+      else await transport.send(JSON.parse(text) as JSONRPCMessage);
+    } catch (error) {
+      throw error instanceof TransportError ? error : broken((error as Error).message, { cause: error });
+    }
   }
 
-  /** Sends what has no answer. If it cannot be sent, the link is failing and its requests will say so. */
+  /** Sends what has no answer. If it cannot be sent, nobody waits to hear of it. */
   private post(text: string): void {
-    this.transmit(text).catch((error: Error) => (this.lastError = error));
+    this.transmit(text).catch((error: TransportError) => this.retireAfter(error));
   }
 
   private end(reason: Error): void {
@@ -222,12 +260,20 @@ export class JsonRpcLink implements Link {
     this.closedFor = reason;
     this.questions.stop();
     for (const pending of this.pending.abandonAll())
-      pending.reject(new TransportError('broken', reason.message, {}, { cause: reason }));
+      pending.reject(broken(reason.message, { cause: reason }));
     this.announceClosed(reason);
   }
 }
 
-function paramsText(message: JSONRPCRequest | JSONRPCNotification, received?: Received): string | undefined {
-  if (message.params === undefined) return undefined;
-  return (received?.text && memberText(received.text, 'params')) ?? JSON.stringify(message.params);
+const broken = (message: string, options?: ErrorOptions): TransportError =>
+  new TransportError('broken', message, {}, options);
+
+const cancelled = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
+
+/** An error object without code and message would be passed on as an answer that no client can read. */
+function remoteError(text: string): Error {
+  const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
+  return Number.isInteger(code) && typeof message === 'string'
+    ? new RemoteError(code as number, message, text)
+    : broken('the server sent no valid answer: an error has a code and a message');
 }

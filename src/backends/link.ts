@@ -26,8 +26,20 @@ export interface ServerNotification {
   readonly params: Readonly<Record<string, unknown>>;
   readonly paramsText: string | undefined;
   readonly channel: Channel | undefined;
-  /** Calls of several clients are in flight and it could belong to any of them. */
+  /** It belongs to the call of some client, and there is no telling whose. */
   readonly ambiguous: boolean;
+}
+
+/** Why a link did not come up, and what the child process had to say about it. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+
+  constructor(
+    cause: Error,
+    readonly stderr: readonly string[],
+  ) {
+    super(cause.message, { cause });
+  }
 }
 
 /**

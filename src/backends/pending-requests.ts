@@ -5,8 +5,8 @@ import type { Caller } from '../mcp/mcp-context.js';
 import { Deadlines } from './deadlines.js';
 import type { LinkRequest } from './link.js';
 
-/** Progress keeps a request alive, but for no longer than this many times its timeout. */
-const LONGEST_BY_PROGRESS = 10;
+/** Progress and open questions keep a request alive, but for no longer than this many times its timeout. */
+const LONGEST_TIMES = 10;
 
 /** A request that has been sent and not been answered. */
 export interface Pending {
@@ -25,16 +25,31 @@ export interface Pending {
 /** Why a request is given up before its answer. */
 export type GivenUp = 'cancelled' | 'timeout';
 
+/** Where something a server says comes from, as far as that can be told. */
+export interface Origin {
+  /** The calls it may belong to, all of one client. */
+  readonly callers: readonly Caller[];
+  /** It belongs to a call, and there is no telling whose. */
+  readonly ambiguous: boolean;
+}
+
+const OF_NO_CALL: Origin = { callers: [], ambiguous: false };
+const OF_ANY_CALL: Origin = { callers: [], ambiguous: true };
+
 /** The unanswered requests of one link: who waits, for how long, and for whom. */
 export class PendingRequests {
   private readonly byId = new Map<number, Pending>();
   private readonly deadlines: Deadlines<Pending>;
   private lastId = 0;
 
-  constructor(private readonly giveUp: (pending: Pending, why: GivenUp) => void) {
+  constructor(
+    private readonly giveUp: (pending: Pending, why: GivenUp) => void,
+    /** Whether the client behind a call has been asked something and not answered yet. */
+    private readonly isAsked: (caller: Caller) => boolean,
+  ) {
     this.deadlines = new Deadlines(
       () => this.byId.values(),
-      (pending) => this.giveUp(pending, 'timeout'),
+      (pending) => this.expire(pending),
     );
   }
 
@@ -48,7 +63,7 @@ export class PendingRequests {
       onAbort: () => this.giveUp(pending, 'cancelled'),
       clientToken: progressTokenOf(request.params),
       deadline: now + request.timeoutMs,
-      latestDeadline: now + request.timeoutMs * LONGEST_BY_PROGRESS,
+      latestDeadline: now + request.timeoutMs * LONGEST_TIMES,
     };
     this.byId.set(pending.id, pending);
     request.caller?.signal.addEventListener('abort', pending.onAbort, { once: true });
@@ -72,17 +87,22 @@ export class PendingRequests {
     pending.deadline = Math.min(performance.now() + pending.request.timeoutMs, pending.latestDeadline);
   }
 
-  /** The client request a message belongs to: the one on whose stream it came, else the only one it can be. */
-  origin(streamOf: RequestId | undefined): { caller: Caller | undefined; ambiguous: boolean } {
-    const known = this.get(streamOf)?.request.caller;
-    if (known) return { caller: known, ambiguous: false };
-    let caller: Caller | undefined;
+  prolongAll(callers: ReadonlySet<Caller>): void {
+    for (const pending of this.byId.values()) {
+      if (pending.request.caller && callers.has(pending.request.caller)) this.prolong(pending);
+    }
+  }
+
+  /** Whose message this is: of the request on whose stream it came, else of the only client it can be for. */
+  origin(streamOf: RequestId | undefined): Origin {
+    if (streamOf !== undefined) return originOf(this.get(streamOf));
+    const callers: Caller[] = [];
     for (const { request } of this.byId.values()) {
       if (!request.caller) continue;
-      if (caller && caller.client !== request.caller.client) return { caller: undefined, ambiguous: true };
-      caller = request.caller;
+      if (callers[0] && callers[0].client !== request.caller.client) return OF_ANY_CALL;
+      callers.push(request.caller);
     }
-    return { caller, ambiguous: false };
+    return { callers, ambiguous: false };
   }
 
   /** Empties the table and returns what was in it. */
@@ -92,4 +112,18 @@ export class PendingRequests {
     for (const pending of abandoned) this.settle(pending);
     return abandoned;
   }
+
+  private expire(pending: Pending): void {
+    const { caller } = pending.request;
+    // While the server waits for the client, it does not keep us waiting.
+    if (caller && pending.deadline < pending.latestDeadline && this.isAsked(caller)) this.prolong(pending);
+    else this.giveUp(pending, 'timeout');
+  }
+}
+
+function originOf(pending: Pending | undefined): Origin {
+  // The request is over and forgotten: whose it was cannot be told any more.
+  if (!pending) return OF_ANY_CALL;
+  const { caller } = pending.request;
+  return caller ? { callers: [caller], ambiguous: false } : OF_NO_CALL;
 }

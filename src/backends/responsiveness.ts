@@ -17,34 +17,32 @@ export class Responsiveness {
   constructor(private readonly onChange: (hangs: boolean) => void) {}
 
   answered(): void {
-    this.timeouts = 0;
-    this.set(false);
+    const hung = this.hangs;
+    this.reset();
+    if (hung) this.onChange(false);
   }
 
   timedOut(link: Link): void {
     if (++this.timeouts < TIMEOUTS_IN_A_ROW || this.hangs) return;
-    this.set(true);
+    this.hangs = true;
+    this.onChange(true);
     this.scheduleProbe(link);
   }
 
-  /** The link is gone, and what it did with it. */
+  /** The link is gone, and what it did with it. That says nothing of the next one. */
   reset(): void {
     clearTimeout(this.probe);
-    this.answered();
+    this.timeouts = 0;
+    this.hangs = false;
   }
 
   private scheduleProbe(link: Link): void {
+    clearTimeout(this.probe);
     this.probe = setTimeout(() => {
       link.request({ method: 'ping', timeoutMs: PROBE_TIMEOUT_MS }).then(
         () => this.answered(),
         () => this.hangs && this.scheduleProbe(link),
       );
     }, PROBE_EVERY_MS).unref();
-  }
-
-  private set(hangs: boolean): void {
-    if (this.hangs === hangs) return;
-    this.hangs = hangs;
-    this.onChange(hangs);
   }
 }

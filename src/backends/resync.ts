@@ -5,8 +5,8 @@ const APART_MS = 1000;
 /** Turns any number of requests to sync into single-flight runs, never closer together than `APART_MS`. */
 export class Resync {
   private timer: NodeJS.Timeout | undefined;
+  private dueAt = Infinity;
   private running = false;
-  private again = false;
   private lastStart = -Infinity;
   private stopped = false;
 
@@ -14,21 +14,11 @@ export class Resync {
 
   /** Runs at once, or right after the run there is. */
   now(): void {
-    clearTimeout(this.timer);
-    if (this.running) this.again = true;
-    else if (!this.stopped) void this.start();
+    this.plan(performance.now());
   }
 
-  request(): void {
-    if (this.stopped) return;
-    if (this.running) {
-      this.again = true;
-      return;
-    }
-    if (this.timer) return;
-    const sinceLast = performance.now() - this.lastStart;
-    this.timer = setTimeout(() => void this.start(), Math.max(QUIET_MS, APART_MS - sinceLast));
-    this.timer.unref();
+  request(delayMs = QUIET_MS): void {
+    this.plan(Math.max(performance.now() + delayMs, this.lastStart + APART_MS));
   }
 
   stop(): void {
@@ -36,18 +26,29 @@ export class Resync {
     clearTimeout(this.timer);
   }
 
+  private plan(at: number): void {
+    if (at >= this.dueAt) return;
+    this.dueAt = at;
+    if (!this.running) this.wait();
+  }
+
+  private wait(): void {
+    clearTimeout(this.timer);
+    if (this.stopped || this.dueAt === Infinity) return;
+    const ms = this.dueAt - performance.now();
+    if (ms <= 0) void this.start();
+    else this.timer = setTimeout(() => void this.start(), ms).unref();
+  }
+
   private async start(): Promise<void> {
-    this.timer = undefined;
+    this.dueAt = Infinity;
     this.running = true;
     this.lastStart = performance.now();
     try {
       await this.run();
     } finally {
       this.running = false;
-      if (this.again) {
-        this.again = false;
-        this.request();
-      }
+      this.wait();
     }
   }
 }

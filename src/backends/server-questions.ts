@@ -8,19 +8,35 @@ import { progressTokenOf, progressUnder } from '../mcp/progress-token.js';
 /** What a server may ask of the client whose call it is working on. */
 const FORWARDED = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
+/** One request of a server. */
+export interface ServerRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: string | undefined;
+  /** The way to the client behind it; undefined when that is not certain. */
+  readonly channel: Channel | undefined;
+  /** The calls of that client which may have caused it. */
+  readonly callers: readonly Caller[];
+}
+
 interface Question {
   readonly abort: AbortController;
-  readonly channel: Channel;
+  /** The calls that may still wait for the answer. */
+  readonly callers: Set<Caller>;
 }
 
 /** The requests a server sends to us, each put to the one client it concerns. */
 export class ServerQuestions {
   private readonly open = new Map<RequestId, Question>();
 
-  constructor(private readonly send: (text: string) => void) {}
+  constructor(
+    private readonly send: (text: string) => void,
+    /** The client has had its say: the server has what these calls were waiting for. */
+    private readonly onSettled: (callers: ReadonlySet<Caller>) => void,
+  ) {}
 
-  /** `channel` is the way to the client behind the question; undefined when that is not certain. */
-  ask(id: RequestId, method: string, params: string | undefined, channel: Channel | undefined): void {
+  ask(request: ServerRequest): void {
+    const { id, method, channel } = request;
     if (method === 'ping') {
       this.send(resultMessage(id, {}));
       return;
@@ -34,52 +50,67 @@ export class ServerQuestions {
       this.refuse(id, new GatewayError('internal', words));
       return;
     }
-    void this.forward(id, method, params, channel);
+    void this.forward(request, channel);
   }
 
-  /** The server takes a question back. */
+  refuse(id: RequestId, error: unknown): void {
+    this.send(errorMessage(id, errorText(error)));
+  }
+
+  /** The server takes a question back: it wants no answer any more. */
   withdraw(id: RequestId): void {
-    this.open.get(id)?.abort.abort();
+    const question = this.open.get(id);
+    this.open.delete(id);
+    question?.abort.abort();
   }
 
-  /** A call ended: what it was asking its client is no longer wanted. */
+  isOpenFor(caller: Caller): boolean {
+    for (const { callers } of this.open.values()) if (callers.has(caller)) return true;
+    return false;
+  }
+
+  /** A call ended. What only it can have asked is no longer wanted. */
   callerDone(caller: Caller | undefined): void {
     if (!caller || this.open.size === 0) return;
-    for (const { channel, abort } of this.open.values()) if (channel === caller) abort.abort();
+    for (const { callers, abort } of this.open.values())
+      if (callers.delete(caller) && callers.size === 0) abort.abort();
   }
 
+  /** The server is gone, and its questions with it. */
   stop(): void {
-    for (const { abort } of this.open.values()) abort.abort();
+    for (const id of [...this.open.keys()]) this.withdraw(id);
   }
 
-  private async forward(
-    id: RequestId,
-    method: string,
-    params: string | undefined,
+  private async forward(request: ServerRequest, channel: Channel): Promise<void> {
+    const { id, callers } = request;
+    const question: Question = { abort: new AbortController(), callers: new Set(callers) };
+    this.open.set(id, question);
+    const reply = await this.replyOf(channel, request, question.abort.signal);
+    if (this.open.get(id) !== question) return;
+    this.open.delete(id);
+    this.onSettled(question.callers);
+    this.send(reply);
+  }
+
+  private async replyOf(
     channel: Channel,
-  ): Promise<void> {
-    const abort = new AbortController();
-    this.open.set(id, { abort, channel });
+    { id, method, params }: ServerRequest,
+    signal: AbortSignal,
+  ): Promise<string> {
     const token = progressTokenOf(params);
     try {
       const result = await channel.ask(method, params === undefined ? undefined : new JsonText(params), {
-        signal: abort.signal,
+        signal,
         ...(token && { onProgress: (progress: JsonText) => this.progress(progress, token) }),
       });
-      this.send(resultMessage(id, result));
+      return resultMessage(id, result);
     } catch (error) {
-      this.refuse(id, error);
-    } finally {
-      this.open.delete(id);
+      return errorMessage(id, errorText(error));
     }
   }
 
   private progress(params: JsonText, token: string): void {
     this.send(notificationMessage('notifications/progress', progressUnder(token, params.text)));
-  }
-
-  private refuse(id: RequestId, error: unknown): void {
-    this.send(errorMessage(id, errorText(error)));
   }
 }
 

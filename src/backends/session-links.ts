@@ -1,7 +1,9 @@
 import type { McpClient } from '../mcp/mcp-context.js';
 import type { Link } from './link.js';
+import { TransportError } from './transport.js';
 
 interface Slot {
+  readonly client: McpClient;
   readonly link: Promise<Link>;
   readonly stopListening: () => void;
 }
@@ -21,20 +23,25 @@ export class SessionLinks {
   }
 
   of(client: McpClient): Promise<Link> {
+    if (this.stopping.signal.aborted)
+      return Promise.reject(new TransportError('unreachable', 'it is being stopped'));
     return this.slots.get(client.id)?.link ?? this.open(client);
   }
 
   /** Over the link the client has; nothing is opened for it. */
   notify(client: McpClient, method: string): void {
-    this.slots.get(client.id)?.link.then(
-      (link) => link.notify(method),
-      () => {},
-    );
+    const slot = this.slots.get(client.id);
+    if (slot) whenOpen(slot, (link) => link.notify(method));
+  }
+
+  /** With every link that is open, or will be if it is just being opened. */
+  forEach(act: (link: Link) => void): void {
+    for (const slot of this.slots.values()) whenOpen(slot, act);
   }
 
   async closeAll(): Promise<void> {
     this.stopping.abort();
-    await Promise.all([...this.slots.keys()].map((id) => this.drop(id)));
+    await Promise.all([...this.slots.values()].map((slot) => this.drop(slot)));
   }
 
   private open(client: McpClient): Promise<Link> {
@@ -42,26 +49,30 @@ export class SessionLinks {
     const link = this.connect(client, AbortSignal.any([gone.signal, this.stopping.signal]));
     const stopListening = client.onClose(() => {
       gone.abort();
-      void this.drop(client.id);
+      void this.drop(slot);
     });
-    this.slots.set(client.id, { link, stopListening });
+    const slot: Slot = { client, link, stopListening };
+    this.slots.set(client.id, slot);
     link.then(
       (opened) => {
         this.onLink(opened);
-        void opened.closed.then(() => this.drop(client.id));
+        void opened.closed.then(() => this.drop(slot));
       },
-      () => this.drop(client.id),
+      () => this.drop(slot),
     );
     return link;
   }
 
-  private async drop(id: string): Promise<void> {
-    const slot = this.slots.get(id);
-    if (!slot) return;
-    this.slots.delete(id);
+  private async drop(slot: Slot): Promise<void> {
+    if (this.slots.get(slot.client.id) !== slot) return;
+    this.slots.delete(slot.client.id);
     slot.stopListening();
     // A link that never opened has nothing to close.
     const link = await slot.link.catch(() => undefined);
     await link?.close();
   }
+}
+
+function whenOpen({ link }: Slot, act: (link: Link) => void): void {
+  link.then(act, () => {});
 }

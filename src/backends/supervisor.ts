@@ -25,7 +25,10 @@ export class Supervisor {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private current: Link | undefined;
-  private wake: () => void = () => {};
+  /** Ends the pause there is. */
+  private wake: (() => void) | undefined;
+  /** Somebody asked for a new link, so the end of the one there is no trouble. */
+  private renewing = false;
   private waiters: { resolve: (link: Link) => void; reject: (error: Error) => void }[] = [];
   private links = 0;
   state: LinkState = 'stopped';
@@ -38,7 +41,8 @@ export class Supervisor {
     private readonly server: string,
     private readonly connect: (signal: AbortSignal) => Promise<Link>,
     private readonly onLink: (link: Link) => void,
-    private readonly onLost: (reason: Error) => void,
+    private readonly onLost: (link: Link, reason: Error) => void,
+    private readonly onState: () => void = () => {},
   ) {
     this.logger = new Logger('Backend');
   }
@@ -59,7 +63,7 @@ export class Supervisor {
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.wake();
+    this.wake?.();
     await this.current?.close();
     await this.running;
   }
@@ -67,33 +71,42 @@ export class Supervisor {
   /** Ends the link there is, or the pause there is, and connects anew. */
   reconnect(): void {
     this.backoff.reset();
-    this.wake();
+    this.renewing = true;
+    this.wake?.();
     void this.current?.close();
   }
 
-  /** The link that replaces a lost one. Rejects when the next attempt fails. */
-  replacement(): Promise<Link> {
-    if (this.current) return Promise.resolve(this.current);
+  /** The link that replaces a lost one. Rejects when that takes more than connecting at once. */
+  replacement(lost: Link): Promise<Link> {
+    if (this.current && this.current !== lost) return Promise.resolve(this.current);
+    if (this.isStopping || this.wake) return Promise.reject(this.reason ?? stopped());
     return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
   }
 
   private async run(): Promise<void> {
     while (!this.isStopping) {
       const reason = await this.live();
-      this.settleWaiters((waiter) => waiter.reject(reason));
-      if (this.isStopping) break;
-      this.crashes.record();
-      const { isLoop } = this.crashes;
-      this.enter(isLoop ? 'crash-loop' : 'retrying', reason);
-      const forgotten = reason instanceof TransportError && reason.fault === 'session-lost';
-      if (isLoop) await this.pause(LOOP_PAUSE_MS);
-      else if (!forgotten) await this.pause(this.backoff.next());
+      if (!this.renewing && !this.isStopping) await this.recover(reason);
     }
+    this.rejectWaiters(stopped());
     this.enter('stopped');
+  }
+
+  /** After a link that nobody meant to end. */
+  private async recover(reason: Error): Promise<void> {
+    this.crashes.record();
+    const { isLoop } = this.crashes;
+    this.enter(isLoop ? 'crash-loop' : 'retrying', reason);
+    const forgotten = reason instanceof TransportError && reason.fault === 'session-lost';
+    // The server is there, it only wants to be greeted again.
+    if (forgotten && !isLoop) return;
+    this.rejectWaiters(reason);
+    await this.pause(isLoop ? LOOP_PAUSE_MS : this.backoff.next());
   }
 
   /** One link from its beginning to its end. Returns why it ended, or why it never began. */
   private async live(): Promise<Error> {
+    this.renewing = false;
     this.enter('connecting', this.reason);
     let link: Link;
     try {
@@ -101,40 +114,49 @@ export class Supervisor {
     } catch (error) {
       return error as Error;
     }
+    if (this.isStopping) {
+      await link.close();
+      return stopped();
+    }
     const since = performance.now();
-    this.current = link;
-    this.links++;
-    this.enter('ready');
-    this.onLink(link);
-    this.settleWaiters((waiter) => waiter.resolve(link));
-    if (this.isStopping) void link.close();
+    this.use(link);
     const reason = await link.closed;
     this.current = undefined;
-    this.onLost(reason);
+    this.onLost(link, reason);
     await link.close();
     if (performance.now() - since > STABLE_MS) this.backoff.reset();
     return reason;
+  }
+
+  private use(link: Link): void {
+    this.current = link;
+    this.links++;
+    this.renewing = false;
+    this.enter('ready');
+    this.onLink(link);
+    const { waiters } = this;
+    this.waiters = [];
+    for (const waiter of waiters) waiter.resolve(link);
   }
 
   private get isStopping(): boolean {
     return this.stopping.signal.aborted;
   }
 
-  private settleWaiters(settle: (waiter: (typeof this.waiters)[number]) => void): void {
+  private rejectWaiters(reason: Error): void {
     const { waiters } = this;
     this.waiters = [];
-    for (const waiter of waiters) settle(waiter);
+    for (const waiter of waiters) waiter.reject(reason);
   }
 
-  private pause(ms: number): Promise<void> {
-    if (this.isStopping) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  private async pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      timer = setTimeout(resolve, ms).unref();
     });
+    clearTimeout(timer);
+    this.wake = undefined;
   }
 
   private enter(state: LinkState, reason?: Error): void {
@@ -145,5 +167,8 @@ export class Supervisor {
     const entry = { message: `server is ${state}`, server: this.server, reason: reason?.message };
     if (state === 'retrying' || state === 'crash-loop') this.logger.warn(entry);
     else if (state !== 'connecting') this.logger.log(entry);
+    this.onState();
   }
 }
+
+const stopped = (): TransportError => new TransportError('unreachable', 'it is being stopped');

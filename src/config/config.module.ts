@@ -1,10 +1,15 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { ConfigModule as NestConfigModule, registerAs } from '@nestjs/config';
+import { AdminSettings } from './admin-settings.js';
+import { AuthSettings } from './auth-settings.js';
 import type { GatehouseConfig } from './gatehouse-config.js';
 import { HttpSettings } from './http-settings.js';
 import { Limits } from './limits.js';
 import { LogSettings } from './log-settings.js';
+import { LiveConfig } from './live-config.js';
+import { MetricsSettings } from './metrics-settings.js';
 import { Naming } from './naming.js';
+import { ReadinessSettings } from './readiness-settings.js';
 import { ServersConfig } from './servers-config.js';
 import { ShutdownSettings } from './shutdown-settings.js';
 import { StateDir } from './state-dir.js';
@@ -14,10 +19,14 @@ import { StateDir } from './state-dir.js';
 export class ConfigModule {
   static forRoot(config: GatehouseConfig): DynamicModule {
     const slices = [
+      { token: AdminSettings, load: registerAs('admin', () => config.admin) },
+      { token: AuthSettings, load: registerAs('auth', () => config.auth) },
       { token: HttpSettings, load: registerAs('http', () => config.http) },
       { token: Limits, load: registerAs('limits', () => config.limits) },
       { token: LogSettings, load: registerAs('log', () => config.log) },
+      { token: MetricsSettings, load: registerAs('metrics', () => config.metrics) },
       { token: Naming, load: registerAs('naming', () => config.naming) },
+      { token: ReadinessSettings, load: registerAs('readiness', () => config.readiness) },
       { token: ServersConfig, load: registerAs('mcpServers', () => config.mcpServers) },
       { token: ShutdownSettings, load: registerAs('shutdown', () => config.shutdown) },
       { token: StateDir, load: registerAs('stateDir', () => new StateDir(config.stateDir).create()) },
@@ -38,8 +47,8 @@ export class ConfigModule {
           skipProcessEnv: true,
         }),
       ],
-      providers,
-      exports: slices.map(({ token }) => token),
+      providers: [...providers, { provide: LiveConfig, useValue: new LiveConfig(config) }],
+      exports: [LiveConfig, ...slices.map(({ token }) => token)],
     };
   }
 }

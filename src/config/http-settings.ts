@@ -1,10 +1,4 @@
-import { isLoopback } from './loopback.js';
 import { Flag, Text, TextList, Whole } from './schema/keys.js';
-import { Rule } from './schema/rule.js';
-
-const REMOTE_WITHOUT_AUTH =
-  'everybody who reaches this address could call every tool, because nothing authenticates clients yet: ' +
-  'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
 
 const ORIGIN = {
   pattern: /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/,
@@ -13,12 +7,9 @@ const ORIGIN = {
 
 /** Where the gateway listens and whom it answers. */
 export class HttpSettings {
-  @Rule<string>(
-    'loopback',
-    (host, http) => (http as HttpSettings).allowRemoteWithoutAuth || isLoopback(host),
-    REMOTE_WITHOUT_AUTH,
-  )
-  @Text('Address to listen on. Beyond loopback only together with allowRemoteWithoutAuth.', { open: true })
+  @Text('Address to listen on. Beyond loopback only together with auth or allowRemoteWithoutAuth.', {
+    open: true,
+  })
   readonly host: string = '127.0.0.1';
 
   @Whole(0, 65535, 'Port to listen on; 0 takes a free one.')

@@ -52,6 +52,7 @@ describe('readConfig', () => {
         allowedOrigins: [],
         allowRemoteWithoutAuth: false,
       },
+      auth: {},
       stateDir: '.gatehouse',
       naming: { tools: 'always', separator: '__' },
       limits: {
@@ -86,7 +87,7 @@ describe('readConfig', () => {
   it.each([
     ['an unknown key', 'htpp: {}', 'htpp: unknown key, did you mean `http`?'],
     ['an unknown key at depth', 'http: { prot: 1 }', 'http.prot: unknown key, did you mean `port`?'],
-    ['a key that has no use yet', 'auth: {}', 'auth: unknown key; known are $schema, http,'],
+    ['a key that has no use yet', 'tenants: {}', 'tenants: unknown key; known are $schema, http,'],
     ['what is no key of the file', 'secrets: []', 'secrets: unknown key'],
     ['a key every object has', 'http: { constructor: 1 }', 'http.constructor: unknown key'],
     ['a prototype', 'http: { __proto__: { port: 1 } }', 'http.__proto__: unknown key'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.js';
+import { crossCheck } from './cross-checks.js';
 import { deepFreeze } from './freeze.js';
 import { GatehouseConfig } from './gatehouse-config.js';
 import { Problems } from './problems.js';
@@ -31,6 +32,7 @@ export function readConfig(source: { text: string; file: string; env: Environmen
   applyOverrides(document, ROOT, env, secrets, problems);
   const config = build(ROOT, document, problems) as GatehouseConfig;
   validate(config, problems);
+  crossCheck(config, problems);
 
   if (!problems.isEmpty) throw new ConfigError(file, problems.list());
   return deepFreeze(Object.assign(config, { secrets: secrets.list() }));

@@ -24,9 +24,11 @@ function rows(path: string, { shape, description, missing }: Key, value: unknown
   if (shape.kind === 'section') return shape.types.flatMap((type) => rowsOf(type, `${path}.`));
   const fallback = missing === undefined ? defaultText(value) : 'required';
   const own = `| \`${path}\` | ${valueText(shape)} | ${fallback} | ${description.replaceAll('|', '\\|')} |`;
-  if (shape.kind !== 'entries') return [own];
-  const below = shape.values.types.flatMap((type) => rowsOf(type, `${path}.<id>.`));
-  return [own, ...new Set(below)];
+  if (shape.kind === 'entries')
+    return [own, ...new Set(shape.values.types.flatMap((type) => rowsOf(type, `${path}.<id>.`)))];
+  if (shape.kind === 'list' && shape.items.kind === 'section')
+    return [own, ...shape.items.types.flatMap((type) => rowsOf(type, `${path}[].`))];
+  return [own];
 }
 
 function valueText(shape: Shape): string {

@@ -17,6 +17,8 @@ export type ErrorKind =
   | 'bad-request'
   | 'session-required'
   | 'session-not-found'
+  | 'unauthorized'
+  | 'insufficient-scope'
   | 'forbidden'
   | 'not-found'
   | 'method-not-allowed'
@@ -24,7 +26,9 @@ export type ErrorKind =
   | 'conflict'
   | 'payload-too-large'
   | 'unsupported-media-type'
-  | 'draining';
+  | 'draining'
+  | 'storage-full'
+  | 'storage-unavailable';
 
 /** The JSON-RPC code, and the HTTP status where the failure is one of the exchange and not of the method. */
 interface Answer {
@@ -55,6 +59,8 @@ export const ERROR_CODES = {
   'bad-request': { code: -32000, http: 400 },
   'session-required': { code: -32000, http: 400 },
   'session-not-found': { code: -32001, http: 404 },
+  unauthorized: { code: -32000, http: 401 },
+  'insufficient-scope': { code: -32000, http: 403 },
   forbidden: { code: -32000, http: 403 },
   'not-found': { code: -32000, http: 404 },
   'method-not-allowed': { code: -32000, http: 405 },
@@ -63,6 +69,8 @@ export const ERROR_CODES = {
   'payload-too-large': { code: -32000, http: 413 },
   'unsupported-media-type': { code: -32000, http: 415 },
   draining: { code: -32000, http: 503 },
+  'storage-full': { code: -31007, http: 507 },
+  'storage-unavailable': { code: -31005, http: 503 },
 } as const satisfies Record<ErrorKind, Answer>;
 
 /** A failure of the gateway's own making. Thrown anywhere; only the edges turn it into an answer. */

@@ -104,8 +104,6 @@ describe('build', () => {
         const table = NameTable.build(again(after), SEPARATOR, old);
         const olds = entriesOf(old, before);
         const built = entriesOf(table, after).filter((entry) => !olds.includes(entry));
-        const isSame = (a: Entry, b: Entry): boolean =>
-          a.server === b.server && a.own === b.own && a.name === b.name && a.text === b.text;
         expect(built.filter((entry) => olds.some((one) => isSame(one, entry)))).toEqual([]);
       }),
     );
@@ -203,6 +201,9 @@ describe('changedServers', () => {
     );
   });
 });
+
+const isSame = (a: Entry, b: Entry): boolean =>
+  a.server === b.server && a.own === b.own && a.name === b.name && a.text === b.text;
 
 /** Every entry that a scope of its server alone finds by its prefixed name. */
 function entriesOf(table: NameTable, given: readonly Offer[]): Entry[] {

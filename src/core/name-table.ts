@@ -19,7 +19,7 @@ export interface Offer {
 export interface Entry {
   readonly server: string;
   readonly own: string;
-  /** What clients see; undefined when another server's tool holds the name and no prefix is allowed. */
+  /** What clients see; undefined when the name belongs to another server and no prefix is allowed. */
   readonly name: string | undefined;
   /** The definition as clients see it. */
   readonly text: string;
@@ -76,7 +76,7 @@ export class NameTable {
     return view;
   }
 
-  /** Definitions that lost their name to an earlier server and are listed nowhere. */
+  /** Definitions that lost their name to another server and are listed nowhere. */
   get unlisted(): readonly Entry[] {
     return this.entries.filter((entry) => entry.name === undefined);
   }

@@ -28,7 +28,8 @@ export class Cursors {
   }
 
   private sealOf(list: string, position: Buffer): Buffer {
-    const mac = createHmac('sha256', this.key).update(list).update('\0').update(position);
+    // The length says where the list ends, so that no list and position read like another pair.
+    const mac = createHmac('sha256', this.key).update(`${list.length}\0${list}`).update(position);
     return mac.digest().subarray(0, SEAL_BYTES);
   }
 }

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+
 /** What a request says of where it comes from and where it thinks it goes. */
 export interface RequestOrigin {
   readonly host: string | undefined;
@@ -22,7 +24,7 @@ export class AllowedOrigins {
   }) {
     const own = WILDCARD_ADDRESSES.has(settings.host) ? [] : [bracketed(settings.host)];
     this.hosts = new Set(
-      [...LOOPBACK_NAMES, ...own, ...settings.allowedHosts].map((name) => name.toLowerCase()),
+      [...LOOPBACK_NAMES, ...own, ...settings.allowedHosts.map(bracketed)].map((name) => name.toLowerCase()),
     );
     this.origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
   }
@@ -43,7 +45,7 @@ export class AllowedOrigins {
   }
 }
 
-const bracketed = (host: string): string =>
-  host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+/** As a Host header writes an address: the colons of IPv6 would be taken for that of a port. */
+const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
 const withoutPort = (host: string): string => host.replace(/:\d{1,5}$/, '');

@@ -15,7 +15,15 @@ export function requireJson(request: IncomingMessage): void {
 }
 
 function accepts(header: string, type: string): boolean {
-  if (header.includes(type)) return true;
   const group = `${type.slice(0, type.indexOf('/'))}/*`;
-  return header.includes('*/*') || header.includes(group);
+  return header
+    .toLowerCase()
+    .split(',')
+    .some((range) => {
+      const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
+      return [type, group, '*/*'].includes(name) && !parameters.some(isRefusal);
+    });
 }
+
+/** A weight of zero means: anything but this. */
+const isRefusal = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);

@@ -9,9 +9,12 @@ export interface SendOptions {
   readonly droppable?: boolean;
 }
 
+/** What an event that waits may suffer when too many wait: the first to go are those that say something once. */
+type Fate = 'dropped first' | 'dropped last' | 'kept';
+
 interface Waiting {
   readonly frame: EventFrame;
-  readonly droppable: boolean;
+  readonly fate: Fate;
 }
 
 export interface StreamLimits {
@@ -19,12 +22,16 @@ export interface StreamLimits {
   readonly waiting: number;
 }
 
+/** Bytes of events that may wait for a slow reader. */
+const WAITING_BYTES = 1_048_576;
+
 /**
  * A stream of events to one client that outlives its connections: it can lose one, and go on over the next. A slow
  * reader costs a bounded queue and nothing else.
  */
 export class EventStream {
   private readonly waiting = new Map<string, Waiting>();
+  private waitingBytes = 0;
   private response: ServerResponse | undefined;
   private blockedSince: number | undefined;
   private unkeyed = 0;
@@ -43,33 +50,32 @@ export class EventStream {
     return this.response !== undefined;
   }
 
-  /** True when nothing will ever be sent again and everything has been. */
+  /** True when nothing is left to do: everything was sent, or the reader is gone and the log has the rest. */
   get isDone(): boolean {
-    return this.ended && this.waiting.size === 0;
+    return this.ended && (this.waiting.size === 0 || !this.isConnected);
   }
 
   /** Goes on over this response, whose head has been sent. A connection it still had is ended. */
   connect(response: ServerResponse, resumeAfter?: number): void {
+    if (response.destroyed) return;
     this.response?.end();
     this.response = response;
     this.blockedSince = undefined;
     response.once('close', () => this.disconnected(response));
     response.on('drain', () => this.drained(response));
-    if (resumeAfter !== undefined) {
-      this.waiting.clear();
-      for (const frame of this.log.after(this.name, resumeAfter)) this.enqueue(frame, {});
-    }
+    if (resumeAfter !== undefined) this.rewind(resumeAfter);
     this.flush();
   }
 
   send(frame: EventFrame, options: SendOptions = {}): void {
+    if (this.ended) return;
     this.log.append(this.name, frame);
-    if (this.response && this.blockedSince === undefined) this.write(frame.bytes);
+    if (this.isWritable) this.write(frame.bytes);
     else this.enqueue(frame, options);
   }
 
   keepAlive(): void {
-    if (this.response && this.blockedSince === undefined) this.write(KEEP_ALIVE);
+    if (this.isWritable && !this.ended) this.write(KEEP_ALIVE);
   }
 
   /** A reader that has not taken anything for so long is not coming back for it. */
@@ -85,26 +91,57 @@ export class EventStream {
     this.flush();
   }
 
-  private enqueue(frame: EventFrame, { coalesce, droppable = false }: SendOptions): void {
-    const key = coalesce ?? `#${this.unkeyed++}`;
-    this.waiting.delete(key);
-    if (this.waiting.size >= this.limits.waiting) this.dropOldest();
-    this.waiting.set(key, { frame, droppable: droppable || coalesce !== undefined });
+  private get isWritable(): boolean {
+    return this.response !== undefined && this.blockedSince === undefined;
   }
 
-  private dropOldest(): void {
-    for (const [key, { droppable }] of this.waiting) {
-      if (!droppable) continue;
-      this.waiting.delete(key);
+  private enqueue(frame: EventFrame, { coalesce, droppable = false }: SendOptions): void {
+    const key = coalesce ?? `#${this.unkeyed++}`;
+    const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
+    this.remove(key);
+    this.add(key, { frame, fate });
+    while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));
+  }
+
+  private get isFull(): boolean {
+    return this.waiting.size > this.limits.waiting || this.waitingBytes > WAITING_BYTES;
+  }
+
+  /** Leaves out the oldest event of this fate. */
+  private drop(fate: Fate): boolean {
+    for (const [key, waiting] of this.waiting) {
+      if (waiting.fate !== fate) continue;
+      this.remove(key);
       this.dropped++;
-      return;
+      return true;
     }
+    return false;
+  }
+
+  private add(key: string, waiting: Waiting): void {
+    this.waiting.set(key, waiting);
+    this.waitingBytes += waiting.frame.bytes.length;
+  }
+
+  private remove(key: string): void {
+    this.waitingBytes -= this.waiting.get(key)?.frame.bytes.length ?? 0;
+    this.waiting.delete(key);
+  }
+
+  /** What was sent after this sequence is sent again, ahead of what waits. */
+  private rewind(sequence: number): void {
+    const waiting = [...this.waiting];
+    const firstWaiting = waiting[0]?.[1].frame.sequence ?? Infinity;
+    for (const [key] of waiting) this.remove(key);
+    for (const frame of this.log.after(this.name, sequence))
+      if (frame.sequence < firstWaiting) this.add(`#${this.unkeyed++}`, { frame, fate: 'kept' });
+    for (const [key, event] of waiting) this.add(key, event);
   }
 
   private flush(): void {
     for (const [key, { frame }] of this.waiting) {
-      if (!this.response || this.blockedSince !== undefined) return;
-      this.waiting.delete(key);
+      if (!this.isWritable) return;
+      this.remove(key);
       this.write(frame.bytes);
     }
     if (this.ended && this.waiting.size === 0) this.response?.end();

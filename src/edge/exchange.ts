@@ -38,6 +38,10 @@ export class Exchange {
     private readonly isBatch: boolean,
   ) {}
 
+  get isAnswered(): boolean {
+    return this.open === 0;
+  }
+
   /** Something ahead of the result. */
   send(message: string, options?: SendOptions): void {
     if (this.open === 0) return;

@@ -19,6 +19,8 @@ const MCP_PATH = '/mcp';
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 /** Longer than the idle timeouts of common load balancers, so that they and not we close idle connections. */
 const KEEP_ALIVE_MS = 75_000;
+/** What is left to read after the last answer must be read within this time when the gateway ends. */
+const LAST_WORDS_MS = 500;
 
 /**
  * The one door. Every request on every path is checked here for its Host and Origin; MCP requests go straight to their
@@ -39,6 +41,12 @@ export class HttpGate {
     const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       this.enter(request, response, others);
     });
+    const close = server.close.bind(server);
+    // Node waits for all connections but idle ones, and one that has not sent a whole request yet is not idle to it.
+    server.close = (done) => {
+      setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS).unref();
+      return close(done);
+    };
     return server;
   }
 

@@ -19,13 +19,23 @@ export const DEFAULT_LOG_LEVEL: LoggingLevel = 'info';
 export const isLogLevel = (value: unknown): value is LoggingLevel =>
   LOG_LEVELS.includes(value as LoggingLevel);
 
-export const mostTalkative = (levels: Iterable<LoggingLevel>): LoggingLevel | undefined => {
-  const ranks = [...levels].map((level) => LOG_LEVELS.indexOf(level));
-  return ranks.length === 0 ? undefined : LOG_LEVELS[Math.min(...ranks)];
-};
-
-/** Whether the params of a `notifications/message` are at or above a level. */
-export function isLogged(params: JsonText, wanted: LoggingLevel = DEFAULT_LOG_LEVEL): boolean {
-  const { level } = params.toJSON() as { level?: unknown };
-  return isLogLevel(level) && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(wanted);
+/**
+ * The level at which nobody misses anything. Never less talkative than the default: a client that comes later has not
+ * said that it wants less.
+ */
+export function mostTalkative(levels: Iterable<LoggingLevel>): LoggingLevel {
+  const wanted = new Set([DEFAULT_LOG_LEVEL, ...levels]);
+  return LOG_LEVELS.find((level) => wanted.has(level)) ?? DEFAULT_LOG_LEVEL;
 }
+
+/** The level in the params of a `notifications/message`, where it is one. */
+export function levelOf(params: JsonText): LoggingLevel | undefined {
+  const { level } = params.toJSON() as { level?: unknown };
+  return isLogLevel(level) ? level : undefined;
+}
+
+/** Whether a message of this level is for a client that wants that one. */
+export const isLogged = (
+  level: LoggingLevel | undefined,
+  wanted: LoggingLevel = DEFAULT_LOG_LEVEL,
+): boolean => level !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(wanted);

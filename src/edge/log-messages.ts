@@ -3,7 +3,9 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ServerNotification } from '../backends/link.js';
 import { Backends } from '../backends/backends.service.js';
 import { JsonText } from '../core/json-text.js';
-import { DEFAULT_LOG_LEVEL, mostTalkative } from './log-level.js';
+import { notificationMessage } from '../mcp/json-rpc.js';
+import { eventFrame } from './event-frame.js';
+import { isLogged, levelOf, mostTalkative } from './log-level.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
@@ -27,16 +29,18 @@ export class LogMessages implements OnModuleInit {
   }
 
   private readonly settle = (): void => {
-    const wanted = [...this.sessions.all()].map((session) => session.logLevel ?? DEFAULT_LOG_LEVEL);
-    const level = mostTalkative(wanted);
-    if (level === undefined) return;
+    const level = mostTalkative([...this.sessions.all()].flatMap(({ logLevel }) => logLevel ?? []));
     for (const backend of this.backends.all()) backend.setLogLevel(level);
   };
 
   private broadcast(server: string, { method, paramsText }: ServerNotification): void {
     if (method !== 'notifications/message' || paramsText === undefined) return;
-    const params = new JsonText(paramsText);
-    for (const session of this.sessions.all())
-      if (session.logLevel !== undefined && session.scope.allows(server)) session.notify(method, params);
+    const level = levelOf(new JsonText(paramsText));
+    const frame = eventFrame(notificationMessage(method, paramsText));
+    for (const session of this.sessions.all()) {
+      const { logLevel, scope } = session;
+      if (logLevel !== undefined && scope.allows(server) && isLogged(level, logLevel))
+        session.deliver(frame, { droppable: true });
+    }
   }
 }

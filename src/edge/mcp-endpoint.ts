@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
+import { elementsOf } from '../core/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { revisionOf, SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { parseEventId } from './event-frame.js';
@@ -18,7 +19,7 @@ const LARGEST_BATCH = 20;
 /** MCP's Streamable HTTP: one path, three verbs. Checks the exchange; the messages in it are the intake's business. */
 @Injectable()
 export class McpEndpoint {
-  /** No new requests are taken; those in flight go on. */
+  /** No new requests are taken; those in flight go on, and what they wait for is let in. */
   draining = false;
 
   constructor(
@@ -32,10 +33,6 @@ export class McpEndpoint {
   }
 
   private async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.draining) {
-      response.setHeader('connection', 'close');
-      throw new GatewayError('draining', 'The gateway is shutting down: connect again');
-    }
     switch (request.method) {
       case 'POST':
         return this.post(request, response);
@@ -58,16 +55,24 @@ export class McpEndpoint {
     const parsed = parseJson(body);
     if (Array.isArray(parsed)) {
       const session = this.sessionOf(request);
-      this.intake.acceptBatch(readBatch(parsed, session), session, response);
+      const messages = readBatch(parsed, body, session);
+      if (messages.some(({ kind }) => kind === 'request')) this.requireOpen(response);
+      this.intake.acceptBatch(messages, session, response);
       return;
     }
     const message = readMessage(parsed, body);
-    if (message.kind === 'invalid') {
-      const error = new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
-      writeError(request, response, error, message.id);
-      return;
+    try {
+      await this.take(message, request, response);
+    } catch (error) {
+      writeError(request, response, error, isAnswerable(message) ? message.id : undefined);
     }
-    if (message.kind === 'request' && message.method === 'initialize') {
+  }
+
+  private async take(message: Inbound, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (message.kind === 'invalid')
+      throw new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
+    if (message.kind === 'request') this.requireOpen(response);
+    if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
         this.sessionOf(request);
         throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
@@ -77,7 +82,14 @@ export class McpEndpoint {
     this.intake.accept(message, this.sessionOf(request), response);
   }
 
+  private requireOpen(response: ServerResponse): void {
+    if (!this.draining) return;
+    response.setHeader('connection', 'close');
+    throw new GatewayError('draining', 'The gateway is shutting down: connect again');
+  }
+
   private async listen(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requireOpen(response);
     requireAccept(request, 'text/event-stream');
     const session = this.sessionOf(request);
     const lastEventId = request.headers['last-event-id'];
@@ -115,7 +127,11 @@ function parseJson(body: string): unknown {
   }
 }
 
-function readBatch(parsed: readonly unknown[], session: Session): Inbound[] {
+/** Whether somebody waits for an answer to it. */
+const isAnswerable = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
+  message.kind === 'request' || message.kind === 'invalid';
+
+function readBatch(parsed: readonly unknown[], body: string, session: Session): Inbound[] {
   if (!session.revision.batches)
     throw new GatewayError(
       'invalid-request',
@@ -123,8 +139,16 @@ function readBatch(parsed: readonly unknown[], session: Session): Inbound[] {
     );
   if (parsed.length === 0 || parsed.length > LARGEST_BATCH)
     throw new GatewayError('invalid-request', `Invalid request: a batch has 1 to ${LARGEST_BATCH} messages`);
-  return parsed.map((message) => readMessage(message, JSON.stringify(message)));
+  return elementsOf(body).map(({ start, end }, index) => {
+    const message = readMessage(parsed[index], body.slice(start, end));
+    return isInitialize(message)
+      ? { kind: 'invalid', id: message.id, problem: 'initialize stands alone' }
+      : message;
+  });
 }
+
+const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
+  message.kind === 'request' && message.method === 'initialize';
 
 /** A browser asks before it sends what another origin's page wants sent; the gate has let only allowed ones through. */
 function preflight(response: ServerResponse): void {

@@ -47,11 +47,11 @@ export class MessageIntake {
 
   /** The one request that makes its session: the session becomes usable only with the answer that names it. */
   async initialize(message: Request, response: ServerResponse): Promise<void> {
-    this.sessions.requireRoom();
     const session = this.sessions.create();
     const exchange = new Exchange(response, session, 1, false);
     const context = contextOf(message, session, exchange);
     try {
+      this.sessions.requireRoom();
       const result = await this.dispatcher.request(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.id);

@@ -17,7 +17,7 @@ import { eventFrame, type EventFrame } from './event-frame.js';
 import { EventLog } from './event-log.js';
 import { EventStream, type SendOptions } from './event-stream.js';
 import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
-import { isLogged } from './log-level.js';
+import { isLogged, levelOf } from './log-level.js';
 import type { RequestContext } from './request-context.js';
 
 export interface SessionLimits {
@@ -116,7 +116,7 @@ export class Session implements McpClient, ExchangeHost {
 
   finish(context: RequestContext, exchange: Exchange): void {
     this.requests.delete(context.requestId!);
-    this.exchanges.delete(exchange);
+    if (exchange.isAnswered) this.exchanges.delete(exchange);
     this.touch();
   }
 
@@ -175,17 +175,18 @@ export class Session implements McpClient, ExchangeHost {
   }
 
   closeStream(stream: EventStream): void {
-    // What the client has not read yet can still be resumed; the log has the rest.
     if (stream.isDone) this.streams.delete(stream.name);
   }
 
   /** Listens for the client: on the standing stream, or on the stream that broke off. */
   listen(response: ServerResponse, resume?: { stream: string; sequence: number }): void {
     openEventStream(response);
+    // A client that listens is there, however long it has had nothing to say.
+    response.once('close', () => this.touch());
     const stream = resume?.stream ? this.streams.get(resume.stream) : this.standing;
     if (stream) {
       stream.connect(response, resume?.sequence);
-      if (stream.isDone) this.streams.delete(stream.name);
+      this.closeStream(stream);
       return;
     }
     for (const frame of this.log.after(resume!.stream, resume!.sequence)) response.write(frame.bytes);
@@ -196,12 +197,16 @@ export class Session implements McpClient, ExchangeHost {
   tend(quietMs: number, stuckMs: number): void {
     this.standing.disconnectIfStuck(stuckMs);
     this.standing.keepAlive();
-    for (const stream of this.streams.values()) stream.disconnectIfStuck(stuckMs);
+    for (const stream of this.streams.values()) {
+      stream.disconnectIfStuck(stuckMs);
+      this.closeStream(stream);
+    }
     const now = performance.now();
     for (const exchange of this.exchanges) if (now - exchange.startedAt >= quietMs) exchange.keepAlive();
   }
 
   onClose(listener: () => void): () => void {
+    if (this.closed) listener();
     this.closeListeners.add(listener);
     return () => this.closeListeners.delete(listener);
   }
@@ -221,6 +226,8 @@ export class Session implements McpClient, ExchangeHost {
   }
 
   private wants(method: string, params: JsonText | undefined): boolean {
-    return method !== 'notifications/message' || (params !== undefined && isLogged(params, this.logLevel));
+    return (
+      method !== 'notifications/message' || (params !== undefined && isLogged(levelOf(params), this.logLevel))
+    );
   }
 }

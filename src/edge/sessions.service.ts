@@ -38,6 +38,7 @@ export class Sessions implements OnModuleInit {
   }
 
   add(session: Session): void {
+    this.requireRoom();
     this.sessions.set(session.id, session);
     session.onClose(() => this.sessions.delete(session.id));
   }

@@ -9,17 +9,26 @@ export function requireString(params: Params | undefined, key: string): string {
 }
 
 /**
- * The params with the server's own name or URI in the place of the public one. A key that differs only by case is
- * refused: a backend that reads keys without regard to case could take it for the real one, past every check here.
+ * The params with the server's own name or URI in the place of the public one. A key that only looks like it is
+ * refused: a backend that reads keys with less care could take it for the real one, past every check here.
  */
 export function withOwnValue(params: string | undefined, key: string, own: string): string {
   const text = params ?? '{}';
+  const folded = fold(key);
   for (const member of membersOf(text)) {
-    if (member.key !== key && fold(member.key) === key)
+    if (member.key !== key && fold(member.key) === folded)
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too much like ${key}`);
   }
   return mapMember(text, key, () => JSON.stringify(own));
 }
 
-/** NFKC turns look-alikes such as the long s and the Kelvin sign into the letters some parsers take them for. */
-const fold = (key: string): string => key.normalize('NFKC').toLowerCase();
+/**
+ * What some parsers take for the same key: case, with its look-alikes (the long s, the Kelvin sign, both Turkish i),
+ * marks, invisible characters, hyphens and underscores do not count, nor does anything after a NUL.
+ */
+const fold = (key: string): string =>
+  key
+    .normalize('NFKD')
+    .replace(/\0.*|[\p{M}\p{C}_-]/gsu, '')
+    .toUpperCase()
+    .toLowerCase();

@@ -1,10 +1,18 @@
-import { mapMember, memberText } from '../core/json-text.js';
+import { mapMember, memberText, membersOf } from '../core/json-text.js';
 
-/** The progress token in a request's params, as it was written. */
+/**
+ * The progress token in a request's params, as it was written. Also one that JSON.parse would not see because its
+ * `_meta` stands twice: a server may, and would report under a token that on its connection is somebody else's.
+ */
 export function progressTokenOf(params: string | undefined): string | undefined {
-  if (!params?.includes('"progressToken"')) return undefined;
-  const meta = memberText(params, '_meta');
-  return meta?.startsWith('{') ? memberText(meta, 'progressToken') : undefined;
+  // The key may be written with escapes.
+  if (!params || !(params.includes('"progressToken"') || params.includes('\\u'))) return undefined;
+  let token: string | undefined;
+  for (const { key, start, end } of membersOf(params)) {
+    if (key === '_meta' && params[start] === '{')
+      token = memberText(params.slice(start, end), 'progressToken') ?? token;
+  }
+  return token;
 }
 
 /** The same params under another token: tokens are unique on one connection, so each hop has its own. */

@@ -20,8 +20,9 @@ export class Registry {
 
   /** Puts a server's listing in the place its rank gives it, or replaces the one it had. */
   put(server: ListedServer): void {
+    const old = this.listed.get(server.id);
     this.listed.set(server.id, server);
-    this.rebuild();
+    if (!old || !sameOffer(old, server)) this.rebuild();
   }
 
   remove(server: string): void {
@@ -37,9 +38,9 @@ export class Registry {
     const previous = this.current;
     const servers = [...this.listed.values()].toSorted((a, b) => a.rank - b.rank);
     this.current = previous.next(servers, this.naming.separator);
+    this.warnOfUnlisted(previous);
     const change = this.current.changesSince(previous);
     if (change.tools.size === 0 && change.prompts.size === 0) return;
-    this.warnOfUnlisted(previous);
     for (const listener of this.listeners) listener(change, this.current);
   }
 
@@ -48,7 +49,16 @@ export class Registry {
     for (const entry of [...this.current.tools.unlisted, ...this.current.prompts.unlisted]) {
       if (known.has(entry)) continue;
       const { server, own } = entry;
-      this.logger.warn({ message: 'name belongs to an earlier server; not listed', server, name: own });
+      this.logger.warn({ message: 'name belongs to another server; not listed', server, name: own });
     }
   }
 }
+
+const sameOffer = (a: ListedServer, b: ListedServer): boolean =>
+  a.listing === b.listing &&
+  a.rank === b.rank &&
+  a.style === b.style &&
+  sameSet(a.disabledTools, b.disabledTools);
+
+const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((item) => b.has(item));

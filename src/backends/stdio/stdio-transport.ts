@@ -12,7 +12,7 @@ import { spawnFailure } from './spawn-failure.js';
 import { StderrTail } from './stderr-tail.js';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
-import { within } from './within.js';
+import { within } from '../within.js';
 
 /** How long output that a dead child left in its pipes is waited for, and its exit once it has closed one. */
 const LAST_WORDS_MS = 100;

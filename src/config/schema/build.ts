@@ -56,7 +56,7 @@ class Builder {
         return texts && Object.fromEntries(texts);
       }
       case 'list':
-        return this.list(value, path);
+        return this.list(shape.items, value, path);
       case 'whole':
         return Number.isSafeInteger(value) ? value : this.misfit(path, mustBe('a whole number', value));
       case 'flag':
@@ -86,9 +86,11 @@ class Builder {
     return entries;
   }
 
-  private list(value: unknown, path: KeyPath): string[] | undefined {
+  /** What does not fit leaves something harmless in its place, so that the items behind it keep their positions. */
+  private list(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
     if (!Array.isArray(value)) return this.misfit(path, mustBe('a list', value));
-    return value.map((item, index) => this.text(item, [...path, index]) ?? '');
+    const blank = items.kind === 'section' ? {} : '';
+    return value.map((item, index) => this.value(items, item, [...path, index]) ?? blank);
   }
 
   private text(value: unknown, path: KeyPath): string | undefined {

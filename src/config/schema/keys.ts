@@ -77,6 +77,10 @@ export function Section(type: SectionType, description: string): PropertyDecorat
   return key(description, sectionOf(type), {}, ValidateNested());
 }
 
+export function SectionList(type: SectionType, description: string): PropertyDecorator {
+  return key(description, { kind: 'list', items: sectionOf(type) }, {}, ValidateNested());
+}
+
 /** A mapping from names of the user's choice to sections; `collect` makes the property's value of them. */
 export function Entries(
   names: TextRule,

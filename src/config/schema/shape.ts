@@ -39,7 +39,7 @@ export type Shape =
   | SectionShape
   | { readonly kind: 'whole'; readonly min: number; readonly max: number }
   | { readonly kind: 'flag' }
-  | { readonly kind: 'list'; readonly items: TextShape }
+  | { readonly kind: 'list'; readonly items: TextShape | SectionShape }
   | { readonly kind: 'record'; readonly names: TextRule; readonly values: TextShape }
   | {
       readonly kind: 'entries';

@@ -1,0 +1,59 @@
+const ROUNDS = 3;
+const FIRST_WARM_UP_MS = 1000;
+const WARM_UP_MS = 250;
+const MEASURE_MS = 2000;
+
+/**
+ * Puts one workload on every target, in turns: what else happens on the machine then hits all of them, and a ratio of
+ * neighbours in time says more than any figure alone.
+ */
+export async function compare({ targets, load }, workload, connections) {
+  const names = Object.keys(targets);
+  const put = (name, warmUpMs, measureMs) =>
+    load({ ...targets[name], workload, connections, warmUpMs, measureMs });
+  for (const name of names) await put(name, FIRST_WARM_UP_MS, 50);
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const results = {};
+    for (const name of names) results[name] = await put(name, WARM_UP_MS, MEASURE_MS);
+    rounds.push(results);
+  }
+  const comparison = {
+    title: `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
+    names,
+    figure: (name, key) => median(rounds.map((results) => results[name][key])),
+    /** Of the throughput. */
+    ratio: (name, to) => median(rounds.map((results) => results[name].perSecond / results[to].perSecond)),
+  };
+  print(comparison);
+  return comparison;
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+const COLUMNS = [
+  ['req/s', ({ figure }, name) => figure(name, 'perSecond').toFixed(0)],
+  [': direct', ({ ratio }, name) => ratio(name, 'direct').toFixed(2)],
+  [': reference', ({ ratio }, name) => ratio(name, 'reference').toFixed(1)],
+  ['p50 ms', ({ figure }, name) => figure(name, 'p50').toFixed(2)],
+  ['p99 ms', ({ figure }, name) => figure(name, 'p99').toFixed(2)],
+  ['CPU us/req', ({ figure }, name) => figure(name, 'cpuPerRequest').toFixed(0)],
+];
+
+function print(comparison) {
+  const row = (first, cells) => console.log(`| ${first.padEnd(28)} | ${cells.join(' | ')} |`);
+  row(
+    comparison.title,
+    COLUMNS.map(([title]) => title.padStart(11)),
+  );
+  row(
+    '-'.repeat(28),
+    COLUMNS.map(() => `${'-'.repeat(10)}:`),
+  );
+  for (const name of comparison.names)
+    row(
+      name,
+      COLUMNS.map(([, cell]) => cell(comparison, name).padStart(11)),
+    );
+  console.log();
+}

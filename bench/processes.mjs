@@ -1,0 +1,48 @@
+import { fork, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+const START_TIMEOUT_MS = 15_000;
+const children = new Set();
+
+// Whatever ends this process ends those it has started.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+
+/** Starts a server that says where it listens with the last word of its first line. */
+export async function startServer(args, env = {}) {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  track(child, args[0]);
+  const line = await new Promise((resolve, reject) => {
+    const lines = createInterface({ input: child.stdout });
+    lines.once('line', resolve);
+    lines.once('close', () => reject(new Error(`${args[0]} ended before it listened`)));
+    setTimeout(() => reject(new Error(`${args[0]} did not listen in time`)), START_TIMEOUT_MS).unref();
+  });
+  return { url: line.trim().split(' ').at(-1), pid: child.pid };
+}
+
+/** Starts a process that answers one message at a time. */
+export function startWorker(path) {
+  const child = fork(path);
+  track(child, path);
+  return (job) =>
+    new Promise((resolve, reject) => {
+      child.once('message', (result) => (result.error ? reject(new Error(result.error)) : resolve(result)));
+      child.send(job);
+    });
+}
+
+/** A benchmark without one of its processes measures nothing. */
+function track(child, name) {
+  children.add(child);
+  child.once('exit', (code, signal) => {
+    children.delete(child);
+    console.error(`bench: ${name} ended (${signal ?? code})`);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,36 @@
+// `npm run bench [-- calls lists]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
+import { openStage } from './stage.mjs';
+import { calls } from './suites/calls.mjs';
+import { lists } from './suites/lists.mjs';
+
+const SUITES = { calls, lists };
+const LONGEST_MS = 300_000;
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
+const unknown = chosen.filter((name) => !Object.hasOwn(SUITES, name));
+if (unknown.length > 0) {
+  console.error(`bench: no suite ${unknown.join(', ')}; there are ${Object.keys(SUITES).join(', ')}`);
+  process.exit(2);
+}
+
+setTimeout(() => {
+  console.error('bench: took too long');
+  process.exit(1);
+}, LONGEST_MS).unref();
+
+try {
+  const stage = await openStage();
+  let failed = false;
+  for (const name of chosen) {
+    for (const { what, is, floor } of await SUITES[name](stage)) {
+      const holds = is >= floor;
+      failed ||= !holds;
+      console.log(`${holds ? 'holds' : 'BROKEN'}: ${what} is ${is.toFixed(2)}, floor ${floor}`);
+    }
+    console.log();
+  }
+  process.exit(failed ? 1 : 0);
+} catch (error) {
+  console.error(`bench: ${error.message}`);
+  process.exit(1);
+}

@@ -1,0 +1,11 @@
+import { compare } from '../comparison.mjs';
+
+/** Small calls, one after the other and many at once. */
+export async function calls(stage) {
+  await compare(stage, 'tools/call', 1);
+  const { title, ratio } = await compare(stage, 'tools/call', 32);
+  return [
+    { what: `${title} : direct`, is: ratio('gatehouse', 'direct'), floor: 0.45 },
+    { what: `${title} : reference`, is: ratio('gatehouse', 'reference'), floor: 10 },
+  ];
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+
+/** Who did what to what, and how it went. */
+export interface AuditEvent {
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly outcome: string;
+  readonly requestId: string;
+  /** A small summary. Secrets have been taken out of it already. */
+  readonly change?: Readonly<Record<string, unknown>>;
+}
+
+/** Where a chain of entries has come to. */
+export interface ChainEnd {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface AuditEntry extends AuditEvent, ChainEnd {
+  readonly time: string;
+  /** What the log had to say about itself before this entry. */
+  readonly notes?: readonly string[];
+  /** The hash of the entry before. */
+  readonly prev: string;
+}
+
+/** Before the first entry. */
+export const NO_ENTRIES: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
+
+/** The hash stands last, so that what it is taken of is the rest of the line with the bracket closed. */
+const HASH = /^,"hash":"([0-9a-f]{64})"\}$/;
+const HASH_LENGTH = ',"hash":""}'.length + 64;
+
+/** The next line of the log, without its line break. */
+export function writeEntry(event: AuditEvent, end: ChainEnd, time: Date, notes: readonly string[]): string {
+  const { actor, action, target, outcome, requestId, change } = event;
+  const said = { actor, action, target, outcome, requestId, change };
+  const own = { seq: end.seq + 1, time: time.toISOString() };
+  const noted = notes.length > 0 ? { notes } : {};
+  const body = JSON.stringify({ ...own, ...said, ...noted, prev: end.hash });
+  return `${body.slice(0, -1)},"hash":"${sha256(body)}"}`;
+}
+
+/** Undefined when the line is not as it was written. */
+export function readEntry(line: Uint8Array): AuditEntry | undefined {
+  const cut = Math.max(0, line.length - HASH_LENGTH);
+  const text = Buffer.from(line.buffer, line.byteOffset, line.length);
+  const [, hash] = HASH.exec(text.toString('latin1', cut)) ?? [];
+  if (hash === undefined || hash !== sha256(text.subarray(0, cut), '}')) return undefined;
+  try {
+    return JSON.parse(text.toString('utf8')) as AuditEntry;
+  } catch {
+    return undefined;
+  }
+}
+
+function sha256(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}

@@ -1,0 +1,39 @@
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { errnoOf } from '../../cluster/storage-failure.js';
+
+/** The names around `audit.jsonl`. Full files get numbers that grow, so a name once given never means another file. */
+export class AuditFiles {
+  readonly directory: string;
+  readonly head: string;
+
+  constructor(readonly current: string) {
+    this.directory = dirname(current);
+    this.head = `${current.replace(/\.jsonl$/, '')}.head`;
+  }
+
+  full(number: number): string {
+    return `${this.current}.${number}`;
+  }
+
+  torn(time: Date): string {
+    return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
+  }
+
+  /** The number of the youngest full file; 0 when there is none. */
+  async lastFull(): Promise<number> {
+    const prefix = `${basename(this.current)}.`;
+    const names = (await listed(this.directory)).filter((name) => name.startsWith(prefix));
+    const numbers = names.map((name) => name.slice(prefix.length)).filter((rest) => /^\d+$/.test(rest));
+    return Math.max(0, ...numbers.map(Number));
+  }
+}
+
+async function listed(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { constants } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncDirectory } from '../../cluster/durable-write.js';
+import { errnoOf } from '../../cluster/storage-failure.js';
+import type { ChainEnd } from './audit-entry.js';
+
+/** Well within one sector of a disk, which is written as a whole or not at all. */
+const RECORD_BYTES = 128;
+const RECORD = /^\{"seq":(\d+),"hash":"([0-9a-f]{64})"\} *\n$/;
+
+export type Head = ChainEnd | 'missing' | 'damaged';
+
+/** What the log's own file cannot show: that it once went further. */
+export async function readHead(path: string): Promise<Head> {
+  try {
+    const [, seq, hash] = RECORD.exec(await readFile(path, 'latin1')) ?? [];
+    return seq === undefined || hash === undefined ? 'damaged' : { seq: Number(seq), hash };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return 'missing';
+    throw error;
+  }
+}
+
+/**
+ * Does not wait for the disk: a head that lags after a power failure is no lie. Only the first one must be there whole,
+ * because the later ones are written over it.
+ */
+export async function writeHead(path: string, { seq, hash }: ChainEnd): Promise<void> {
+  const record = `${`{"seq":${seq},"hash":"${hash}"}`.padEnd(RECORD_BYTES - 1)}\n`;
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+  try {
+    const { size } = await file.stat();
+    await file.write(record, 0);
+    if (size === RECORD_BYTES) return;
+    await file.truncate(RECORD_BYTES);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await syncDirectory(dirname(path));
+}

@@ -1,0 +1,64 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { errnoOf } from '../../cluster/storage-failure.js';
+
+const CHUNK_BYTES = 64 * 1024;
+const LINE_BREAK = 0x0a;
+
+export interface Line {
+  readonly bytes: Buffer;
+  /** False for the last one of a file that does not end in a line break. */
+  readonly isEnded: boolean;
+}
+
+/** Undefined when there is no such file. Otherwise the caller closes it. */
+export async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The lines as bytes: text that was decoded no longer shows every change. */
+export async function* linesOf(file: FileHandle): AsyncGenerator<Line> {
+  let rest: Buffer[] = [];
+  for (let position = 0; ;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    let start = 0;
+    const chunk = buffer.subarray(0, bytesRead);
+    for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
+      yield { bytes: Buffer.concat([...rest, chunk.subarray(start, end)]), isEnded: true };
+      rest = [];
+      start = end + 1;
+    }
+    if (start < bytesRead) rest.push(chunk.subarray(start));
+  }
+  if (rest.length > 0) yield { bytes: Buffer.concat(rest), isEnded: false };
+}
+
+export interface Tail {
+  /** Undefined when no line has ended yet. */
+  readonly lastLine: Buffer | undefined;
+  /** How many bytes the lines that ended take up. */
+  readonly size: number;
+  /** What stands after them: a line that was not written to its end. */
+  readonly torn: Buffer;
+}
+
+/** Reads no more of a file than its last lines take up. */
+export async function tailOf(file: FileHandle): Promise<Tail> {
+  const { size } = await file.stat();
+  for (let length = CHUNK_BYTES; ; length *= 2) {
+    const start = Math.max(0, size - length);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+    const bytes = buffer.subarray(0, bytesRead);
+    const end = bytes.lastIndexOf(LINE_BREAK);
+    const before = end > 0 ? bytes.lastIndexOf(LINE_BREAK, end - 1) : -1;
+    if (start > 0 && before < 0) continue;
+    const lastLine = end < 0 ? undefined : bytes.subarray(before + 1, end);
+    return { lastLine, size: start + end + 1, torn: bytes.subarray(end + 1) };
+  }
+}

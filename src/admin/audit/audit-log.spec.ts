@@ -1,0 +1,258 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
+import { unprivileged } from '../../../test/kit/state-unprivileged.js';
+import { tempDir } from '../../../test/kit/temp-dir.js';
+import { StateError } from '../../cluster/state-error.js';
+import type { AuditEntry } from './audit-entry.js';
+import { verifyAudit } from './verify-audit.js';
+
+let directory = '';
+const path = (name: string): string => join(directory, name);
+const log = (): string => path('audit.jsonl');
+const entries = (file = log()): AuditEntry[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as AuditEntry);
+const others = (): string[] =>
+  readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$|^lock-/.test(name));
+
+/** Adds one entry in a life of its own. */
+async function addOne(n: number): Promise<AuditEntry> {
+  const { audit, end } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
+  const entry = await audit.append(auditEvent(n));
+  await end();
+  return entry;
+}
+
+beforeEach(() => {
+  directory = tempDir();
+});
+
+describe('AuditLog', () => {
+  it('adds one line for each event, chained to the one before', async () => {
+    const { audit } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
+    const first = await audit.append({ ...auditEvent(1), change: { enabled: false } });
+    const second = await audit.append(auditEvent(2));
+    expect(entries()).toEqual([first, second]);
+    expect(first).toMatchObject({ ...auditEvent(1), seq: 1, time: '2026-11-16T12:00:00.000Z' });
+    expect(second).toMatchObject({ seq: 2, prev: first.hash });
+    expect(first).toMatchObject({ change: { enabled: false }, prev: '0'.repeat(64) });
+  });
+
+  it('is for nobody else to read', async () => {
+    await writeAudit(directory, 2);
+    expect(['audit.jsonl', 'audit.head'].map((name) => statSync(path(name)).mode & 0o777)).toEqual([
+      0o600, 0o600,
+    ]);
+  });
+
+  it('goes on with the chain in the next life', async () => {
+    for (const n of [1, 2, 3]) await addOne(n);
+    expect(entries().map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(await verifyAudit(log())).toEqual({ ok: true, entries: 3, notes: [] });
+  });
+
+  it('adds events in the order they came', async () => {
+    const { audit } = await openAudit(directory);
+    const added = await Promise.all(Array.from({ length: 20 }, (_, n) => audit.append(auditEvent(n))));
+    expect(entries()).toEqual(added);
+    expect(added.map(({ target }) => target)).toEqual(Array.from({ length: 20 }, (_, n) => `server ${n}`));
+  });
+
+  it('finishes what was begun when it is closed and refuses what comes later', async () => {
+    const { audit } = await openAudit(directory);
+    const begun = audit.append(auditEvent(1));
+    const closing = audit.close();
+    await expect(audit.append(auditEvent(2))).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    await closing;
+    await audit.close();
+    expect(entries()).toEqual([await begun]);
+  });
+
+  it('begins a new file when one is full, without a break in the chain', async () => {
+    await writeAudit(directory, 5, { maxBytes: 600 });
+    await writeAudit(directory, 5, { maxBytes: 600 });
+    expect(others()).toEqual(['audit.jsonl.1', 'audit.jsonl.2', 'audit.jsonl.3', 'audit.jsonl.4']);
+    expect(others().every((name) => statSync(path(name)).size <= 600)).toBe(true);
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 10 });
+  });
+
+  it('writes an entry that is larger than a file may be', async () => {
+    const { audit, end } = await openAudit(directory, { maxBytes: 600 });
+    for (const n of [1, 2]) await audit.append({ ...auditEvent(n), change: { text: 'x'.repeat(200_000) } });
+    await end();
+    await addOne(3);
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  it('goes on after a crash between one file and the next', async () => {
+    await writeAudit(directory, 4, { maxBytes: 600 });
+    writeFileSync(path('audit.jsonl.2'), readFileSync(log()));
+    rmSync(log());
+    await addOne(5);
+    expect(await verifyAudit(log())).toEqual({ ok: true, entries: 5, notes: [] });
+  });
+});
+
+describe('AuditLog, after a crash or worse', () => {
+  const note = async (): Promise<readonly string[] | undefined> => (await addOne(9)).notes;
+
+  it('keeps a torn line aside and says so in the next entry, once', async () => {
+    await writeAudit(directory, 2);
+    appendFileSync(log(), '{"seq":3,"time":"20');
+    const aside = 'audit.jsonl.torn-2026-11-16T12-00-00.000Z';
+    expect(await note()).toEqual([`a line that was not written to its end, 19 bytes, is kept in ${aside}`]);
+    expect(await note()).toBeUndefined();
+    expect(others()).toEqual([aside]);
+    expect(readFileSync(path(aside), 'utf8')).toBe('{"seq":3,"time":"20');
+    expect(await verifyAudit(log())).toEqual({
+      ok: true,
+      entries: 4,
+      notes: [`entry 3: a line that was not written to its end, 19 bytes, is kept in ${aside}`],
+    });
+  });
+
+  it('keeps aside a first line that was torn', async () => {
+    writeFileSync(log(), '{"seq":1');
+    expect(await note()).toEqual([expect.stringContaining('8 bytes')]);
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 1 });
+  });
+
+  it('goes on from an entry that nobody was told of', async () => {
+    await writeAudit(directory, 1);
+    const head = readFileSync(path('audit.head'));
+    await addOne(2);
+    writeFileSync(path('audit.head'), head);
+    expect(await note()).toBeUndefined();
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  it.each<[string, (lines: string[]) => string[], string]>([
+    ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are gone'],
+    ['are all gone', () => [], 'of the entries before this one, 1 to 4 are gone'],
+    [
+      'end in a line that is damaged',
+      (lines) => lines.with(3, '{}'),
+      'the last line before this one cannot be read',
+    ],
+  ])('does not cover up that entries %s', async (_, tamper, said) => {
+    await writeAudit(directory, 4);
+    const lines = readFileSync(log(), 'utf8').split('\n').slice(0, -1);
+    writeFileSync(
+      log(),
+      tamper(lines)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(await note()).toEqual([said]);
+    expect(entries().at(-1)).toMatchObject({ seq: 5 });
+    expect(await verifyAudit(log())).toMatchObject({ ok: false });
+  });
+
+  it('does not cover up that the last entry was replaced', async () => {
+    const other = tempDir();
+    await writeAudit(directory, 2);
+    await writeAudit(other, 2, { now: () => new Date(0) });
+    writeFileSync(log(), readFileSync(join(other, 'audit.jsonl')));
+    expect(await note()).toEqual(['of the entries before this one, 2 was replaced']);
+    expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 3 });
+  });
+
+  it.each([
+    ['missing', () => rmSync(path('audit.head'))],
+    ['damaged', () => writeFileSync(path('audit.head'), 'x'.repeat(500))],
+  ])('notes that the head was %s, and makes a new one', async (state, damage) => {
+    await writeAudit(directory, 2);
+    damage();
+    expect(await note()).toEqual([`audit.head was ${state}: entries after 2 may be gone`]);
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  it('does not start when there is nothing left to go on from, naming the files and the way out', async () => {
+    await writeAudit(directory, 2);
+    appendFileSync(log(), 'damaged\n');
+    rmSync(path('audit.head'));
+    await expect(openAudit(directory)).rejects.toThrow(StateError);
+    await expect(openAudit(directory)).rejects.toThrow(`${log()} cannot be used: its last line is damaged`);
+  });
+
+  it('notices when the file is cut while it runs', async () => {
+    const { audit } = await openAudit(directory);
+    for (const n of [1, 2]) await audit.append(auditEvent(n));
+    truncateSync(log(), statSync(log()).size - 10);
+    const { notes, seq } = await audit.append(auditEvent(3));
+    expect([seq, notes?.[0]]).toEqual([3, 'of the entries before this one, 2 to 2 are gone']);
+    expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 2 });
+  });
+});
+
+describe('AuditLog, when the disk refuses', () => {
+  it('adds nothing when there is no room for the line, and goes on once there is', async () => {
+    const { audit } = await openAudit(directory);
+    symlinkSync('/dev/full', log());
+    await expect(audit.append(auditEvent(1))).rejects.toMatchObject({
+      kind: 'storage-full',
+      message: `STORAGE_FULL: there is no room for ${log()} (ENOSPC)`,
+    });
+    rmSync(log());
+    expect(await audit.append(auditEvent(1))).toMatchObject({ seq: 1 });
+    expect(await verifyAudit(log())).toEqual({ ok: true, entries: 1, notes: [] });
+  });
+
+  it('takes a line back when there is no room for the head', async () => {
+    const { audit } = await openAudit(directory);
+    const first = await audit.append(auditEvent(1));
+    renameSync(path('audit.head'), path('head'));
+    symlinkSync('/dev/full', path('audit.head'));
+    await expect(audit.append(auditEvent(2))).rejects.toMatchObject({ kind: 'storage-full' });
+    expect(entries()).toEqual([first]);
+    renameSync(path('head'), path('audit.head'));
+    expect(await audit.append(auditEvent(2))).toMatchObject({ seq: 2 });
+    expect(await verifyAudit(log())).toEqual({ ok: true, entries: 2, notes: [] });
+  });
+
+  it('takes back the part of a line for which there was room', () => {
+    // In blocks of 512 bytes: what fits of the line is written, and the rest is refused.
+    const script = `ulimit -f 4; exec "${process.execPath}" test/kit/state-audit-until-full.mjs "${directory}"`;
+    const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual({ kinds: ['storage-full', 'storage-full'], added: 7, then: 8 });
+  });
+
+  it('refuses in a directory that is read-only, and goes on once it is not', async () => {
+    await writeAudit(directory, 1);
+    chmodSync(directory, 0o555);
+    await unprivileged(directory, async () => {
+      const { audit } = await openAudit(directory);
+      await expect(audit.append(auditEvent(2))).rejects.toMatchObject({ kind: 'storage-unavailable' });
+      chmodSync(directory, 0o700);
+      expect(await audit.append(auditEvent(2))).toMatchObject({ seq: 2 });
+    });
+  });
+
+  it('refuses while another gateway has its directory, and goes on from where that one left off', async () => {
+    const sleeper = await openAudit(directory);
+    await sleeper.audit.append(auditEvent(1));
+    for (const name of readdirSync(directory)) if (name.startsWith('lock-')) rmSync(path(name));
+    const other = await openAudit(directory);
+    await other.audit.append(auditEvent(2));
+    await expect(sleeper.audit.append(auditEvent(3))).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    await other.end();
+    expect(await sleeper.audit.append(auditEvent(3))).toMatchObject({ seq: 3 });
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
+  });
+});

@@ -1,0 +1,125 @@
+import { open, rename, stat, truncate } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { DirectoryLock } from '../../cluster/directory-lock.js';
+import { syncDirectory, writeDurably } from '../../cluster/durable-write.js';
+import { InTurn } from '../../cluster/in-turn.js';
+import { errnoOf, storageFailure, storageUnavailable } from '../../cluster/storage-failure.js';
+import { readEntry, writeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
+import { AuditFiles } from './audit-files.js';
+import { writeHead } from './audit-head.js';
+import { findPosition, type Position } from './audit-position.js';
+
+const MAX_BYTES = 50 * 1024 * 1024;
+
+export interface AuditOptions {
+  /** A file that would grow beyond this is full, and a new one is begun. */
+  readonly maxBytes?: number;
+  readonly now?: () => Date;
+}
+
+/**
+ * Who changed what, one JSON line each in `audit.jsonl`. Every entry holds the hash of the one before, so that nobody
+ * changes one unnoticed; whoever may write all the files can still write a whole new chain.
+ */
+export class AuditLog {
+  private readonly turns = new InTurn();
+  private readonly maxBytes: number;
+  private readonly now: () => Date;
+  private tenure = 0;
+  private isClosed = false;
+
+  private constructor(
+    private readonly files: AuditFiles,
+    private readonly lock: DirectoryLock,
+    private position: Position,
+    { maxBytes = MAX_BYTES, now = () => new Date() }: AuditOptions,
+  ) {
+    this.maxBytes = maxBytes;
+    this.now = now;
+  }
+
+  /** Only reads; rejects with a StateError when the log cannot be continued. Ends with `close`. */
+  static async open(directory: string, lock: DirectoryLock, options: AuditOptions = {}): Promise<AuditLog> {
+    const files = new AuditFiles(join(directory, 'audit.jsonl'));
+    return new AuditLog(files, lock, await findPosition(files), options);
+  }
+
+  /** Resolves once the entry is durable. Rejects with `storage-full` or `storage-unavailable`: then there is none. */
+  append(event: AuditEvent): Promise<AuditEntry> {
+    if (this.isClosed) return Promise.reject(storageUnavailable('the gateway is shutting down'));
+    return this.turns.run(() => this.add(event));
+  }
+
+  /** Waits for the entries under way and refuses later ones. Idempotent. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.turns.run(() => Promise.resolve());
+  }
+
+  private async add(event: AuditEvent): Promise<AuditEntry> {
+    try {
+      await this.catchUp();
+      if (this.position.torn.length > 0) await this.setTornAside();
+      const { end, notes } = this.position;
+      const line = Buffer.from(`${writeEntry(event, end, this.now(), notes)}\n`);
+      if (this.position.size > 0 && this.position.size + line.length > this.maxBytes) await this.beginFile();
+      const entry = readEntry(line.subarray(0, -1))!;
+      await this.write(line, entry);
+      return entry;
+    } catch (error) {
+      throw storageFailure(error, this.files.current);
+    }
+  }
+
+  /** While somebody else had the directory they may have added entries, and some editor may have been at the file. */
+  private async catchUp(): Promise<void> {
+    const tenure = await this.lock.hold();
+    if (tenure === this.tenure && (await sizeOf(this.files.current)) === this.position.size) return;
+    this.position = await findPosition(this.files);
+    this.tenure = tenure;
+  }
+
+  private async setTornAside(): Promise<void> {
+    const { torn, size, notes } = this.position;
+    const aside = this.files.torn(this.now());
+    await writeDurably(aside, torn);
+    await truncate(this.files.current, size);
+    const note = `a line that was not written to its end, ${torn.length} bytes, is kept in ${basename(aside)}`;
+    this.position = { ...this.position, torn: Buffer.alloc(0), notes: [...notes, note] };
+  }
+
+  private async beginFile(): Promise<void> {
+    const lastFull = this.position.lastFull + 1;
+    await rename(this.files.current, this.files.full(lastFull));
+    this.position = { ...this.position, lastFull, size: 0 };
+  }
+
+  private async write(line: Buffer, entry: AuditEntry): Promise<void> {
+    const { size } = this.position;
+    const file = await open(this.files.current, 'a', 0o600);
+    try {
+      await file.appendFile(line);
+      await file.datasync();
+      if (size === 0) await syncDirectory(this.files.directory);
+      await writeHead(this.files.head, entry);
+      const end = { seq: entry.seq, hash: entry.hash };
+      this.position = { ...this.position, end, size: size + line.length, notes: [] };
+    } catch (error) {
+      // What cannot even be cut off again is found as torn, or as an entry, when the log is next read.
+      await file.truncate(size).catch(() => (this.tenure = 0));
+      throw error;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    const { size } = await stat(path);
+    return size;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}

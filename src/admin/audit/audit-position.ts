@@ -1,0 +1,61 @@
+import { StateError } from '../../cluster/state-error.js';
+import { NO_ENTRIES, readEntry, type ChainEnd } from './audit-entry.js';
+import type { AuditFiles } from './audit-files.js';
+import { readHead, type Head } from './audit-head.js';
+import { openIfThere, tailOf, type Tail } from './audit-lines.js';
+
+/** Where and how a log goes on. */
+export interface Position {
+  readonly end: ChainEnd;
+  /** How much of the current file is entries. */
+  readonly size: number;
+  /** What a crash left after them. */
+  readonly torn: Buffer;
+  /** The number of the youngest full file. */
+  readonly lastFull: number;
+  /** What the next entry has to say about the log itself. */
+  readonly notes: readonly string[];
+}
+
+const NOTHING: Tail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
+
+/** Only reads, and only the ends of files. */
+export async function findPosition(files: AuditFiles): Promise<Position> {
+  const head = await readHead(files.head);
+  const lastFull = await files.lastFull();
+  const current = await tailAt(files.current);
+  const lastLine = current.lastLine ?? (await tailAt(files.full(lastFull))).lastLine;
+  const last = lastLine ? readEntry(lastLine) : NO_ENTRIES;
+  if (!last && typeof head === 'string') throw unreadable(files, head);
+  const { size, torn } = current;
+  return { size, torn, lastFull, ...continuation(last, head) };
+}
+
+/** The chain goes on from whichever is further. If that is the head, entries are gone, and the gap stays visible. */
+function continuation(last: ChainEnd | undefined, head: Head): Pick<Position, 'end' | 'notes'> {
+  if (typeof head === 'string') {
+    const end = last ?? NO_ENTRIES;
+    const isNew = end.seq === 0 && head === 'missing';
+    return { end, notes: isNew ? [] : [`audit.head was ${head}: entries after ${end.seq} may be gone`] };
+  }
+  if (!last) return { end: head, notes: [`the last line before this one cannot be read`] };
+  if (last.seq > head.seq || last.hash === head.hash) return { end: last, notes: [] };
+  const gone = last.seq === head.seq ? `${head.seq} was replaced` : `${last.seq + 1} to ${head.seq} are gone`;
+  return { end: head, notes: [`of the entries before this one, ${gone}`] };
+}
+
+async function tailAt(path: string): Promise<Tail> {
+  const file = await openIfThere(path);
+  try {
+    return file ? await tailOf(file) : NOTHING;
+  } finally {
+    await file?.close();
+  }
+}
+
+const unreadable = (files: AuditFiles, head: string): StateError =>
+  new StateError(
+    files.current,
+    `its last line is damaged and ${files.head} is ${head}, so the chain cannot be continued`,
+    'Move both away to begin a new audit log, and keep them: what they show may matter.',
+  );

@@ -1,0 +1,183 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
+import { tempDir } from '../../../test/kit/temp-dir.js';
+import { NO_ENTRIES, readEntry, writeEntry } from './audit-entry.js';
+import { verifyAudit, type AuditVerdict } from './verify-audit.js';
+
+const ENTRIES = 5;
+let directory = '';
+const log = (): string => join(directory, 'audit.jsonl');
+const linesOf = (path = log()): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1);
+const write = (lines: readonly string[], path = log()): void =>
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+
+const verdictOf = async (): Promise<string> => sayVerdict(await verifyAudit(log()));
+const sayVerdict = (verdict: AuditVerdict): string =>
+  verdict.ok ? `${verdict.entries} entries` : `line ${verdict.line}: ${verdict.problem}`;
+
+/** What somebody does who has no way to make new hashes. */
+const TAMPERING: [string, (lines: string[]) => string[], string][] = [
+  [
+    'edits an entry',
+    (lines) => lines.with(2, lines[2]!.replace('server 3', 'server 9')),
+    'line 3: the line is not as it was written',
+  ],
+  [
+    'edits the last entry',
+    (lines) => lines.with(4, lines[4]!.replace('done', 'none')),
+    'line 5: the line is not as it was written',
+  ],
+  [
+    'edits a hash',
+    (lines) => lines.with(0, lines[0]!.replace(/.{3}$/, '0"}')),
+    'line 1: the line is not as it was written',
+  ],
+  ['deletes the first', (lines) => lines.slice(1), 'line 1: entry 2 stands where entry 1 belongs'],
+  ['deletes one', (lines) => lines.toSpliced(2, 1), 'line 3: entry 4 stands where entry 3 belongs'],
+  ['deletes the last', (lines) => lines.slice(0, 4), 'line 5: the entries from 5 to 5 are missing'],
+  ['deletes the last two', (lines) => lines.slice(0, 3), 'line 4: the entries from 4 to 5 are missing'],
+  ['deletes all', () => [], 'line 1: the entries from 1 to 5 are missing'],
+  [
+    'swaps two',
+    (lines) => lines.with(1, lines[2]!).with(2, lines[1]!),
+    'line 2: entry 3 stands where entry 2 belongs',
+  ],
+  [
+    'doubles one',
+    (lines) => lines.toSpliced(2, 0, lines[1]!),
+    'line 3: entry 2 stands where entry 3 belongs',
+  ],
+  ['adds an empty line', (lines) => [...lines, ''], 'line 6: the line is not as it was written'],
+];
+
+describe('verifyAudit', () => {
+  beforeEach(async () => {
+    directory = tempDir();
+    await writeAudit(directory, ENTRIES);
+  });
+
+  it('accepts a log as it was written', async () => {
+    expect(await verifyAudit(log())).toEqual({ ok: true, entries: ENTRIES, notes: [] });
+  });
+
+  it('accepts a log that does not exist yet', async () => {
+    expect(await verifyAudit(join(tempDir(), 'audit.jsonl'))).toEqual({ ok: true, entries: 0, notes: [] });
+  });
+
+  it.each(TAMPERING)('notices who %s', async (_, tamper, verdict) => {
+    write(tamper(linesOf()));
+    expect(await verdictOf()).toBe(verdict);
+  });
+
+  it('notices the change of any byte, wherever it is', async () => {
+    const bytes = readFileSync(log());
+    const changes = fc.asyncProperty(
+      fc.nat(bytes.length - 1),
+      fc.integer({ min: 1, max: 255 }),
+      async (i, by) => {
+        writeFileSync(log(), bytes.with(i, bytes[i]! ^ by));
+        expect((await verifyAudit(log())).ok).toBe(false);
+      },
+    );
+    await fc.assert(changes, { numRuns: 300 });
+  });
+
+  it('notices a cut at any byte', async () => {
+    const bytes = readFileSync(log());
+    const cuts = fc.asyncProperty(fc.nat(bytes.length - 1), async (length) => {
+      writeFileSync(log(), bytes.subarray(0, length));
+      expect((await verifyAudit(log())).ok).toBe(false);
+    });
+    await fc.assert(cuts, { numRuns: 200 });
+  });
+
+  it('notices an entry with a good hash that was put in the place of another', async () => {
+    const lines = linesOf();
+    const end = readEntry(Buffer.from(lines[1]!))!;
+    write(lines.with(2, writeEntry(auditEvent(3), end, new Date(0), [])));
+    expect(await verdictOf()).toBe('line 4: entry 4 does not follow from the one before it');
+    write(lines.slice(0, 4).with(2, writeEntry(auditEvent(3), NO_ENTRIES, new Date(0), [])));
+    expect(await verdictOf()).toBe('line 3: entry 1 stands where entry 3 belongs');
+  });
+
+  it('notices a last entry with a good hash that is another than was written', async () => {
+    const lines = linesOf();
+    const end = readEntry(Buffer.from(lines[3]!))!;
+    write(lines.with(4, writeEntry(auditEvent(5), end, new Date(0), [])));
+    expect(await verdictOf()).toBe('line 5: entry 5 is another one than was written');
+  });
+
+  it.each([
+    ['missing', () => rmSync(join(directory, 'audit.head'))],
+    ['damaged', () => writeFileSync(join(directory, 'audit.head'), '{"seq":5}')],
+  ])('does not vouch for the end when the head is %s', async (state, change) => {
+    change();
+    expect(await verdictOf()).toBe(
+      `line 6: audit.head is ${state}, so nobody can tell whether this is the end`,
+    );
+  });
+
+  it.each([
+    ['a head that lags, as after a crash', 4],
+    ['a head that lags far, as after a power failure', 1],
+  ])('accepts %s', async (_, seq) => {
+    const { hash } = readEntry(Buffer.from(linesOf()[seq - 1]!))!;
+    writeFileSync(join(directory, 'audit.head'), `{"seq":${seq},"hash":"${hash}"}\n`);
+    expect(await verdictOf()).toBe('5 entries');
+  });
+
+  it('accepts a line at the end that nobody was told of, as a crash leaves it', async () => {
+    writeFileSync(log(), '{"seq":6,"ti', { flag: 'a' });
+    expect(await verdictOf()).toBe('5 entries');
+  });
+
+  it('goes on while entries are added', async () => {
+    const { audit } = await openAudit(directory, { maxBytes: 600 });
+    const adding = Array.from({ length: 30 }, (_, n) => audit.append(auditEvent(n)));
+    let isDone = false;
+    const done = Promise.all(adding).then(() => (isDone = true));
+    while (!isDone) expect(await verifyAudit(log())).toMatchObject({ ok: true });
+    await done;
+    expect(await verdictOf()).toBe('35 entries');
+  });
+});
+
+describe('verifyAudit, over files', () => {
+  beforeEach(async () => {
+    directory = tempDir();
+    await writeAudit(directory, 10, { maxBytes: 600 });
+  });
+
+  it('follows the chain from the oldest to the current', async () => {
+    expect(readdirSync(directory).toSorted()).toEqual([
+      'audit.head',
+      'audit.jsonl',
+      ...[1, 2, 3, 4].map((n) => `audit.jsonl.${n}`),
+    ]);
+    expect(await verdictOf()).toBe('10 entries');
+  });
+
+  it.each([1, 2, 3, 4])('notices that file %i is gone', async (n) => {
+    rmSync(`${log()}.${n}`);
+    expect(await verdictOf()).toBe(`line 1: entry 9 stands where entry ${2 * n - 1} belongs`);
+  });
+
+  it('notices that the current file is gone', async () => {
+    rmSync(log());
+    expect(await verdictOf()).toMatch(/the entries from 9 to 10 are missing$/);
+  });
+
+  it('names the file in which something is wrong', async () => {
+    const path = `${log()}.2`;
+    write(linesOf(path).toReversed(), path);
+    expect(await verifyAudit(log())).toEqual({
+      ok: false,
+      file: path,
+      line: 1,
+      problem: 'entry 4 stands where entry 3 belongs',
+    });
+  });
+});

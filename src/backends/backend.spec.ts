@@ -1,0 +1,371 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeClient, FakeLink, outcomeOf, refusalOf, settled, type Asked } from '../../test/kit/fake-link.js';
+import { linkTo } from '../../test/kit/scripted-transport.js';
+import { StdioServerConfig } from '../config/stdio-server-config.js';
+import type { Listing } from '../core/catalog.js';
+import { GatewayError, RemoteError } from '../core/errors.js';
+import type { JsonText } from '../core/json-text.js';
+import { Backend } from './backend.js';
+import { ConnectError, type Link, type ServerNotification } from './link.js';
+import { TransportError, type TransportFault } from './transport.js';
+
+/** A backend whose server is the spec. */
+class Served {
+  readonly links: FakeLink[] = [];
+  readonly listings: Listing[] = [];
+  readonly notified: ServerNotification[] = [];
+  connect: (owner?: unknown) => Promise<Link> = () => Promise.resolve(new FakeLink());
+  readonly backend: Backend;
+
+  constructor(config: Partial<StdioServerConfig> = {}) {
+    const whole = Object.assign(new StdioServerConfig(), { timeoutMs: 1000, ...config });
+    const events = {
+      listed: (listing: Listing) => this.listings.push(listing),
+      notified: (notification: ServerNotification) => this.notified.push(notification),
+      stateChanged: () => {},
+    };
+    this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);
+  }
+
+  static async ready(config: Partial<StdioServerConfig> = {}): Promise<Served> {
+    const served = new Served(config);
+    served.backend.start();
+    await settled();
+    return served;
+  }
+
+  get link(): FakeLink {
+    return this.links.at(-1)!;
+  }
+
+  get state(): string {
+    return this.backend.status().state;
+  }
+
+  call(client = new FakeClient('a')): Promise<JsonText> {
+    return this.backend.call({ method: 'tools/call', params: '{"n":1}', caller: client.call() });
+  }
+
+  /** The call that has reached the server. */
+  async asked(): Promise<Asked> {
+    await settled();
+    return this.link.asked('tools/call');
+  }
+
+  /** The server has forgotten the session of its link. */
+  async forget(): Promise<void> {
+    const { link } = this;
+    (await this.asked()).fail(fault('session-lost'));
+    link.lose(fault('session-lost'));
+  }
+
+  private async open(owner: unknown): Promise<Link> {
+    const link = await this.connect(owner);
+    this.links.push(link as FakeLink);
+    return link;
+  }
+}
+
+const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
+const timeout = (): GatewayError => new GatewayError('timeout', 'TIMEOUT');
+
+async function pass(ms: number): Promise<void> {
+  await settled();
+  jest.advanceTimersByTime(ms);
+  await settled();
+}
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  jest.spyOn(Math, 'random').mockReturnValue(1);
+  Logger.overrideLogger(false);
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+describe('a call', () => {
+  it('gets the result as the server wrote it', async () => {
+    const served = await Served.ready();
+    const caller = new FakeClient('a').call();
+    const result = served.backend.call({ method: 'tools/call', params: '{"n":1.0}', caller });
+    const asked = await served.asked();
+    expect(asked).toMatchObject({ method: 'tools/call', params: '{"n":1.0}', caller, timeoutMs: 1000 });
+    asked.answer('{ "x": 1.0 }');
+    expect((await result).text).toBe('{ "x": 1.0 }');
+  });
+
+  it.each<[string, (served: Served) => Promise<void> | void, string]>([
+    ['was never started', () => {}, 'stopped'],
+    [
+      'is being connected to',
+      (served) => {
+        served.connect = () => new Promise(() => {});
+        served.backend.start();
+      },
+      'connecting',
+    ],
+    [
+      'cannot be reached',
+      (served) => {
+        served.connect = () => Promise.reject(new Error('no route'));
+        served.backend.start();
+      },
+      'no route',
+    ],
+    [
+      'has crashed',
+      async (served) => {
+        served.backend.start();
+        await settled();
+        served.link.lose(new Error('exited with code 1'));
+      },
+      'exited with code 1',
+    ],
+  ])('to a server that %s fails at once and says why', async (_what, prepare, why) => {
+    const served = new Served();
+    await prepare(served);
+    await settled();
+    const error = await refusalOf(served.call());
+    expect(error).toMatchObject({
+      kind: 'server-unavailable',
+      message: `SERVER_UNAVAILABLE: server db is not available: ${why}`,
+      data: { code: 'SERVER_UNAVAILABLE', server: 'db' },
+    });
+  });
+
+  it.each<[TransportFault, string]>([
+    ['unreachable', 'server-unavailable'],
+    ['refused', 'server-unavailable'],
+    ['broken', 'server-unavailable'],
+    ['too-large', 'server-unavailable'],
+    ['busy', 'overloaded'],
+  ])('that ends as %s is %s, and is not made again', async (kind, expected) => {
+    const served = await Served.ready();
+    const refusal = refusalOf(served.call());
+    (await served.asked()).fail(fault(kind));
+    const error = await refusal;
+    expect(error).toMatchObject({ kind: expected, data: { server: 'db' } });
+    expect(error.cause).toMatchObject({ fault: kind });
+    expect(served.link.count('tools/call')).toBe(1);
+  });
+
+  it.each([new RemoteError(-1, 'no', '{}'), timeout(), new GatewayError('cancelled', 'x')])(
+    'keeps the error it got: %s',
+    async (error) => {
+      const served = await Served.ready();
+      const refusal = refusalOf(served.call());
+      (await served.asked()).fail(error);
+      expect(await refusal).toBe(error);
+    },
+  );
+
+  it('fails when its server crashes, and so do those that wait', async () => {
+    const served = await Served.ready({ concurrency: 1 });
+    const refusals = [refusalOf(served.call()), refusalOf(served.call())];
+    expect(served.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
+    served.link.lose(new Error('killed'));
+    for (const error of await Promise.all(refusals))
+      expect(error).toMatchObject({ kind: 'server-unavailable' });
+    await settled();
+    expect(served.backend.status()).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect(served.link.count('tools/call')).toBe(1);
+  });
+
+  it.each([
+    ['exclusive', false],
+    ['shared', true],
+  ] as const)('on a server that is %s runs beside others: %s', async (isolation, beside) => {
+    const served = await Served.ready({ isolation });
+    void outcomeOf(served.call());
+    void outcomeOf(served.call(new FakeClient('b')));
+    expect(served.backend.status().inFlight).toBe(beside ? 2 : 1);
+  });
+
+  it('that must run alone does', async () => {
+    const served = await Served.ready();
+    const caller = new FakeClient('a').call();
+    void outcomeOf(served.backend.call({ method: 'tools/call', params: undefined, caller, exclusive: true }));
+    void outcomeOf(served.call());
+    expect(served.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
+  });
+});
+
+describe('a call that the server did not run because it has forgotten us', () => {
+  it('is made again, once, on the next link', async () => {
+    const served = await Served.ready();
+    const result = served.call();
+    await served.forget();
+    await settled();
+    expect(served.links).toHaveLength(2);
+    (await served.asked()).answer({ n: 2 });
+    expect((await result).text).toBe('{"n":2}');
+  });
+
+  it('fails when it is forgotten a second time', async () => {
+    const served = await Served.ready();
+    const refusal = refusalOf(served.call());
+    await served.forget();
+    await settled();
+    await served.forget();
+    expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
+    await settled();
+    expect(served.links.map((link) => link.count('tools/call'))).toEqual([1, 1, 0]);
+  });
+
+  it('fails when the server does not come back at once', async () => {
+    const served = await Served.ready();
+    const refusal = refusalOf(served.call());
+    served.connect = () => Promise.reject(new TransportError('unreachable', 'still down'));
+    await served.forget();
+    expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
+  });
+
+  it('is not made again for a client that has cancelled meanwhile', async () => {
+    const served = await Served.ready();
+    const caller = new FakeClient('a').call();
+    const refusal = refusalOf(served.backend.call({ method: 'tools/call', params: undefined, caller }));
+    served.connect = () => new Promise(() => {});
+    await served.forget();
+    await settled();
+    caller.cancel();
+    expect(await refusal).toMatchObject({ kind: 'cancelled' });
+    expect(caller.abortListeners).toBe(0);
+  });
+
+  it('is made again over real links, though the lost one takes its time to close', async () => {
+    const served = new Served();
+    const lost = await linkTo({
+      onSend: ({ method }) => (method === 'tools/call' ? Promise.reject(fault('session-lost')) : undefined),
+      onClose: settled,
+    });
+    const next = await linkTo();
+    served.connect = () => Promise.resolve(served.links.length === 0 ? lost.link : next.link);
+    served.backend.start();
+    await settled();
+    const outcome = outcomeOf(served.call());
+    for (let turn = 0; turn < 5; turn++) await settled();
+    next.transport.answer(next.transport.only('tools/call').id, { n: 1 });
+    await settled();
+    expect(outcome.value?.text).toBe('{"n":1}');
+  });
+});
+
+describe('a server that does not answer', () => {
+  const hang = async (served: Served): Promise<void> => {
+    for (let n = 0; n < 3; n++) {
+      const refusal = refusalOf(served.call());
+      (await served.asked()).fail(timeout());
+      await refusal;
+    }
+  };
+
+  it('is unresponsive after three timeouts: calls fail at once until a ping is answered', async () => {
+    const served = await Served.ready();
+    await hang(served);
+    expect(served.state).toBe('unresponsive');
+    expect(await refusalOf(served.call())).toMatchObject({
+      kind: 'server-unavailable',
+      message: 'SERVER_UNAVAILABLE: server db is not available: it does not answer',
+    });
+    expect(served.link.count('tools/call')).toBe(3);
+    await pass(1000);
+    served.link.asked('ping').answer({});
+    await settled();
+    expect(served.state).toBe('ready');
+    const result = served.call();
+    (await served.asked()).answer({});
+    await expect(result).resolves.toBeDefined();
+  });
+
+  it('is not unresponsive when it refuses in between, which is an answer', async () => {
+    const served = await Served.ready();
+    for (const error of [timeout(), timeout(), new RemoteError(1, 'no', '{}'), timeout(), timeout()]) {
+      const refusal = refusalOf(served.call());
+      (await served.asked()).fail(error);
+      await refusal;
+    }
+    expect(served.state).toBe('ready');
+  });
+
+  it('is judged anew on its next link', async () => {
+    const served = await Served.ready();
+    await hang(served);
+    served.link.lose();
+    await pass(500);
+    expect(served.state).toBe('ready');
+  });
+
+  it('over the link of one client is not unresponsive for the others', async () => {
+    const served = await Served.ready({ isolation: 'session' });
+    await hang(served);
+    expect(served.state).toBe('ready');
+    const result = served.call(new FakeClient('b'));
+    await settled();
+    (await served.asked()).answer({});
+    await expect(result).resolves.toBeDefined();
+  });
+});
+
+describe('what is known of a backend', () => {
+  it('is the link it has', async () => {
+    const served = new Served();
+    const link = Object.assign(new FakeLink({}, { instructions: 'x' }), { pid: 42 });
+    link.stderr.push('listening');
+    served.connect = () => Promise.resolve(link);
+    served.backend.start();
+    await settled();
+    expect(served.backend.status()).toMatchObject({
+      id: 'db',
+      state: 'ready',
+      restarts: 0,
+      pid: 42,
+      facts: { instructions: 'x' },
+      stderr: ['listening'],
+    });
+  });
+
+  it('is what a link wrote to stderr before it was lost', async () => {
+    const served = await Served.ready();
+    served.link.stderr.push('out of memory');
+    served.link.lose(new Error('killed by SIGKILL'));
+    await settled();
+    expect(served.backend.status()).toMatchObject({
+      state: 'retrying',
+      reason: 'killed by SIGKILL',
+      pid: undefined,
+      stderr: ['out of memory'],
+    });
+  });
+
+  it('is what a server that never came up wrote to stderr', async () => {
+    const served = new Served();
+    served.connect = () => Promise.reject(new ConnectError(new Error('exited'), ['no API key']));
+    served.backend.start();
+    await settled();
+    expect(served.backend.status()).toMatchObject({ reason: 'exited', stderr: ['no API key'] });
+  });
+});
+
+describe('a backend that is stopped', () => {
+  it('fails what runs and what waits, closes its link, and takes no more calls', async () => {
+    const served = await Served.ready({ concurrency: 1 });
+    const refusals = [refusalOf(served.call()), refusalOf(served.call())];
+    await served.backend.stop();
+    for (const error of await Promise.all(refusals))
+      expect(error).toMatchObject({ kind: 'server-unavailable' });
+    expect(served.link.closes).toBeGreaterThan(0);
+    expect(served.state).toBe('stopped');
+    expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
+  });
+
+  it('reconnects when it is told to', async () => {
+    const served = await Served.ready();
+    served.backend.reconnect();
+    await settled();
+    expect(served.links).toHaveLength(2);
+    expect(served.backend.status().restarts).toBe(1);
+  });
+});

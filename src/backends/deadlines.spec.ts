@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import * as fc from 'fast-check';
+import { Deadlines } from './deadlines.js';
+
+interface Item {
+  readonly name: string;
+  deadline: number;
+}
+
+/** What waits, and when it expired, on a clock that begins at 0. */
+class Waits {
+  readonly items = new Set<Item>();
+  readonly expired: [name: string, at: number][] = [];
+  readonly start = performance.now();
+  /** What is done with an item that expires. */
+  onExpire: (item: Item) => void = (item) => this.items.delete(item);
+  readonly deadlines = new Deadlines<Item>(
+    () => this.items,
+    (item) => {
+      this.expired.push([item.name, Math.floor(performance.now() - this.start)]);
+      this.onExpire(item);
+    },
+  );
+
+  add(name: string, afterMs: number): Item {
+    const item = { name, deadline: performance.now() + afterMs };
+    this.items.add(item);
+    this.deadlines.watch(item.deadline);
+    return item;
+  }
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+describe('deadlines', () => {
+  it('expire each at its time, however many there are, on one timer', () => {
+    const waits = new Waits();
+    for (const [name, ms] of [
+      ['c', 300],
+      ['a', 100],
+      ['b', 200],
+    ] as const)
+      waits.add(name, ms);
+    expect(jest.getTimerCount()).toBe(1);
+    jest.advanceTimersByTime(1000);
+    expect(waits.expired.map(([name]) => name)).toEqual(['a', 'b', 'c']);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('are never early, and late by no more than a moment', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 30 }), (delays) => {
+        const waits = new Waits();
+        delays.forEach((ms, n) => waits.add(String(n), ms));
+        jest.advanceTimersByTime(600);
+        expect(waits.expired).toHaveLength(delays.length);
+        for (const [name, at] of waits.expired) {
+          expect(at).toBeGreaterThanOrEqual(delays[Number(name)]!);
+          expect(at).toBeLessThanOrEqual(delays[Number(name)]! + 2);
+        }
+      }),
+    );
+  });
+
+  it('do not come for what is no longer waiting', () => {
+    const waits = new Waits();
+    waits.items.delete(waits.add('a', 100));
+    jest.advanceTimersByTime(1000);
+    expect(waits.expired).toEqual([]);
+  });
+
+  it('move with what is given more time before they come', () => {
+    const waits = new Waits();
+    const item = waits.add('a', 100);
+    item.deadline += 400;
+    jest.advanceTimersByTime(400);
+    expect(waits.expired).toEqual([]);
+    jest.advanceTimersByTime(200);
+    expect(waits.expired).toHaveLength(1);
+  });
+
+  it('come again for what is given more time when they come', () => {
+    const waits = new Waits();
+    waits.onExpire = (item) => {
+      if (waits.expired.length < 3) item.deadline = performance.now() + 100;
+      else waits.items.delete(item);
+    };
+    waits.add('a', 100);
+    jest.advanceTimersByTime(1000);
+    expect(waits.expired).toHaveLength(3);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('are watched also when they begin while others expire', () => {
+    const waits = new Waits();
+    waits.onExpire = (item) => {
+      waits.items.delete(item);
+      if (item.name === 'a') waits.add('b', 50);
+    };
+    waits.add('a', 100);
+    jest.advanceTimersByTime(1000);
+    expect(waits.expired.map(([name]) => name)).toEqual(['a', 'b']);
+  });
+
+  it('come no more once stopped', () => {
+    const waits = new Waits();
+    waits.add('a', 100);
+    waits.deadlines.stop();
+    expect(jest.getTimerCount()).toBe(0);
+    jest.advanceTimersByTime(1000);
+    expect(waits.expired).toEqual([]);
+  });
+
+  it('that are no deadlines need no timer', () => {
+    const waits = new Waits();
+    waits.add('a', Infinity);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

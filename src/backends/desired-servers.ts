@@ -1,0 +1,95 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { DesiredState, type ServerDecision } from '../cluster/desired-state.js';
+import { LiveConfig } from '../config/live-config.js';
+import { readServer } from '../config/read-server.js';
+import type { ServerConfig } from '../config/servers-config.js';
+
+/** A server as it should be: what the configuration says, with what was decided since. */
+export interface DesiredServer {
+  readonly id: string;
+  /** Its place in every list: the order of the file, then the order of being added. */
+  readonly rank: number;
+  readonly config: ServerConfig;
+  readonly enabled: boolean;
+  /** Tools, by the server's own names, that are neither listed nor callable. */
+  readonly disabledTools: ReadonlySet<string>;
+  /** Where its definition comes from. */
+  readonly origin: 'config' | 'admin';
+}
+
+type Listener = (servers: ReadonlyMap<string, DesiredServer>) => void;
+
+/** The servers there should be. Whoever asked for a change, and wherever, the house is made to fit this. */
+@Injectable()
+export class DesiredServers {
+  private readonly logger = new Logger('DesiredServers');
+  private readonly listeners = new Set<Listener>();
+  private servers: ReadonlyMap<string, DesiredServer>;
+
+  constructor(
+    private readonly live: LiveConfig,
+    private readonly decisions: DesiredState,
+  ) {
+    this.servers = this.collect();
+    live.onChange(() => this.refresh());
+    decisions.onChange(() => this.refresh());
+  }
+
+  get current(): ReadonlyMap<string, DesiredServer> {
+    return this.servers;
+  }
+
+  onChange(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private refresh(): void {
+    this.servers = this.collect();
+    for (const listener of this.listeners) listener(this.servers);
+  }
+
+  private collect(): ReadonlyMap<string, DesiredServer> {
+    const declared = this.live.current.mcpServers;
+    const decided = this.decisions.current.servers;
+    const ids = new Set([...declared.keys(), ...decided.keys()]);
+    const servers = new Map<string, DesiredServer>();
+    for (const id of ids) {
+      const server = this.combine(id, servers.size, declared.get(id), decided.get(id) ?? {});
+      if (server) servers.set(id, server);
+    }
+    return servers;
+  }
+
+  private combine(
+    id: string,
+    rank: number,
+    declared: ServerConfig | undefined,
+    { enabled, tools = {}, definition, removed }: ServerDecision,
+  ): DesiredServer | undefined {
+    if (removed) return undefined;
+    const config = definition ? this.read(id, definition) : declared;
+    // A decision about a server that left the file is kept: the server may come back.
+    if (!config) return undefined;
+    const disabledTools = new Set(config.tools.disabled);
+    for (const [tool, isEnabled] of Object.entries(tools)) {
+      if (isEnabled) disabledTools.delete(tool);
+      else disabledTools.add(tool);
+    }
+    const origin = definition ? 'admin' : 'config';
+    return { id, rank, config, disabledTools, origin, enabled: enabled ?? config.enabled };
+  }
+
+  private read(id: string, definition: unknown): ServerConfig | undefined {
+    try {
+      return readServer(id, definition);
+    } catch (error) {
+      this.logger.error({
+        message: 'a stored server cannot be used',
+        server: id,
+        problem: (error as Error).message,
+      });
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { FakeLink, refusalOf } from '../../test/kit/fake-link.js';
+import type { LinkRequest } from './link.js';
+import { fetchList, LISTING_LIMITS } from './listing.js';
+
+interface Page {
+  readonly tools?: unknown;
+  readonly nextCursor?: unknown;
+}
+
+const cursorOf = ({ params }: LinkRequest): string | undefined =>
+  params === undefined ? undefined : (JSON.parse(params) as { cursor: string }).cursor;
+
+/** A server that answers each cursor with its page. */
+const serverOf = (page: (cursor: string | undefined) => Page): FakeLink =>
+  new FakeLink({ 'tools/list': (request) => page(cursorOf(request)) });
+
+const names = async (link: FakeLink, limits = LISTING_LIMITS): Promise<string[]> => {
+  const { definitions } = await fetchList(link, 'tools/list', limits);
+  return definitions.map(({ name }) => name);
+};
+
+const tools = (...list: string[]): object[] => list.map((name) => ({ name }));
+
+describe('a list', () => {
+  it('of one page is asked for once, without a cursor', async () => {
+    const link = serverOf(() => ({ tools: tools('a', 'b') }));
+    expect(await names(link)).toEqual(['a', 'b']);
+    expect(link.requests).toEqual([
+      { method: 'tools/list', params: undefined, timeoutMs: LISTING_LIMITS.timeoutMs },
+    ]);
+  });
+
+  it('is followed over all its pages, in their order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(5), { minLength: 1, maxLength: 30 }), async (sizes) => {
+        const pages = sizes.map((size, n) => tools(...Array.from({ length: size }, (_, i) => `${n}-${i}`)));
+        const link = serverOf((cursor) => {
+          const n = Number(cursor ?? 0);
+          return { tools: pages[n], ...(n + 1 < pages.length && { nextCursor: String(n + 1) }) };
+        });
+        expect(await names(link)).toEqual(pages.flat().map((tool) => (tool as { name: string }).name));
+        expect(link.requests).toHaveLength(pages.length);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('goes on after an empty cursor, which is a cursor like any other', async () => {
+    const link = serverOf((cursor) =>
+      cursor === undefined ? { tools: tools('a'), nextCursor: '' } : { tools: tools('b') },
+    );
+    expect(await names(link)).toEqual(['a', 'b']);
+  });
+
+  it.each([[null], [7], [{}]])('ends at a cursor that is none: %j', async (nextCursor) => {
+    expect(await names(serverOf(() => ({ tools: tools('a'), nextCursor })))).toEqual(['a']);
+  });
+
+  it('keeps every definition as it was written', async () => {
+    const text = '{ "name":"a", "x":12345678901234567890, "f":1.0 }';
+    const link = new FakeLink({ 'tools/list': () => `{ "tools":[ ${text} , {"name":"b"}],"_meta":{}}` });
+    const { definitions } = await fetchList(link, 'tools/list');
+    expect(definitions).toEqual([
+      { name: 'a', text },
+      { name: 'b', text: '{"name":"b"}' },
+    ]);
+  });
+
+  it.each([
+    ['no list', {}],
+    ['no list but a word', { tools: 'none' }],
+    ['null', { tools: null }],
+  ])('that is %s is empty', async (_what, page) => {
+    expect(await names(serverOf(() => page))).toEqual([]);
+  });
+
+  it('leaves out what has no usable name, and keeps the first of equal names', async () => {
+    const list = [
+      { name: 'a', n: 1 },
+      { name: '' },
+      { name: 7 },
+      {},
+      null,
+      'b',
+      [],
+      { name: 'a', n: 2 },
+      { name: 'c' },
+    ];
+    const { definitions, cutShort } = await fetchList(
+      serverOf(() => ({ tools: list })),
+      'tools/list',
+    );
+    expect(definitions.map(({ text }) => text)).toEqual(['{"name":"a","n":1}', '{"name":"c"}']);
+    expect(cutShort).toBeUndefined();
+  });
+
+  it('of prompts is read from its own member', async () => {
+    const link = new FakeLink({ 'prompts/list': () => ({ tools: tools('no'), prompts: tools('yes') }) });
+    const { definitions } = await fetchList(link, 'prompts/list');
+    expect(definitions.map(({ name }) => name)).toEqual(['yes']);
+  });
+
+  it('that fails on any page fails as a whole', async () => {
+    const link = serverOf((cursor) => {
+      if (cursor === undefined) return { tools: tools('a'), nextCursor: 'x' };
+      return new Error('gone') as Page;
+    });
+    expect((await refusalOf(fetchList(link, 'tools/list'))).message).toBe('gone');
+  });
+});
+
+describe('a list without end', () => {
+  it('is cut short when the server repeats a cursor', async () => {
+    const link = serverOf((cursor) => ({
+      tools: tools(cursor ?? 'first'),
+      nextCursor: cursor === 'x' ? 'y' : 'x',
+    }));
+    const { definitions, cutShort } = await fetchList(link, 'tools/list');
+    expect(cutShort).toBe('the server repeats a cursor');
+    expect(definitions.map(({ name }) => name)).toEqual(['first', 'x', 'y']);
+  });
+
+  it('is cut short after so many pages', async () => {
+    const link = serverOf((cursor) => {
+      const n = Number(cursor ?? 0);
+      return { tools: tools(`t${n}`), nextCursor: String(n + 1) };
+    });
+    const { definitions, cutShort } = await fetchList(link, 'tools/list', { ...LISTING_LIMITS, pages: 7 });
+    expect(cutShort).toBe('more than 7 pages');
+    expect(definitions).toHaveLength(7);
+    expect(link.requests).toHaveLength(7);
+  });
+
+  it.each([
+    [5, false],
+    [6, true],
+  ])('of %i items is cut short at five: %s', async (count, isCut) => {
+    const list = Array.from({ length: count }, (_, n) => ({ name: `t${n}` }));
+    const { definitions, cutShort } = await fetchList(
+      serverOf(() => ({ tools: list })),
+      'tools/list',
+      {
+        ...LISTING_LIMITS,
+        items: 5,
+      },
+    );
+    expect(definitions).toHaveLength(5);
+    expect(cutShort !== undefined).toBe(isCut);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { hashOf } from '../config/api-key-config.js';
+import { readConfig } from '../config/load-config.js';
+import { createKey, type KeyOptions } from './key-create.js';
+
+describe('createKey', () => {
+  it('makes 256 bits that never come again', () => {
+    const keys = Array.from({ length: 1000 }, () => createKey({ id: 'ci', projects: [] }).key);
+    expect(new Set(keys).size).toBe(1000);
+    for (const key of keys) {
+      expect(key).toMatch(/^gatehouse_[A-Za-z0-9_-]{43}$/);
+      expect(Buffer.from(key.slice('gatehouse_'.length), 'base64url')).toHaveLength(32);
+    }
+  });
+
+  it.each<KeyOptions>([
+    { id: 'ci', projects: ['payments', 'billing'] },
+    { id: '7', projects: ['*'], expires: '2027-01-31' },
+    { id: 'true', projects: ['null'], expires: '2027-01-31T18:00:00+02:00' },
+    { id: 'nobody', projects: [] },
+  ])('prints a line that means the same in a config: %j', (options) => {
+    const { key, configLine } = createKey(options);
+    const { auth } = readConfig({ text: `auth:\n  apiKeys:\n    ${configLine}\n`, file: 'g.yaml', env: {} });
+    expect(auth.apiKeys).toEqual([{ ...options, hash: hashOf(key) }]);
+    expect(configLine).not.toContain(key);
+  });
+
+  it.each<[string, KeyOptions]>([
+    ['id: must have 1 to 64 characters', { id: 'a b', projects: [] }],
+    ['projects: every item must be the name of a project', { id: 'a', projects: ['a b'] }],
+    ['expires: must be a day that the calendar has', { id: 'a', projects: [], expires: '2027-02-29' }],
+  ])('says what is wrong: %s', (problem, options) => {
+    expect(() => createKey(options)).toThrow(new RegExp(`^${problem}`));
+    expect(() => createKey(options)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,40 @@
+import { Logger, Module, type DynamicModule, type OnApplicationShutdown, type Type } from '@nestjs/common';
+import { DesiredState } from './desired-state.js';
+import { DirectoryLock } from './directory-lock.js';
+import { FileDesiredState } from './file-desired-state.js';
+
+/** What replicas share. For now there is one, and it keeps the directory to itself. */
+@Module({})
+export class ClusterModule implements OnApplicationShutdown {
+  constructor(
+    private readonly state: DesiredState,
+    private readonly lock: DirectoryLock,
+  ) {}
+
+  /** `directory` is the token of whatever knows the path; this room asks nothing else of the config. */
+  static inDirectory(directory: Type<{ readonly path: string }>): DynamicModule {
+    return {
+      module: ClusterModule,
+      global: true,
+      providers: [
+        {
+          provide: DirectoryLock,
+          inject: [directory],
+          useFactory: ({ path }: { path: string }) => new DirectoryLock(path),
+        },
+        {
+          provide: DesiredState,
+          inject: [directory, DirectoryLock],
+          useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
+            FileDesiredState.open(path, lock, new Logger('State')),
+        },
+      ],
+      exports: [DesiredState, DirectoryLock],
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.state.close();
+    await this.lock.release();
+  }
+}

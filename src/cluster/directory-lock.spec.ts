@@ -1,0 +1,176 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { unprivileged } from '../../test/kit/state-unprivileged.js';
+import { tempDir } from '../../test/kit/temp-dir.js';
+import { until } from '../../test/kit/until.js';
+import { DirectoryLock } from './directory-lock.js';
+import { ownIdentity, type ProcessIdentity } from './process-identity.js';
+import { StateError } from './state-error.js';
+
+const TIMING = { beat: 20, lease: 400, contest: 100 };
+const HOLDER = 'test/kit/state-holder.mjs';
+
+let directory = '';
+const claims = (): string[] => readdirSync(directory);
+
+function newLock(timing = TIMING): DirectoryLock {
+  const lock = new DirectoryLock(directory, timing);
+  onCleanup(() => lock.release());
+  return lock;
+}
+
+/** A claim as another process left it. */
+function leaveClaim(holder: Partial<ProcessIdentity>, ageMs = 0, name = `lock-${'a'.repeat(16)}`): string {
+  const path = join(directory, name);
+  writeFileSync(path, JSON.stringify({ ...ownIdentity(), ...holder }));
+  const time = (Date.now() - ageMs) / 1000;
+  utimesSync(path, time, time);
+  return path;
+}
+
+beforeEach(() => {
+  directory = tempDir();
+});
+
+describe('DirectoryLock', () => {
+  it('is held by one, until it is released', async () => {
+    const [first, second] = [newLock(), newLock()];
+    expect(await first.acquire()).toBe(1);
+    expect(await first.hold()).toBe(1);
+    await expect(second.acquire()).rejects.toThrow(
+      `the state in ${directory} cannot be used: another gateway uses it: process ${process.pid} on ${hostname()}\n` +
+        '  Stop that one, or give this one a stateDir of its own.',
+    );
+    expect(claims()).toHaveLength(1);
+    await first.release();
+    await first.release();
+    expect(claims()).toEqual([]);
+    expect(await second.acquire()).toBe(1);
+  });
+
+  it('is not taken again once it was released', async () => {
+    const lock = newLock();
+    await lock.acquire();
+    await lock.release();
+    await expect(lock.hold()).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    expect(claims()).toEqual([]);
+  });
+
+  it('is asked for in two ways: at the start another gateway is an error, later no more than an obstacle', async () => {
+    await newLock().acquire();
+    await expect(newLock().acquire()).rejects.toBeInstanceOf(StateError);
+    await expect(newLock().hold()).rejects.toMatchObject({ kind: 'storage-unavailable' });
+  });
+
+  it('begins a new tenure when somebody removed the claim', async () => {
+    const lock = newLock();
+    await lock.acquire();
+    for (const name of claims()) rmSync(join(directory, name));
+    expect(await lock.hold()).toBe(2);
+    expect(await lock.hold()).toBe(2);
+    expect(claims()).toHaveLength(1);
+  });
+
+  it('never has two holders, however many come at once', async () => {
+    for (let round = 0; round < 10; round++) {
+      const contenders = Array.from({ length: 4 }, () => newLock());
+      const outcomes = await Promise.allSettled(contenders.map((lock) => lock.acquire()));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+      await Promise.all(contenders.map((lock) => lock.release()));
+      expect(claims()).toEqual([]);
+    }
+  });
+
+  it('lets one of two come through that start at once', async () => {
+    const contenders = [newLock({ ...TIMING, contest: 5_000 }), newLock({ ...TIMING, contest: 5_000 })];
+    const first = await Promise.race(contenders.map((lock) => lock.acquire().then(() => lock)));
+    await first.release();
+    await Promise.all(contenders.filter((lock) => lock !== first).map((lock) => lock.acquire()));
+  });
+
+  it.each([
+    ['read-only', 0o555],
+    ['not to be listed', 0o333],
+  ])('is a storage failure where the directory is %s, and leaves nothing there', async (_, mode) => {
+    chmodSync(directory, mode);
+    await unprivileged(directory, async () => {
+      await expect(newLock().acquire()).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    });
+    expect(claims()).toEqual([]);
+  });
+});
+
+describe('DirectoryLock, after others', () => {
+  it('is free at once when its holder was killed', async () => {
+    const holder = spawn(process.execPath, [HOLDER, directory, 'stay'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onCleanup(() => holder.kill('SIGKILL'));
+    await once(holder.stdout, 'data');
+    await expect(newLock().acquire()).rejects.toThrow(`process ${holder.pid} on`);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    expect(claims()).toHaveLength(1);
+    await newLock().acquire();
+    expect(claims()).toHaveLength(1);
+  });
+
+  it('leaves no claim when its process exits', () => {
+    expect(spawnSync(process.execPath, [HOLDER, directory, 'exit']).status).toBe(0);
+    expect(claims()).toEqual([]);
+  });
+
+  it('is free when the pid of its holder is another process now', async () => {
+    const path = leaveClaim({ started: '1' });
+    await newLock().acquire();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it.each([
+    ['past', 60_000],
+    ['future', -60_000],
+  ])('is free when a holder that cannot be seen last beat in the %s', async (_, ageMs) => {
+    const path = leaveClaim({ pidSpace: 'another container', pid: 1 }, ageMs);
+    await newLock().acquire();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('waits for a holder that cannot be seen, in case it is dead', async () => {
+    const path = leaveClaim({ pidSpace: 'another container', pid: 1 });
+    const start = performance.now();
+    await newLock().acquire();
+    expect(performance.now() - start).toBeGreaterThan(TIMING.lease * 0.7);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('is refused while a holder that cannot be seen beats', async () => {
+    const beat = (): unknown => leaveClaim({ pidSpace: 'another container', pid: 1, host: 'pod-2' });
+    beat();
+    const beating = setInterval(beat, 50);
+    onCleanup(() => clearInterval(beating));
+    await expect(newLock().acquire()).rejects.toThrow('process 1 on pod-2');
+  });
+
+  it('beats for those who cannot see its process', async () => {
+    await newLock().acquire();
+    const path = join(directory, claims()[0]!);
+    utimesSync(path, 1, 1);
+    await until('the claim is fresh again', () => statSync(path).mtimeMs > 1000);
+  });
+
+  it('removes what is no claim and never became one, once it is old', async () => {
+    leaveClaim({}, 0, `lock-${'b'.repeat(16)}.tmp`);
+    leaveClaim({}, 60_000, `lock-${'c'.repeat(16)}.tmp`);
+    writeFileSync(join(directory, 'lock-of-somebody-else'), '');
+    await newLock().acquire();
+    expect(claims().filter((name) => !/^lock-[0-9a-f]{16}$/.test(name))).toEqual([
+      `lock-${'b'.repeat(16)}.tmp`,
+      'lock-of-somebody-else',
+    ]);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { decideProject, decideServer, NO_DECISIONS } from './decisions.js';
+import { readState, writeState } from './state-document.js';
+import { migrate, SCHEMA_VERSION } from './state-migrations.js';
+
+const decisions = {
+  ...decideServer(
+    decideProject(NO_DECISIONS, 'payments', { servers: ['db'], description: 'money' }),
+    'db',
+    () => ({ enabled: false, tools: { drop: false } }),
+  ),
+  revision: 7,
+};
+
+/** As it was first released. A later gateway has to read it for ever. */
+const SCHEMA_1 = `{
+  "schemaVersion": 1,
+  "revision": 7,
+  "checksum": "sha256:ea323819891af91da07168a959709a3dbc400d67a216f0ea0a939cf348430e7b",
+  "decisions": {
+    "servers": {
+      "db": {
+        "enabled": false,
+        "tools": {
+          "drop": false
+        }
+      }
+    },
+    "projects": {
+      "payments": {
+        "servers": [
+          "db"
+        ],
+        "description": "money"
+      }
+    }
+  }
+}
+`;
+
+describe('the state document', () => {
+  it('is the schema that was released', () => {
+    expect([SCHEMA_VERSION, writeState(decisions)]).toEqual([1, SCHEMA_1]);
+  });
+
+  it('is read back from schema 1', () => {
+    expect(readState(SCHEMA_1)).toEqual({ decisions });
+  });
+
+  it('may be laid out in another way', () => {
+    expect(readState(JSON.stringify(JSON.parse(SCHEMA_1)))).toEqual({ decisions });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['nothing but zeros, as after a power failure', '\0'.repeat(500)],
+    ['its first half', SCHEMA_1.slice(0, SCHEMA_1.length / 2)],
+    ['all but its last bracket', SCHEMA_1.slice(0, -2)],
+    ['itself twice', SCHEMA_1 + SCHEMA_1],
+    ['JSON of another kind', '[]'],
+    ['null', 'null'],
+    ['another decision', SCHEMA_1.replace('"enabled": false', '"enabled": true')],
+    ['another revision', SCHEMA_1.replace('"revision": 7', '"revision": 8')],
+    ['a revision that is no number', SCHEMA_1.replace('"revision": 7', '"revision": "7"')],
+    ['a decision more', SCHEMA_1.replace('"enabled"', '"removed": true, "enabled"')],
+    ['no checksum', SCHEMA_1.replace('checksum', 'sum')],
+    ['no decisions', '{"schemaVersion":1,"revision":0}'],
+    ['a schema version of 0', SCHEMA_1.replace('"schemaVersion": 1', '"schemaVersion": 0')],
+    ['no schema version', '{}'],
+  ])('is damaged when it holds %s', (_, text) => {
+    expect(readState(text)).toEqual({ damage: expect.any(String) });
+  });
+
+  it('notices the change of any one character that matters', () => {
+    const unnoticed = [...SCHEMA_1].filter((character, i) => {
+      const changed = SCHEMA_1.slice(0, i) + (character === '0' ? '1' : '0') + SCHEMA_1.slice(i + 1);
+      return 'decisions' in readState(changed);
+    });
+    expect(unnoticed.filter((character) => character.trim() !== '')).toEqual([]);
+  });
+
+  it('is not read at all when it is of a later schema, whatever its checksum', () => {
+    expect(readState('{"schemaVersion":2,"anything":"else"}')).toEqual({ newerVersion: 2 });
+  });
+});
+
+describe('migrate', () => {
+  const steps = [1, 2, 3].map((n) => (content: object) => ({
+    ...content,
+    path: `${(content as { path?: string }).path ?? ''}${n}`,
+  }));
+
+  it.each([
+    [1, '123'],
+    [2, '23'],
+    [3, '3'],
+    [4, undefined],
+  ])('takes schema %i through every later step, in order', (from, path) => {
+    expect(migrate({}, from, steps)).toEqual(path === undefined ? {} : { path });
+  });
+});

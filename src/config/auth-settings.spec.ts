@@ -1,0 +1,185 @@
+import { describe, expect, it } from '@jest/globals';
+import { hashOf } from './api-key-config.js';
+import { NO_AUTH } from './auth-settings.js';
+import { ConfigError } from './config-error.js';
+import { readConfig } from './load-config.js';
+
+const HASH = hashOf('a key');
+const OTHER_HASH = hashOf('another key');
+
+const read = (text: string, env = {}) => readConfig({ text, file: 'g.yaml', env });
+const readKeys = (...keys: string[]) => read(`auth: { apiKeys: [${keys.join(', ')}] }`).auth.apiKeys;
+const readJwt = (jwt: string) => read(`auth: { jwt: { ${jwt} } }`).auth.jwt;
+
+function problemsOf(text: string): string[] {
+  try {
+    read(text);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).problems.map(({ path, what }) => `${path}: ${what}`);
+  }
+}
+
+describe('auth', () => {
+  it('is not configured where the file says nothing of it', () => {
+    expect(read('{}').auth).toBe(NO_AUTH);
+    expect(NO_AUTH.isConfigured).toBe(false);
+  });
+
+  it.each([
+    ['a key', `apiKeys: [{ id: ci, hash: "${HASH}", projects: [] }]`],
+    ['no key any more, so that taking away the last one does not open the door', 'apiKeys: []'],
+    ['an issuer', 'jwt: { issuer: "https://id.example.com", audience: "https://mcp.example.com" }'],
+  ])('is configured with %s', (_what, auth) => {
+    expect(read(`auth: { ${auth} }`).auth.isConfigured).toBe(true);
+  });
+
+  it.each(['auth: {}', 'auth:', 'auth:\n  # apiKeys: []'])('must not be left empty: %j', (text) => {
+    expect(problemsOf(text)).toEqual([expect.stringContaining('auth: must hold apiKeys or jwt')]);
+  });
+
+  it.each(['0.0.0.0', '"::"', 'gatehouse.example.com'])('allows to listen on %s', (host) => {
+    expect(() => read(`http: { host: ${host} }\nauth: { apiKeys: [] }`)).not.toThrow();
+  });
+});
+
+describe('auth.apiKeys', () => {
+  it('have an id, a hash, projects and perhaps an end', () => {
+    const keys = readKeys(
+      `{ id: ci, hash: "${HASH}", projects: [payments, "*"] }`,
+      `{ id: nightly.build, hash: "${OTHER_HASH}", projects: [], expires: 2027-01-31 }`,
+    );
+    expect(keys).toEqual([
+      { id: 'ci', hash: HASH, projects: ['payments', '*'] },
+      { id: 'nightly.build', hash: OTHER_HASH, projects: [], expires: '2027-01-31' },
+    ]);
+  });
+
+  it('are frozen with the rest', () => {
+    const [key] = readKeys(`{ id: ci, hash: "${HASH}", projects: [] }`) ?? [];
+    expect([key, key?.projects].every(Object.isFrozen)).toBe(true);
+  });
+
+  it('may come from the environment, whole or in part', () => {
+    const text = 'auth: { apiKeys: [{ id: ci, hash: "${H}", projects: [] }] }';
+    expect(read(text, { H: HASH })).toMatchObject({ auth: { apiKeys: [{ hash: HASH }] }, secrets: [HASH] });
+    const whole = { GATEHOUSE__AUTH__APIKEYS: `[{ id: a, hash: "${OTHER_HASH}", projects: ["*"] }]` };
+    expect(read('{}', whole).auth.apiKeys).toHaveLength(1);
+  });
+
+  it.each(['2027-01-31', '2027-01-31T18:00Z', '2027-01-31T18:00:00.5+02:00', '2028-02-29'])(
+    'may end at %s',
+    (expires) => {
+      expect(readKeys(`{ id: a, hash: "${HASH}", projects: [], expires: "${expires}" }`)).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['a date the calendar lacks', 'expires: 2027-02-30', 'expires: must be a day that the calendar has'],
+    ['a month the calendar lacks', 'expires: 2027-13-01', 'expires: must be a day that the calendar has'],
+    ['an hour the day lacks', 'expires: "2027-01-31T25:00Z"', 'expires: must be a day that the calendar has'],
+    ['a time of no zone', 'expires: "2027-01-31T18:00"', 'expires: must be a date like'],
+    ['an end in words', 'expires: tomorrow', 'expires: must be a date like'],
+    ['a number for an end', 'expires: 2027', 'expires: must be text, but is a number'],
+    ['an unknown key', 'scope: x', 'scope: unknown key'],
+    ['a strange project', 'projects: ["a b"]', 'projects: every item must be the name of a project'],
+  ])('refuse %s and name its place', (_what, last, problem) => {
+    const good = { id: 'id: a', hash: `hash: "${HASH}"`, projects: 'projects: []' };
+    const parts = [...Object.values(good).filter((part) => !last.startsWith(part.split(':')[0]!)), last];
+    const text = `auth: { apiKeys: [{ id: ok, hash: "${OTHER_HASH}", projects: [] }, { ${parts.join(', ')} }] }`;
+    expect(problemsOf(text)).toEqual([expect.stringContaining(`auth.apiKeys[1].${problem}`)]);
+  });
+
+  it.each([
+    ['a key instead of its hash', 'gatehouse_c2VjcmV0'],
+    ['a hash without its name', HASH.slice(7)],
+    ['a short hash', HASH.slice(0, -1)],
+    ['another hash', `md5:${HASH.slice(7)}`],
+  ])('refuse %s without showing it', (_what, hash) => {
+    const [problem, ...others] = problemsOf(`auth: { apiKeys: [{ id: a, hash: "${hash}", projects: [] }] }`);
+    expect(problem).toContain('auth.apiKeys[0].hash: must be sha256: and 64 hex digits');
+    expect(problem).not.toContain(hash);
+    expect(others).toEqual([]);
+  });
+
+  it('say what is missing, each at its place', () => {
+    expect(problemsOf('auth: { apiKeys: [{}, 5] }')).toEqual([
+      'auth.apiKeys[1]: must be a mapping, but is a number',
+      'auth.apiKeys[0].id: must be given',
+      'auth.apiKeys[0].hash: must be given',
+      'auth.apiKeys[0].projects: must be given; ["*"] grants everything',
+    ]);
+  });
+
+  it.each([
+    ['ids', `{ id: a, hash: "${OTHER_HASH}", projects: [] }`, 'the id `a` stands twice'],
+    [
+      'hashes',
+      `{ id: b, hash: "${HASH.toUpperCase().replace('SHA', 'sha')}", projects: [] }`,
+      'the hash of `b`',
+    ],
+  ])('refuse two equal %s', (_what, second, problem) => {
+    expect(() => readKeys(`{ id: a, hash: "${HASH}", projects: [] }`, second)).toThrow(
+      `auth.apiKeys: ${problem}`,
+    );
+  });
+});
+
+describe('auth.jwt', () => {
+  const ISSUER = 'issuer: "https://id.example.com"';
+  const AUDIENCE = 'audience: "https://mcp.example.com/mcp"';
+
+  it('needs an issuer and an audience, and has defaults for the rest', () => {
+    expect(readJwt(`${ISSUER}, ${AUDIENCE}`)).toEqual({
+      issuer: 'https://id.example.com',
+      audience: 'https://mcp.example.com/mcp',
+      algorithms: ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'],
+      scopes: [],
+      projectsClaim: 'projects',
+      allowAllProjects: false,
+      projects: [],
+    });
+    expect(problemsOf('auth: { jwt: {} }').map((problem) => problem.split(': ')[0])).toEqual([
+      'auth.jwt.issuer',
+      'auth.jwt.audience',
+    ]);
+  });
+
+  it.each(['none', 'HS256', 'hs512', 'dir', 'rs256', ''])(
+    'does not take %j for an algorithm',
+    (algorithm) => {
+      expect(() => readJwt(`${ISSUER}, ${AUDIENCE}, algorithms: [RS256, "${algorithm}"]`)).toThrow(
+        'auth.jwt.algorithms: every item must be an asymmetric algorithm',
+      );
+    },
+  );
+
+  it.each([
+    'http://id.example.com',
+    'id.example.com',
+    'https://user:pass@id.example.com',
+    'https://id.example.com/#a',
+    'https://id.example.com/?a',
+  ])('does not trust what comes from %s', (issuer) => {
+    expect(() => readJwt(`issuer: "${issuer}", ${AUDIENCE}`)).toThrow('auth.jwt.issuer: must be an https://');
+  });
+
+  it.each(['http://127.0.0.1:4000', 'http://localhost:4000/realm', 'http://[::1]:4000'])(
+    'takes %s, which no one stands before',
+    (issuer) => {
+      expect(readJwt(`issuer: "${issuer}", ${AUDIENCE}`)?.issuer).toBe(issuer);
+    },
+  );
+
+  it('takes an audience that is no URL only beside the URL of the gateway', () => {
+    expect(() => readJwt(`${ISSUER}, audience: "api://gatehouse"`)).toThrow('auth.jwt.audience: must be');
+    const jwt = readJwt(`${ISSUER}, audience: "api://gatehouse", resource: "https://mcp.example.com"`);
+    expect(jwt?.resource).toBe('https://mcp.example.com');
+  });
+
+  it.each(['a b', 'a"b', ''])('does not take %j for a scope', (scope) => {
+    expect(() => readJwt(`${ISSUER}, ${AUDIENCE}, scopes: ['${scope}']`)).toThrow(
+      'auth.jwt.scopes: every item',
+    );
+  });
+});

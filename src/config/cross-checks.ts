@@ -1,0 +1,27 @@
+import type { GatehouseConfig } from './gatehouse-config.js';
+import { isLoopback } from './loopback.js';
+import type { KeyPath, Problems } from './problems.js';
+
+const REMOTE_WITHOUT_AUTH =
+  'everybody who reaches this address could call every tool, because nothing authenticates clients: configure auth, ' +
+  'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
+
+/** What no section can know of itself alone. */
+export function crossCheck(config: GatehouseConfig, problems: Problems): void {
+  const { http, auth, mcpServers, projects, readiness } = config;
+  if (!auth.isConfigured && !http.allowRemoteWithoutAuth && !isLoopback(http.host))
+    problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);
+  for (const [id, { servers }] of projects)
+    reportUnknown(servers, ['projects', id, 'servers'], mcpServers, problems);
+  reportUnknown(readiness.requireServers, ['readiness', 'requireServers'], mcpServers, problems);
+}
+
+function reportUnknown(
+  ids: readonly string[],
+  path: KeyPath,
+  known: ReadonlyMap<string, unknown>,
+  problems: Problems,
+): void {
+  for (const [index, id] of ids.entries())
+    if (!known.has(id)) problems.add([...path, index], `there is no server \`${id}\``);
+}

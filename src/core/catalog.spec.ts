@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { definition, listOf, plain, SEPARATOR } from '../../test/kit/offers.js';
+import { Catalog, type ListedServer } from './catalog.js';
+import { EVERYTHING } from './scope.js';
+
+const server = (
+  id: string,
+  rank: number,
+  listing: Partial<ListedServer['listing']>,
+  more = {},
+): ListedServer => ({
+  id,
+  rank,
+  listing: { tools: [], prompts: [], ...listing },
+  style: 'always',
+  disabledTools: new Set(),
+  ...more,
+});
+const [read, write, greet] = [definition('read'), definition('write'), definition('greet')];
+const catalogOf = (...servers: ListedServer[]): Catalog => Catalog.EMPTY.next(servers, SEPARATOR);
+
+describe('Catalog', () => {
+  it('offers nothing at first, under the right names', () => {
+    const { tools, prompts } = Catalog.EMPTY;
+    expect(tools.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
+    expect(prompts.view(EVERYTHING).page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
+  });
+
+  it('keeps tools and prompts apart, so that they may share names', () => {
+    const { tools, prompts } = catalogOf(server('fs', 0, { tools: [read], prompts: [read, greet] }));
+    expect([tools, prompts].map((table) => table.view(EVERYTHING).size)).toEqual([1, 2]);
+    expect(tools.view(EVERYTHING).find('fs__greet')).toBeUndefined();
+  });
+
+  it('neither lists nor finds a disabled tool, and leaves the prompt of that name alone', () => {
+    const { tools, prompts } = catalogOf(
+      server('fs', 0, { tools: [read, write], prompts: [write] }, { disabledTools: new Set(['write']) }),
+    );
+    expect(listOf(tools)).not.toContain('write');
+    for (const name of ['fs__write', 'write']) expect(tools.view(EVERYTHING).find(name)).toBeUndefined();
+    expect(prompts.view(EVERYTHING).find('fs__write')).toBeDefined();
+  });
+
+  it('lets a disabled tool take no name from another server', () => {
+    const never = { style: 'never' } as const;
+    const { tools } = catalogOf(
+      server('a', 0, { tools: [read] }, { ...never, disabledTools: new Set(['read']) }),
+      server('b', 1, { tools: [read] }, never),
+    );
+    expect(tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'b', name: 'read' });
+  });
+
+  it('disables by the own name of the server, not by the public one', () => {
+    const { tools } = catalogOf(server('fs', 0, { tools: [read] }, { disabledTools: new Set(['fs__read']) }));
+    expect(tools.view(EVERYTHING).find('fs__read')).toBeDefined();
+  });
+
+  it('stays as it is when the next one is made', () => {
+    const first = catalogOf(server('fs', 0, { tools: [read] }));
+    const text = listOf(first.tools);
+    const next = first.next([server('fs', 0, { tools: [write] })], SEPARATOR);
+    expect(listOf(first.tools)).toBe(text);
+    expect(first.servers).toHaveLength(1);
+    expect(next.tools.view(EVERYTHING).find('read')).toBeUndefined();
+  });
+
+  it('takes over what did not change: the list of the other kind, the entries of the other server', () => {
+    const fs = server('fs', 0, { tools: [read], prompts: [greet] });
+    const first = catalogOf(fs);
+    const next = first.next([fs, server('db', 1, { tools: [write] })], SEPARATOR);
+    const [before, after] = [first, next].map(({ tools }) => tools.view(EVERYTHING).find('fs__read'));
+    expect(next.prompts).toBe(first.prompts);
+    expect(after).toBe(before);
+  });
+
+  it('says per kind whose part of the list changed', () => {
+    const fs = server('fs', 0, { tools: [read], prompts: [greet] });
+    const first = catalogOf(fs);
+    const next = first.next([fs, server('db', 1, { prompts: [greet] })], SEPARATOR);
+    expect(next.changesSince(first)).toEqual({ tools: new Set(), prompts: new Set(['db']) });
+    expect(first.changesSince(Catalog.EMPTY)).toEqual({ tools: new Set(['fs']), prompts: new Set(['fs']) });
+    expect(first.changesSince(first)).toEqual({ tools: new Set(), prompts: new Set() });
+  });
+
+  it('counts disabling a tool as a change', () => {
+    const first = catalogOf(server('fs', 0, { tools: [read, write] }));
+    const disabled = server('fs', 0, { tools: [read, write] }, { disabledTools: new Set(['write']) });
+    expect(first.next([disabled], SEPARATOR).changesSince(first).tools).toEqual(new Set(['fs']));
+  });
+});

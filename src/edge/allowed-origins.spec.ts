@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { AllowedOrigins } from './allowed-origins.js';
+
+const LOOPBACK = { host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] };
+
+const allowing = (settings: Partial<ConstructorParameters<typeof AllowedOrigins>[0]> = {}): AllowedOrigins =>
+  new AllowedOrigins({ ...LOOPBACK, ...settings });
+
+describe('the Host of a request to a gateway on loopback', () => {
+  it.each([
+    ['localhost', true],
+    ['localhost:3000', true],
+    ['LOCALHOST:3000', true],
+    ['127.0.0.1', true],
+    ['127.0.0.1:65535', true],
+    ['[::1]', true],
+    ['[::1]:3000', true],
+    [undefined, false],
+    ['', false],
+    ['evil.test', false],
+    ['localhost.', false],
+    ['localhost.:3000', false],
+    ['localhost.evil.test', false],
+    ['evil.test:3000', false],
+    ['evil.test#localhost', false],
+    ['localhost@evil.test', false],
+    ['user:pw@localhost', false],
+    ['127.0.0.1.evil.test', false],
+    ['127.0.0.2', false],
+    ['127.1', false],
+    ['2130706433', false],
+    ['0.0.0.0', false],
+    ['[::1].evil', false],
+    ['[::1]evil:3000', false],
+    ['[::]', false],
+    ['::1', false],
+    ['::1:3000', false],
+    ['localhost:', false],
+    ['localhost:3000:3000', false],
+    ['localhost:123456', false],
+    ['localhost:x', false],
+    [' localhost', false],
+    ['localhost, evil.test', false],
+  ])('%j is allowed: %s', (host, expected) => {
+    expect(allowing().allowsHost(host)).toBe(expected);
+  });
+});
+
+describe('the Host of a request', () => {
+  it.each([
+    ['gw.example.com', 'gw.example.com', true],
+    ['gw.example.com', 'gw.example.com:8443', true],
+    ['gw.example.com', 'GW.Example.COM', true],
+    ['GW.example.com', 'gw.example.com', true],
+    ['gw.example.com', 'gw.example.com.', false],
+    ['gw.example.com', 'a.gw.example.com', false],
+    ['gw.example.com', 'gw.example.com.evil.test', false],
+    ['gw.example.com:8443', 'gw.example.com:8443', true],
+    ['gw.example.com:8443', 'gw.example.com', false],
+    ['gw.example.com:8443', 'gw.example.com:8444', false],
+    ['[fd00::1]', '[fd00::1]:3000', true],
+    ['fd00::1', '[fd00::1]', true],
+    ['fd00::1', '[FD00::1]:3000', true],
+    ['fd00::1', '[fd00::2]', false],
+    ['[fd00::1]:8443', '[fd00::1]:8443', true],
+    ['[fd00::1]:8443', '[fd00::1]:8444', false],
+  ])('with %j in the list, %j is allowed: %s', (allowed, host, expected) => {
+    expect(allowing({ allowedHosts: [allowed] }).allowsHost(host)).toBe(expected);
+  });
+
+  it.each([
+    ['10.0.0.5', '10.0.0.5:3000', true],
+    ['fd00::5', '[fd00::5]:3000', true],
+    ['10.0.0.5', '10.0.0.6', false],
+    ['0.0.0.0', '0.0.0.0:3000', false],
+    ['0.0.0.0', '10.0.0.5:3000', false],
+    ['::', '[::]:3000', false],
+    ['0.0.0.0', 'localhost:3000', true],
+  ])('to a gateway that listens on %s, %j is allowed: %s', (listening, host, expected) => {
+    expect(allowing({ host: listening }).allowsHost(host)).toBe(expected);
+  });
+
+  it('is never allowed when a known name is only a part of it', () => {
+    const part = fc.stringMatching(/^[a-z0-9.-]{1,20}$/);
+    fc.assert(
+      fc.property(fc.constantFrom('localhost', '127.0.0.1', '[::1]'), part, (name, rest) => {
+        const gate = allowing();
+        expect(gate.allowsHost(`${name}${rest}`)).toBe(false);
+        expect(gate.allowsHost(`${rest}${name}`)).toBe(false);
+        expect(gate.allowsOrigin(`http://${name}${rest}`)).toBe(false);
+        expect(gate.allowsOrigin(`http://${rest}${name}`)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('the Origin of a request', () => {
+  it.each([
+    [undefined, true],
+    ['http://localhost', true],
+    ['http://localhost:5173', true],
+    ['https://localhost:5173', true],
+    ['HTTP://LOCALHOST:5173', true],
+    ['http://127.0.0.1:8080', true],
+    ['http://[::1]:8080', true],
+    ['', false],
+    ['null', false],
+    ['*', false],
+    ['localhost', false],
+    ['//localhost', false],
+    ['file://', false],
+    ['file://localhost', false],
+    ['ws://localhost', false],
+    ['chrome-extension://localhost', false],
+    ['http://evil.test', false],
+    ['http://localhost.', false],
+    ['http://localhost.evil.test', false],
+    ['http://localhost.evil.test:3000', false],
+    ['http://evil.test:3000', false],
+    ['http://localhost@evil.test', false],
+    ['http://evil.test@localhost', false],
+    ['http://localhost:pw@evil.test', false],
+    ['http://evil.test/localhost', false],
+    ['http://localhost/', false],
+    ['http://evil.test?localhost', false],
+    ['http://evil.test#localhost', false],
+    ['http://[::1].evil', false],
+    ['http://[::1', false],
+    ['http://127.0.0.1.evil.test', false],
+    ['http://0.0.0.0:3000', false],
+    ['http://localhost, http://evil.test', false],
+    ['http://localhost\nhttp://evil.test', false],
+  ])('%j is allowed by default: %s', (origin, expected) => {
+    expect(allowing().allowsOrigin(origin)).toBe(expected);
+  });
+
+  it.each([
+    ['https://app.example.com', true],
+    ['HTTPS://App.Example.com', true],
+    ['https://app.example.com:8443', false],
+    ['http://app.example.com', false],
+    ['https://evil.app.example.com', false],
+    ['https://app.example.com.evil.test', false],
+  ])('%j is allowed beside loopback where the list names https://app.example.com: %s', (origin, expected) => {
+    const gate = allowing({ allowedOrigins: ['https://app.example.com'] });
+    expect(gate.allowsOrigin(origin)).toBe(expected);
+    expect(gate.allowsOrigin('http://localhost:1')).toBe(true);
+  });
+});

@@ -1,0 +1,67 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { ApiKeyConfig } from '../../config/api-key-config.js';
+import type { Principal } from '../../mcp/principal.js';
+import { grantsOf } from './grants.js';
+import { Refusal } from './refusal.js';
+
+interface ApiKey {
+  readonly config: ApiKeyConfig;
+  readonly digest: Buffer;
+  readonly expiresAt: number;
+  readonly principal: Principal;
+}
+
+const SCHEME = 'sha256:';
+const INDEX_DIGITS = 32;
+
+/**
+ * The keys that clients may come with, known by their SHA-256 alone. Half of a digest finds the key, without a look at
+ * any other; the whole then decides in constant time. How long the finding takes tells nothing: nobody can choose the
+ * digest of a guess.
+ */
+export class ApiKeys {
+  private byIndex: ReadonlyMap<string, ApiKey> = new Map();
+  private byPrincipal: ReadonlyMap<Principal, ApiKey> = new Map();
+
+  constructor(
+    keys: readonly ApiKeyConfig[],
+    private readonly now: () => number = Date.now,
+  ) {
+    this.replace(keys);
+  }
+
+  /** A key that is not among them is refused from now on. One that did not change keeps its principal. */
+  replace(configs: readonly ApiKeyConfig[]): void {
+    const before = new Map([...this.byIndex.values()].map((key) => [JSON.stringify(key.config), key]));
+    const keys = configs.map((config) => before.get(JSON.stringify(config)) ?? keyOf(config));
+    this.byIndex = new Map(keys.map((key) => [indexOf(key.digest.toString('hex')), key]));
+    this.byPrincipal = new Map(keys.map((key) => [key.principal, key]));
+  }
+
+  /** Whose key has this SHA-256, in hex; undefined when nobody's has. Throws a Refusal when the key has expired. */
+  find(digest: string): Principal | undefined {
+    const key = this.byIndex.get(indexOf(digest));
+    if (!key || !timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))) return undefined;
+    if (this.isOver(key)) throw new Refusal('expired', `the key ${key.config.id} expired`);
+    return key.principal;
+  }
+
+  /** Whether the key that the principal came with would be taken again. */
+  isCurrent(principal: Principal): boolean {
+    const key = this.byPrincipal.get(principal);
+    return key !== undefined && !this.isOver(key);
+  }
+
+  private isOver({ expiresAt }: ApiKey): boolean {
+    return this.now() >= expiresAt;
+  }
+}
+
+const indexOf = (digest: string): string => digest.slice(0, INDEX_DIGITS);
+
+const keyOf = (config: ApiKeyConfig): ApiKey => ({
+  config,
+  digest: Buffer.from(config.hash.slice(SCHEME.length), 'hex'),
+  expiresAt: config.expires === undefined ? Infinity : Date.parse(config.expires),
+  principal: { id: `key:${config.id}`, grants: grantsOf(config.projects) },
+});

@@ -1,0 +1,26 @@
+import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { AuthSettings } from '../../config/auth-settings.js';
+import { Authenticator } from './authenticator.js';
+import { ProtectedResourceController } from './protected-resource.controller.js';
+import { RemoteWithoutAuth } from './remote-without-auth.js';
+
+@Module({
+  controllers: [ProtectedResourceController],
+  providers: [
+    RemoteWithoutAuth,
+    {
+      provide: Authenticator,
+      useFactory: (settings: AuthSettings) => new Authenticator(settings),
+      inject: [AuthSettings],
+    },
+  ],
+  exports: [Authenticator],
+})
+export class AuthModule implements OnApplicationBootstrap {
+  constructor(private readonly authenticator: Authenticator) {}
+
+  /** Not waited for: an issuer that is down must not keep the gateway from starting. */
+  onApplicationBootstrap(): void {
+    void this.authenticator.prepare();
+  }
+}

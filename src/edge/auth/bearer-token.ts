@@ -1,0 +1,18 @@
+/** Longer than any token that fits with other headers into a request; what is longer need not even be hashed. */
+export const LONGEST_TOKEN = 8192;
+
+const BEARER = /^bearer(?: +|$)/i;
+const TOKEN = /^[\x21-\x7e]+$/;
+
+export type BearerToken =
+  { readonly kind: 'token'; readonly token: string } | { readonly kind: 'none' | 'malformed' | 'too-long' };
+
+/** Reads the Authorization header. Another scheme than Bearer, or Bearer with nothing behind it, is no token. */
+export function readBearerToken(authorization: string | undefined): BearerToken {
+  const scheme = BEARER.exec(authorization ?? '');
+  if (!scheme) return { kind: 'none' };
+  const token = authorization!.slice(scheme[0].length).trimEnd();
+  if (token === '') return { kind: 'none' };
+  if (token.length > LONGEST_TOKEN) return { kind: 'too-long' };
+  return TOKEN.test(token) ? { kind: 'token', token } : { kind: 'malformed' };
+}

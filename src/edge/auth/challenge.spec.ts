@@ -1,0 +1,59 @@
+import { extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
+import { OAuthProtectedResourceMetadataSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { describe, expect, it } from '@jest/globals';
+import { authSettings } from '../../../test/kit/auth.js';
+import { challenge, type Fault } from './challenge.js';
+import { metadataUrl, protectedResource } from './protected-resource.js';
+
+const settings = (audience: string, more = {}) =>
+  authSettings({ jwt: { issuer: 'https://id.example.com', audience, ...more } }).jwt!;
+
+/** What the SDK's client makes of it. */
+const asRead = (value: string) =>
+  extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': value } }));
+
+describe('challenge', () => {
+  const jwt = settings('https://mcp.example.com/mcp', { scopes: ['mcp:use', 'mcp:admin'] });
+  const resourceMetadataUrl = new URL('https://mcp.example.com/.well-known/oauth-protected-resource/mcp');
+
+  it.each<[string, Fault | undefined]>([
+    ['nothing about a token that was not there', undefined],
+    ['what is wrong with a token', { error: 'invalid_token', description: 'The token has expired' }],
+    ['which scopes it takes', { error: 'insufficient_scope', description: 'The token lacks a scope' }],
+  ])('tells a client where to go, and %s', (_what, fault) => {
+    expect(asRead(challenge(jwt, fault))).toEqual({
+      resourceMetadataUrl,
+      scope: 'mcp:use mcp:admin',
+      error: fault?.error,
+    });
+  });
+
+  it('names no place for tokens where there are only keys', () => {
+    expect(challenge(undefined)).toBe('Bearer realm="gatehouse"');
+  });
+});
+
+describe('metadataUrl', () => {
+  it.each([
+    ['https://mcp.example.com', 'https://mcp.example.com/.well-known/oauth-protected-resource'],
+    ['https://mcp.example.com/', 'https://mcp.example.com/.well-known/oauth-protected-resource'],
+    [
+      'https://example.com:8443/gw/mcp',
+      'https://example.com:8443/.well-known/oauth-protected-resource/gw/mcp',
+    ],
+    ['https://a.example.com/"x', 'https://a.example.com/.well-known/oauth-protected-resource/%22x'],
+  ])('of %s is %s', (audience, url) => {
+    expect(metadataUrl(settings(audience))).toBe(url);
+  });
+
+  it('is that of the resource where the audience is another', () => {
+    const jwt = settings('api://gatehouse', { resource: 'https://mcp.example.com/mcp' });
+    expect(metadataUrl(jwt)).toBe('https://mcp.example.com/.well-known/oauth-protected-resource/mcp');
+  });
+});
+
+it('protectedResource is what the SDK expects of it', () => {
+  const metadata = protectedResource(settings('https://mcp.example.com/mcp'));
+  expect(OAuthProtectedResourceMetadataSchema.parse(metadata)).toEqual(metadata);
+  expect(metadata).not.toHaveProperty('scopes_supported');
+});

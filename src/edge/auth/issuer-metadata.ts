@@ -1,0 +1,34 @@
+import { isSecureUrl } from '../../config/secure-url.js';
+import { fetchJson } from './fetch-json.js';
+
+/** Where an issuer says that its keys are. */
+export async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
+  const failures: Error[] = [];
+  for (const url of metadataUrls(issuer)) {
+    try {
+      return jwksUriIn(await fetchJson(url, signal), issuer);
+    } catch (error) {
+      failures.push(error as Error);
+    }
+  }
+  throw new AggregateError(failures, failures.map(({ message }) => message).join('; '));
+}
+
+/** OpenID Connect puts the well-known part behind the issuer's path, RFC 8414 before it. */
+export function metadataUrls(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+/** Metadata that name another issuer are another issuer's (RFC 8414, 3.3). */
+function jwksUriIn(metadata: unknown, issuer: string): string {
+  const { issuer: named, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
+  if (named !== issuer) throw new Error(`the metadata are not those of ${issuer}`);
+  if (typeof uri !== 'string' || !isSecureUrl(uri))
+    throw new Error(`the metadata of ${issuer} name no jwks_uri that could be trusted`);
+  return uri;
+}

@@ -1,0 +1,78 @@
+import { errors, jwtVerify, type JWTPayload } from 'jose';
+import type { JwtSettings } from '../../config/jwt-settings.js';
+import type { Principal } from '../../mcp/principal.js';
+import { FRESH_MS, IssuerKeys } from './issuer-keys.js';
+import { Refusal } from './refusal.js';
+import { grantsIn, hasScopes } from './token-claims.js';
+import { VerifiedTokens } from './verified-tokens.js';
+
+/** What clocks may differ by. */
+const SKEW_S = 60;
+
+/** Checks the tokens of one issuer. */
+export class JwtVerifier {
+  private readonly keys: IssuerKeys;
+  private readonly verified = new VerifiedTokens();
+  private readonly ends = new WeakMap<Principal, number>();
+
+  constructor(
+    readonly settings: JwtSettings,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.keys = new IssuerKeys(settings, () => this.verified.clear(), now);
+  }
+
+  /** Fetches the issuer's keys ahead of the first token. Never rejects. */
+  prepare(): Promise<void> {
+    return this.keys.freshen();
+  }
+
+  /** Who came with the token of this SHA-256 lately. */
+  known(digest: string): Principal | undefined {
+    return this.verified.get(digest, this.now());
+  }
+
+  /** Rejects with a Refusal. */
+  async verify(token: string, digest: string): Promise<Principal> {
+    const claims = await this.claimsOf(token);
+    const { iss, sub, exp } = claims;
+    if (typeof sub !== 'string' || sub === '') throw new Refusal('invalid', 'the token names no subject');
+    if (!hasScopes(claims, this.settings.scopes))
+      throw new Refusal('insufficient-scope', `the token of ${sub} lacks a scope`);
+    const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
+    const end = (exp! + SKEW_S) * 1000;
+    this.ends.set(principal, end);
+    // No longer than the keys are fresh: a token of a key that the issuer took away has to be noticed.
+    this.verified.add(digest, { principal, until: Math.min(end, this.now() + FRESH_MS) });
+    return principal;
+  }
+
+  /** Whether the token that the principal came with has not expired yet. */
+  isCurrent(principal: Principal): boolean {
+    return this.now() < (this.ends.get(principal) ?? -Infinity);
+  }
+
+  private async claimsOf(token: string): Promise<JWTPayload> {
+    const { issuer, audience, algorithms } = this.settings;
+    try {
+      const { payload } = await jwtVerify(token, this.keys.find, {
+        issuer,
+        audience,
+        algorithms: [...algorithms],
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: SKEW_S,
+        currentDate: new Date(this.now()),
+      });
+      return payload;
+    } catch (error) {
+      throw refusalFor(error as Error);
+    }
+  }
+}
+
+/** jose's messages name claims and headers, never their values. */
+function refusalFor(error: Error): Refusal {
+  if (error instanceof Refusal) return error;
+  const kind = error instanceof errors.JWTExpired ? 'expired' : 'invalid';
+  return new Refusal(kind, error.message, { cause: error });
+}

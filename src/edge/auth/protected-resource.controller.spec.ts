@@ -1,0 +1,89 @@
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { describe, expect, it } from '@jest/globals';
+import { authSettings } from '../../../test/kit/auth.js';
+import { onCleanup } from '../../../test/kit/cleanup.js';
+import { recordLog } from '../../../test/kit/log-lines.js';
+import { serve } from '../../../test/kit/serve.js';
+import { tempDir } from '../../../test/kit/temp-dir.js';
+import { until } from '../../../test/kit/until.js';
+import { NO_AUTH } from '../../config/auth-settings.js';
+import { ConfigModule } from '../../config/config.module.js';
+import { readConfig } from '../../config/load-config.js';
+import { AuthModule } from './auth.module.js';
+import { Authenticator } from './authenticator.js';
+
+const PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
+
+async function start(config: object): Promise<{ app: NestFastifyApplication; log: string[] }> {
+  const text = JSON.stringify({ stateDir: tempDir(), ...config });
+  const module = await Test.createTestingModule({
+    imports: [ConfigModule.forRoot(readConfig({ text, file: 'g.json', env: {} })), AuthModule],
+  }).compile();
+  const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
+  onCleanup(() => app.close());
+  const log = recordLog();
+  await app.init();
+  return { app, log };
+}
+
+async function get(app: NestFastifyApplication, url: string) {
+  const { statusCode, headers, body } = await app.inject({ method: 'GET', url });
+  return { status: statusCode, type: headers['content-type'], body: JSON.parse(body) as unknown };
+}
+
+/** An issuer that has no keys, and says nothing else either. */
+const issuer = async () => (await serve((_request, response) => response.writeHead(404).end())).url;
+
+describe('the metadata of the protected resource', () => {
+  it.each(PATHS)('are at %s, without a token', async (path) => {
+    const id = await issuer();
+    const jwt = { issuer: id, audience: 'https://mcp.example.com/mcp', scopes: ['mcp:use'] };
+    const { app, log } = await start({ auth: { jwt } });
+    expect(await get(app, path)).toEqual({
+      status: 200,
+      type: expect.stringContaining('application/json'),
+      body: {
+        resource: 'https://mcp.example.com/mcp',
+        resource_name: 'Gatehouse',
+        authorization_servers: [id],
+        bearer_methods_supported: ['header'],
+        scopes_supported: ['mcp:use'],
+      },
+    });
+    await until('the keys were asked for', () => log.some((line) => line.includes('cannot be fetched')));
+  });
+
+  it.each(PATHS)('are not there where no issuer is configured: %s', async (path) => {
+    const { app } = await start({ auth: { apiKeys: [] } });
+    expect((await get(app, path)).status).toBe(404);
+  });
+
+  it('follow the config', async () => {
+    const { app } = await start({});
+    expect((await get(app, PATHS[0]!)).status).toBe(404);
+    const jwt = { issuer: await issuer(), audience: 'api://a', resource: 'https://mcp.example.com' };
+    app.get(Authenticator).replace(authSettings({ jwt }));
+    expect(await get(app, PATHS[0]!)).toMatchObject({
+      status: 200,
+      body: { resource: 'https://mcp.example.com' },
+    });
+    app.get(Authenticator).replace(NO_AUTH);
+    expect((await get(app, PATHS[0]!)).status).toBe(404);
+  });
+});
+
+describe('a gateway that anybody can reach', () => {
+  it.each([
+    [
+      'says so when nothing authenticates them',
+      { http: { host: '0.0.0.0', allowRemoteWithoutAuth: true } },
+      1,
+    ],
+    ['has nothing to say with keys', { http: { host: '0.0.0.0' }, auth: { apiKeys: [] } }, 0],
+    ['is not one on loopback', {}, 0],
+  ])('%s', async (_what, config, times) => {
+    const { log } = await start(config);
+    expect(log.filter((line) => line.includes('everybody who reaches the gateway'))).toHaveLength(times);
+  });
+});

@@ -1,0 +1,16 @@
+import { Controller, Get, NotFoundException } from '@nestjs/common';
+import { Authenticator } from './authenticator.js';
+import { METADATA_PATH, protectedResource, type ProtectedResource } from './protected-resource.js';
+
+/** Public by nature: it is what a client without a token asks for. */
+@Controller(METADATA_PATH)
+export class ProtectedResourceController {
+  constructor(private readonly authenticator: Authenticator) {}
+
+  @Get(['', 'mcp'])
+  metadata(): ProtectedResource {
+    const { jwt } = this.authenticator;
+    if (!jwt) throw new NotFoundException();
+    return protectedResource(jwt);
+  }
+}

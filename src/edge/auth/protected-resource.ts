@@ -1,0 +1,28 @@
+import type { JwtSettings } from '../../config/jwt-settings.js';
+
+/** RFC 9728: what a client must know to get a token for us. */
+export interface ProtectedResource {
+  readonly resource: string;
+  readonly resource_name: string;
+  readonly authorization_servers: readonly string[];
+  readonly bearer_methods_supported: readonly string[];
+  readonly scopes_supported?: readonly string[];
+}
+
+export const METADATA_PATH = '/.well-known/oauth-protected-resource';
+
+export const protectedResource = (jwt: JwtSettings): ProtectedResource => ({
+  resource: resourceOf(jwt),
+  resource_name: 'Gatehouse',
+  authorization_servers: [jwt.issuer],
+  bearer_methods_supported: ['header'],
+  ...(jwt.scopes.length > 0 && { scopes_supported: jwt.scopes }),
+});
+
+/** The well-known part stands between host and path (RFC 9728, 3.1). */
+export function metadataUrl(jwt: JwtSettings): string {
+  const { origin, pathname, search } = new URL(resourceOf(jwt));
+  return `${origin}${METADATA_PATH}${pathname === '/' ? '' : pathname}${search}`;
+}
+
+const resourceOf = ({ resource, audience }: JwtSettings): string => resource ?? audience;

@@ -1,0 +1,36 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { HttpSettings } from '../../config/http-settings.js';
+import { isLoopback } from '../../config/loopback.js';
+import { Authenticator } from './authenticator.js';
+
+const EVERY_MS = 60_000;
+
+/** Says again and again that anybody may come in, lest a flag set for one afternoon be forgotten. */
+@Injectable()
+export class RemoteWithoutAuth implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('Auth');
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly http: HttpSettings,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  onModuleInit(): void {
+    if (isLoopback(this.http.host)) return;
+    this.warn();
+    this.timer = setInterval(() => this.warn(), EVERY_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private warn(): void {
+    if (this.authenticator.isRequired) return;
+    this.logger.warn({
+      message: 'everybody who reaches the gateway can call every tool (http.allowRemoteWithoutAuth)',
+      host: this.http.host,
+    });
+  }
+}

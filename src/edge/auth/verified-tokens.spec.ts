@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { VerifiedTokens } from './verified-tokens.js';
+
+const principal = (id: string) => ({ id, grants: '*' as const });
+
+describe('VerifiedTokens', () => {
+  it('remember a token until its time is over', () => {
+    const tokens = new VerifiedTokens();
+    tokens.add('a', { principal: principal('a'), until: 100 });
+    expect(tokens.get('a', 99)).toEqual(principal('a'));
+    expect(tokens.get('a', 100)).toBeUndefined();
+    expect(tokens.size).toBe(0);
+  });
+
+  it('let go of the one that was not used for longest', () => {
+    const tokens = new VerifiedTokens(2);
+    for (const id of ['a', 'b']) tokens.add(id, { principal: principal(id), until: 100 });
+    tokens.get('a', 0);
+    tokens.add('c', { principal: principal('c'), until: 100 });
+    expect(['a', 'b', 'c'].map((id) => tokens.get(id, 0)?.id)).toEqual(['a', undefined, 'c']);
+  });
+});

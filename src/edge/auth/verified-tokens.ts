@@ -1,0 +1,39 @@
+import type { Principal } from '../../mcp/principal.js';
+
+const MOST_TOKENS = 10_000;
+
+interface VerifiedToken {
+  readonly principal: Principal;
+  readonly until: number;
+}
+
+/** Tokens whose signature need not be checked again, by their SHA-256. Those used last stay longest. */
+export class VerifiedTokens {
+  private readonly tokens = new Map<string, VerifiedToken>();
+
+  constructor(private readonly most = MOST_TOKENS) {}
+
+  get size(): number {
+    return this.tokens.size;
+  }
+
+  get(digest: string, now: number): Principal | undefined {
+    const token = this.tokens.get(digest);
+    if (!token) return undefined;
+    this.tokens.delete(digest);
+    if (now >= token.until) return undefined;
+    this.tokens.set(digest, token);
+    return token.principal;
+  }
+
+  add(digest: string, token: VerifiedToken): void {
+    this.tokens.set(digest, token);
+    if (this.tokens.size <= this.most) return;
+    const [oldest] = this.tokens.keys();
+    this.tokens.delete(oldest!);
+  }
+
+  clear(): void {
+    this.tokens.clear();
+  }
+}

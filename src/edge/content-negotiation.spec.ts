@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { requireAccept, requireJson } from './content-negotiation.js';
+
+const requestWith = (headers: Record<string, string | undefined>): IncomingMessage =>
+  ({ headers }) as unknown as IncomingMessage;
+
+const passes = (check: () => void): boolean => {
+  try {
+    check();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('a client', () => {
+  it.each([
+    ['application/json, text/event-stream', true],
+    ['text/event-stream,application/json', true],
+    ['application/json;q=0.9, text/event-stream;q=0.1', true],
+    ['Application/JSON, TEXT/event-stream', true],
+    ['application/json; charset=utf-8 , text/event-stream', true],
+    ['*/*', true],
+    ['text/html, */*;q=0.8', true],
+    ['application/*, text/*', true],
+    ['application/json, text/*', true],
+    [undefined, false],
+    ['', false],
+    ['application/json', false],
+    ['text/event-stream', false],
+    ['application/*', false],
+    ['text/html', false],
+    ['application/jsonp, text/event-streams', false],
+    ['application/json-seq, text/event-stream', false],
+    ['x-application/json, text/event-stream', false],
+    ['application/json;q=0, text/event-stream', false],
+    ['application/json, text/event-stream; q=0.000', false],
+    ['text/event-stream;x=application/json', false],
+  ])('that accepts %j accepts both answers: %s', (accept, expected) => {
+    const check = (): void => requireAccept(requestWith({ accept }), 'application/json', 'text/event-stream');
+    expect(passes(check)).toBe(expected);
+  });
+
+  it('that does not is told what it must accept', () => {
+    const check = (): void => requireAccept(requestWith({}), 'application/json', 'text/event-stream');
+    expect(check).toThrow('the client must accept application/json and text/event-stream');
+  });
+
+  it.each([
+    ['application/json', true],
+    ['application/json; charset=utf-8', true],
+    ['APPLICATION/JSON', true],
+    [' application/json ;x=y', true],
+    [undefined, false],
+    ['', false],
+    ['text/plain', false],
+    ['application/json-rpc', false],
+    ['application/jsonp', false],
+    ['text/plain; application/json', false],
+  ])('that sends %j sends JSON: %s', (type, expected) => {
+    expect(passes(() => requireJson(requestWith({ 'content-type': type })))).toBe(expected);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { eventFrame, parseEventId, primingFrame } from './event-frame.js';
+
+const linesOf = (bytes: Buffer): string[] => bytes.toString().split('\n');
+const idOf = (bytes: Buffer): string =>
+  linesOf(bytes)
+    .find((line) => line.startsWith('id: '))!
+    .slice(4);
+
+describe('an event', () => {
+  it('is a message with an id, and ends with an empty line', () => {
+    const { bytes, sequence } = eventFrame('{"a":1}', 'x');
+    expect(bytes.toString()).toBe(`event: message\nid: ${sequence}.x\ndata: {"a":1}\n\n`);
+  });
+
+  it('on the standing stream has an id without a stream', () => {
+    const { bytes, sequence } = eventFrame('{}');
+    expect(idOf(bytes)).toBe(String(sequence));
+  });
+
+  it('is one line of data, however the message was written', () => {
+    const message = { 'a\n': 'b\r\nc', d: [1, { e: '\u2028' }] };
+    const { bytes } = eventFrame(JSON.stringify(message, null, '\r\n\t'));
+    const data = linesOf(bytes).filter((line) => line.startsWith('data: '));
+    expect(bytes.toString()).not.toContain('\r');
+    expect(data).toHaveLength(1);
+    expect(JSON.parse(data[0]!.slice(6))).toEqual(message);
+  });
+
+  it('without a message has an id and empty data', () => {
+    const { bytes, sequence } = primingFrame('x');
+    expect(bytes.toString()).toBe(`id: ${sequence}.x\ndata: \n\n`);
+  });
+
+  it('comes after every event before it', () => {
+    const frames = [eventFrame('{}'), primingFrame('a'), eventFrame('{}', 'b'), eventFrame('{}')];
+    const sequences = frames.map(({ sequence }) => sequence);
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+    expect(new Set(sequences).size).toBe(4);
+  });
+
+  it('can be found again by its id', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z0-9]{0,16}$/), (stream) => {
+        const { bytes, sequence } = eventFrame('{}', stream);
+        expect(parseEventId(idOf(bytes))).toEqual({ sequence, stream });
+      }),
+    );
+  });
+
+  it.each([
+    '',
+    'x',
+    '-1',
+    '1.',
+    '.x',
+    '1.x.y',
+    '1.X',
+    ' 1',
+    '1 ',
+    '1e3',
+    '0x10',
+    '1\n',
+    '9'.repeat(16),
+    `1.${'a'.repeat(17)}`,
+    '1.__proto__',
+  ])('is not found by %j, which is no id of ours', (id) => {
+    expect(parseEventId(id)).toBeUndefined();
+  });
+});

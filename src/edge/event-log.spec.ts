@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { EventFrame } from './event-frame.js';
+import { EventLog } from './event-log.js';
+
+const frame = (sequence: number, size = 10): EventFrame => ({ sequence, bytes: Buffer.alloc(size) });
+
+const sequences = (frames: readonly EventFrame[]): number[] => frames.map(({ sequence }) => sequence);
+
+describe('a log of events', () => {
+  it('has the events of one stream after a place, oldest first', () => {
+    const log = new EventLog(10, 1000);
+    for (const [stream, sequence] of [
+      ['', 1],
+      ['a', 2],
+      ['', 3],
+      ['a', 4],
+      ['', 5],
+    ] as const)
+      log.append(stream, frame(sequence));
+    expect(sequences(log.after('', 1))).toEqual([3, 5]);
+    expect(sequences(log.after('a', 0))).toEqual([2, 4]);
+    expect(log.after('', 5)).toEqual([]);
+    expect(log.after('b', 0)).toEqual([]);
+  });
+
+  it('keeps the frames themselves', () => {
+    const log = new EventLog(10, 1000);
+    const kept = frame(1);
+    log.append('', kept);
+    expect(log.after('', 0)[0]).toBe(kept);
+  });
+
+  it('keeps as many of the last events as fit its two bounds, and no more', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(10),
+        fc.nat(100),
+        fc.array(fc.nat(40), { maxLength: 40 }),
+        (maxEvents, maxBytes, sizes) => {
+          const log = new EventLog(maxEvents, maxBytes);
+          sizes.forEach((size, index) => log.append('', frame(index + 1, size)));
+          const kept = log.after('', 0);
+          const bytes = kept.reduce((sum, { bytes: { length } }) => sum + length, 0);
+          expect(kept.length).toBeLessThanOrEqual(maxEvents);
+          expect(bytes).toBeLessThanOrEqual(maxBytes);
+          const expected = sizes.map((_, index) => index + 1).slice(sizes.length - kept.length);
+          expect(sequences(kept)).toEqual(expected);
+        },
+      ),
+    );
+  });
+
+  it('with room for nothing keeps nothing', () => {
+    const log = new EventLog(0, 1000);
+    log.append('', frame(1));
+    expect(log.after('', 0)).toEqual([]);
+  });
+});

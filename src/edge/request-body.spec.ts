@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { outcomeOf, type Outcome } from '../../test/kit/fake-link.js';
+import { within } from '../../test/kit/until.js';
+import { writeError } from './http-errors.js';
+import { readBody } from './request-body.js';
+
+const LIMIT = 1000;
+
+interface Reading {
+  readonly request: IncomingMessage;
+  readonly outcome: Outcome<string>;
+  /** Settles when the body was read, or not. */
+  readonly done: Promise<void>;
+  /** What a client is told. */
+  kind(): string | undefined;
+}
+
+/** A server that reads one body after the other, and a client that sends bytes as the spec says. */
+class Wire {
+  readonly readings: Reading[] = [];
+  private readonly server = createServer((request, response) => {
+    const reading = readBody(request, LIMIT);
+    const outcome = outcomeOf(reading);
+    const done = reading.then(
+      () => void response.end('read'),
+      (error: unknown) => writeError(request, response, error),
+    );
+    const kind = (): string | undefined => (outcome.error as { kind?: string } | undefined)?.kind;
+    this.readings.push({ request, outcome, done, kind });
+    this.server.emit('reading');
+  });
+
+  async open(): Promise<void> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    onCleanup(() => new Promise((resolve) => this.server.close(resolve).closeAllConnections()));
+  }
+
+  async connect(): Promise<Socket> {
+    const socket = connect((this.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    onCleanup(() => socket.destroy());
+    return socket;
+  }
+
+  /** Sends these bytes, and waits until the server has begun to read the body. */
+  async send(...parts: (string | Buffer)[]): Promise<{ socket: Socket; reading: Reading }> {
+    const socket = await this.connect();
+    const reading = within('a request', once(this.server, 'reading'));
+    for (const part of parts) socket.write(part);
+    await reading;
+    return { socket, reading: this.readings.at(-1)! };
+  }
+}
+
+const head = (...headers: string[]): string =>
+  ['POST / HTTP/1.1', 'Host: x', ...headers, '', ''].join('\r\n');
+const sized = (body: Buffer): string => head(`Content-Length: ${body.length}`);
+const chunk = (bytes: Buffer | string): Buffer =>
+  Buffer.concat([
+    Buffer.from(`${Buffer.byteLength(bytes).toString(16)}\r\n`),
+    Buffer.from(bytes),
+    Buffer.from('\r\n'),
+  ]);
+const LAST_CHUNK = '0\r\n\r\n';
+const CHUNKED = head('Transfer-Encoding: chunked');
+
+let wire: Wire;
+beforeEach(() => {
+  wire = new Wire();
+  return wire.open();
+});
+afterEach(() => expect(wire.readings.every(({ outcome }) => 'value' in outcome || outcome.error)).toBe(true));
+
+describe('a body', () => {
+  it('is read as text, whole', async () => {
+    const body = Buffer.from('{"ü":"😀"}');
+    const { reading } = await wire.send(sized(body), body);
+    await reading.done;
+    expect(reading.outcome.value).toBe('{"ü":"😀"}');
+  });
+
+  it('that is empty is empty text', async () => {
+    const { reading } = await wire.send(head('Content-Length: 0'));
+    await reading.done;
+    expect(reading.outcome.value).toBe('');
+  });
+
+  it('is put together from any chunks', async () => {
+    const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), cuts, async (text, sizes) => {
+        const body = Buffer.from(text);
+        const chunks: Buffer[] = [];
+        let at = 0;
+        for (const size of [...sizes, body.length]) {
+          if (at < body.length) chunks.push(chunk(body.subarray(at, at + size)));
+          at += size;
+        }
+        const { socket, reading } = await wire.send(CHUNKED, ...chunks, LAST_CHUNK);
+        await within('the body', reading.done);
+        expect(reading.outcome.value).toBe(text);
+        socket.destroy();
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([
+    ['a byte that is none', Buffer.from([0x22, 0xff, 0x22])],
+    ['half a character', Buffer.from('"😀"').subarray(0, 3)],
+    ['a surrogate', Buffer.from([0xed, 0xa0, 0x80])],
+    ['a longer form than needed', Buffer.from([0xc0, 0xaf])],
+  ])('with %s is not UTF-8', async (_what, body) => {
+    const { reading } = await wire.send(sized(body), body);
+    await within('the refusal', reading.done);
+    expect(reading.kind()).toBe('parse-error');
+  });
+
+  it('leaves no listener behind', async () => {
+    const body = Buffer.from('{}');
+    const { reading } = await wire.send(sized(body), body);
+    await reading.done;
+    for (const event of ['data', 'error']) expect(reading.request.listenerCount(event)).toBe(0);
+  });
+});
+
+describe('the limit of a body', () => {
+  it.each([LIMIT - 1, LIMIT])('lets %i bytes pass, announced or not', async (size) => {
+    const body = Buffer.alloc(size, 'x');
+    const announced = await wire.send(sized(body), body);
+    const chunked = await wire.send(CHUNKED, chunk(body), LAST_CHUNK);
+    await Promise.all([announced.reading.done, chunked.reading.done]);
+    expect(announced.reading.outcome.value).toHaveLength(size);
+    expect(chunked.reading.outcome.value).toHaveLength(size);
+  });
+
+  it('is known from the announced length, before a byte is read', async () => {
+    const { reading } = await wire.send(head(`Content-Length: ${LIMIT + 1}`));
+    await within('the refusal', reading.done);
+    expect(reading.kind()).toBe('payload-too-large');
+  });
+
+  it('ends the reading of chunks at the first byte beyond it', async () => {
+    const { reading } = await wire.send(CHUNKED, chunk('x'.repeat(LIMIT)), chunk('x'));
+    await within('the refusal', reading.done);
+    expect(reading.kind()).toBe('payload-too-large');
+    expect(reading.request.listenerCount('data')).toBe(0);
+  });
+
+  it('is told to a client that is still sending, on a connection that then ends', async () => {
+    const { socket, reading } = await wire.send(CHUNKED, chunk('x'.repeat(LIMIT + 1)));
+    const answer: Buffer[] = [];
+    socket.on('data', (bytes: Buffer) => answer.push(bytes));
+    await within('the refusal', reading.done);
+    await within('the end of the connection', once(socket, 'close'));
+    const text = Buffer.concat(answer).toString();
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(text.toLowerCase()).toContain('connection: close');
+  });
+});
+
+describe('a body that ends early', () => {
+  it.each([
+    ['its announced length', head('Content-Length: 100') + '{"a":'],
+    ['its last chunk', CHUNKED + chunk('{"a":').toString()],
+  ])('because the client goes before %s is refused, and nothing hangs', async (_what, text) => {
+    const { socket, reading } = await wire.send(text);
+    socket.destroy();
+    await within('the refusal', reading.done);
+    expect(reading.outcome.error).toBeDefined();
+    expect(reading.outcome.value).toBeUndefined();
+  });
+});

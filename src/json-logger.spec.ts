@@ -1,0 +1,126 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { JsonLogger, type LogLevel } from './json-logger.js';
+
+describe('JsonLogger', () => {
+  let lines: string[];
+  const loggerAt = (level: LogLevel, secrets: string[] = []): JsonLogger =>
+    new JsonLogger(level, secrets, (line) => lines.push(line));
+  const entries = (): Record<string, unknown>[] =>
+    lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  beforeEach(() => {
+    lines = [];
+  });
+
+  it('writes one line of JSON per entry', () => {
+    loggerAt('log').log('two\nlines\u2028', 'Room');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^[^\n]*\n$/);
+    expect(entries()).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        level: 'log',
+        context: 'Room',
+        message: 'two\nlines\u2028',
+      },
+    ]);
+  });
+
+  it('writes to stderr, because stdout says where we listen', () => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const stdout = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    new JsonLogger('log').log('x');
+    expect([stderr.mock.calls.length, stdout.mock.calls.length]).toEqual([1, 0]);
+    jest.restoreAllMocks();
+  });
+
+  it.each([
+    ['debug', ['debug', 'debug', 'log', 'warn', 'error']],
+    ['log', ['log', 'warn', 'error']],
+    ['warn', ['warn', 'error']],
+    ['error', ['error']],
+  ] as const)('at the level %s writes %j', (level, written) => {
+    const logger = loggerAt(level);
+    logger.debug('x');
+    logger.verbose('x');
+    logger.log('x');
+    logger.warn('x');
+    logger.error('x');
+    expect(entries().map((entry) => entry['level'])).toEqual(written);
+  });
+
+  it.each([
+    ['an object as fields', { message: 'lost', server: 'fs' }, { message: 'lost', server: 'fs' }],
+    ['a number as text', 5, { message: '5' }],
+    ['nothing as text', undefined, { message: 'undefined' }],
+    ['null as text', null, { message: 'null' }],
+  ])('writes %s', (_what, message, expected) => {
+    loggerAt('log').warn(message, 'Room');
+    expect(entries()).toEqual([{ time: expect.any(String), level: 'warn', context: 'Room', ...expected }]);
+  });
+
+  it('writes an Error with its stack', () => {
+    const error = new Error('lost');
+    loggerAt('log').error(error, 'Room');
+    expect(entries()).toMatchObject([{ message: 'lost', stack: error.stack, context: 'Room' }]);
+  });
+
+  it('takes a lone detail of an error for its context, and the first of two for its stack', () => {
+    const logger = loggerAt('log');
+    logger.error('a');
+    logger.error('a', 'Room');
+    logger.error('a', 'Error: a\n  at b', 'Room');
+    expect(entries().map(({ stack, context }) => ({ stack, context }))).toEqual([
+      { stack: undefined, context: undefined },
+      { stack: undefined, context: 'Room' },
+      { stack: 'Error: a\n  at b', context: 'Room' },
+    ]);
+  });
+
+  describe("behind Nest's Logger", () => {
+    beforeEach(() => Logger.overrideLogger(loggerAt('debug')));
+    afterEach(() => Logger.overrideLogger(false));
+
+    it.each(['debug', 'verbose', 'log', 'warn', 'error'] as const)('names the room of %s', (level) => {
+      new Logger('Room')[level]({ message: 'x', server: 'fs' });
+      expect(entries()).toMatchObject([{ context: 'Room', message: 'x', server: 'fs' }]);
+      expect(entries()[0]).not.toHaveProperty('stack');
+    });
+
+    it('keeps the stack of an error', () => {
+      new Logger('Room').error('x', 'Error: x\n  at y');
+      expect(entries()).toMatchObject([{ context: 'Room', message: 'x', stack: 'Error: x\n  at y' }]);
+    });
+  });
+
+  describe('secrets', () => {
+    it.each([
+      ['a message', 'token s3cr3t-value!'],
+      ['a field', { message: 'x', cause: 'Bearer s3cr3t-value!' }],
+      ['a nested field', { message: 'x', deep: [{ 's3cr3t-value!': 's3cr3t-value!s3cr3t-value!' }] }],
+      ['an Error', new Error('s3cr3t-value!')],
+    ])('are taken out of %s', (_what, message) => {
+      loggerAt('log', ['s3cr3t-value!']).error(message, 's3cr3t-value!', 's3cr3t-value!');
+      expect(lines[0]).not.toContain('s3cr3t');
+      expect(lines[0]).toContain('[redacted]');
+      expect(entries()).toHaveLength(1);
+    });
+
+    it.each(['a"b\\c"d', 'line\nbreak', '$& $1 .*', 'ümläut\u0000'])(
+      'are found however JSON writes them: %j',
+      (secret) => {
+        loggerAt('log', [secret]).log(`<${secret}>`);
+        expect(entries()).toMatchObject([{ message: '<[redacted]>' }]);
+      },
+    );
+
+    it.each([[['secret', 'secret-and-more']], [['secret-and-more', 'secret']]])(
+      'are taken out whole where one begins like another: %j',
+      (secrets) => {
+        loggerAt('log', secrets).log('<secret-and-more> <secret>');
+        expect(entries()).toMatchObject([{ message: '<[redacted]> <[redacted]>' }]);
+      },
+    );
+  });
+});

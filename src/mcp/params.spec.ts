@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { requireString, withOwnValue } from './params.js';
+
+const refused = (message: string | RegExp) =>
+  expect.objectContaining({ kind: 'invalid-params', message: expect.stringMatching(message) });
+
+describe('requireString', () => {
+  it('gives the string', () => {
+    expect(requireString({ name: '' }, 'name')).toBe('');
+  });
+
+  it.each([undefined, {}, { name: null }, { name: 1 }, { name: ['a'] }, { name: {} }, { Name: 'a' }])(
+    'refuses %j, naming the key',
+    (params) => {
+      expect(() => requireString(params, 'name')).toThrow(refused(/^name must be a string$/));
+    },
+  );
+});
+
+describe('withOwnValue', () => {
+  it('puts the own value in the place of the public one and leaves every other byte', () => {
+    expect(withOwnValue('{ "x" : 1.0 , "name" : "fs__read" }', 'name', 'read')).toBe(
+      '{ "x" : 1.0 , "name" : "read" }',
+    );
+  });
+
+  it('writes the own value as JSON', () => {
+    expect(withOwnValue('{"name":"a"}', 'name', '"\n\\')).toBe('{"name":"\\"\\n\\\\"}');
+  });
+
+  it('changes the key wherever and however it is written, so that every parser reads the same', () => {
+    expect(withOwnValue('{"name":"a","n\\u0061me":"b"}', 'name', 'own')).toBe(
+      '{"name":"own","n\\u0061me":"own"}',
+    );
+  });
+
+  it('looks at the params themselves and not at what is in them', () => {
+    const params = '{"name":"a","arguments":{"name":"b","Name":"c"},"_meta":{"NAME":1}}';
+    expect(withOwnValue(params, 'name', 'own')).toBe(params.replace('"a"', '"own"'));
+  });
+
+  it.each([
+    ['another case', 'name', 'Name'],
+    ['capitals', 'name', 'NAME'],
+    ['an escaped letter in another case', 'name', 'n\\u0041me'],
+    ['full-width letters', 'name', 'ｎａｍｅ'],
+    ['mathematical letters', 'name', '𝐧𝐚𝐦𝐞'],
+    ['the long s', 'uris', 'uriſ'],
+    ['the Kelvin sign', 'k', 'K'],
+    ['a dotless i, which in capitals is an I', 'uri', 'urı'],
+    ['a dotted I, which some take for an i', 'uri', 'urİ'],
+    ['a capital in a key of two words', 'requestId', 'requestid'],
+    ['an underscore, which some parsers pass over', 'requestId', 'request_id'],
+    ['a hyphen, which some parsers pass over', 'name', 'na-me'],
+    ['an accent', 'name', 'námé'],
+    ['an invisible character', 'name', 'na\u200bme'],
+    ['something after a NUL, where some parsers stop', 'name', 'name\\u0000x'],
+  ])('refuses a second key with %s', (_what, key, alike) => {
+    for (const params of [`{"${key}":"a","${alike}":"b"}`, `{"${alike}":"b","${key}":"a"}`])
+      expect(() => withOwnValue(params, key, 'own')).toThrow(refused(`is too much like ${key}$`));
+  });
+
+  it.each(['nam', 'names', 'title', 'arguments', '_meta', '__proto__', 'task', ''])(
+    'lets the key %j be',
+    (key) => {
+      const params = `{"name":"a","${key}":"b"}`;
+      expect(withOwnValue(params, 'name', 'own')).toBe(params.replace('"a"', '"own"'));
+    },
+  );
+
+  it('takes absent params for empty ones', () => {
+    expect(withOwnValue(undefined, 'name', 'own')).toBe('{}');
+  });
+
+  it('leaves no value of the key but the own one, in the eyes of a parser without regard to case', () => {
+    const key = fc.oneof(fc.constantFrom('name', 'Name', 'NAME', 'ｎame', 'other', '_meta'), fc.string());
+    const members = fc.array(fc.tuple(key, fc.string()));
+    fc.assert(
+      fc.property(members, (given) => {
+        const all = [['name', 'fs__read'], ...given];
+        const text = `{${all.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join(',')}}`;
+        let rewritten: string;
+        try {
+          rewritten = withOwnValue(text, 'name', 'own');
+        } catch {
+          return;
+        }
+        const values = Object.entries(JSON.parse(rewritten) as object)
+          .filter(([k]) => k.localeCompare('name', 'en', { sensitivity: 'base' }) === 0)
+          .map(([, value]) => value as unknown);
+        expect(values).toEqual(['own']);
+      }),
+    );
+  });
+});

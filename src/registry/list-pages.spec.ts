@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { offer, only, tableOf } from '../../test/kit/offers.js';
+import { Limits } from '../config/limits.js';
+import { EVERYTHING } from '../core/scope.js';
+import { ListPages } from './list-pages.js';
+
+const newTable = () => tableOf(offer('a', 'always', 'x', 'y', 'z'), offer('b', 'always', 'x'));
+const table = newTable();
+const pagesOf = (pageSize: number): ListPages => new ListPages(Object.assign(new Limits(), { pageSize }));
+const pages = pagesOf(2);
+
+interface Page {
+  readonly tools: readonly { readonly name: string }[];
+  readonly nextCursor?: string;
+}
+const pageAt = (cursor?: unknown, scope = EVERYTHING): Page =>
+  JSON.parse(pages.page('tools', table, scope, cursor).text) as Page;
+const foreignPage = (): Page =>
+  JSON.parse(pagesOf(2).page('tools', newTable(), EVERYTHING, undefined).text) as Page;
+
+const refused = expect.objectContaining({ kind: 'invalid-params' });
+
+describe('ListPages', () => {
+  it('cuts a list into pages of the size of the configuration', () => {
+    const first = pageAt();
+    const second = pageAt(first.nextCursor);
+    expect([first, second].map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['a__x', 'a__y'],
+      ['a__z', 'b__x'],
+    ]);
+    expect(second).not.toHaveProperty('nextCursor');
+  });
+
+  it('shows a scope its own servers only', () => {
+    expect(pageAt(undefined, only('b')).tools).toMatchObject([{ name: 'b__x' }]);
+  });
+
+  it('sends the same text to all who see the same', () => {
+    const [one, other] = [only('a'), only('a')].map((scope) => pages.page('tools', table, scope, undefined));
+    expect(one).toBe(other);
+  });
+
+  it.each([
+    ['of another list', () => pages.page('prompts', table, EVERYTHING, pageAt().nextCursor)],
+    ['of another scope', () => pageAt(pageAt().nextCursor, only('a'))],
+    ['of another gateway', () => pageAt(foreignPage().nextCursor)],
+    ['that is empty', () => pageAt('')],
+    ['that is null', () => pageAt(null)],
+    ['that is a number', () => pageAt(1)],
+    ['that is the bare position', () => pageAt('a__y')],
+  ])('refuses a cursor %s', (_what, act) => {
+    expect(act).toThrow(refused);
+  });
+});

@@ -1,0 +1,152 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { definition, listOf } from '../../test/kit/offers.js';
+import type { CatalogChange, ListedServer } from '../core/catalog.js';
+import type { NamingStyle } from '../core/naming.js';
+import { EVERYTHING } from '../core/scope.js';
+import { Registry } from './registry.service.js';
+
+const RANKS = ['a', 'b', 'c'];
+
+function server(
+  id: string,
+  tools: string[],
+  style: NamingStyle = 'always',
+  prompts: string[] = [],
+): ListedServer {
+  return {
+    id,
+    rank: RANKS.indexOf(id),
+    listing: {
+      tools: tools.map((name) => definition(name)),
+      prompts: prompts.map((name) => definition(name)),
+    },
+    style,
+    disabledTools: new Set(),
+  };
+}
+
+describe('Registry', () => {
+  let registry: Registry;
+  let changes: CatalogChange[];
+  let warnings: unknown[];
+
+  beforeEach(() => {
+    registry = new Registry({ tools: 'always', separator: '__' });
+    changes = [];
+    registry.onChange((change) => changes.push(change));
+    warnings = [];
+    Logger.overrideLogger({ log() {}, error() {}, warn: (entry: unknown) => warnings.push(entry) });
+  });
+
+  afterEach(() => Logger.overrideLogger(false));
+
+  const find = (name: string) => registry.catalog.tools.view(EVERYTHING).find(name)?.server;
+
+  it('offers what was put, under the separator of the configuration', () => {
+    registry = new Registry({ tools: 'always', separator: '.' });
+    registry.put(server('a', ['x']));
+    expect(find('a.x')).toBe('a');
+  });
+
+  it('orders servers by rank, whichever came first', () => {
+    for (const id of ['c', 'a', 'b']) registry.put(server(id, ['x'], 'never'));
+    expect(registry.catalog.servers.map(({ id }) => id)).toEqual(RANKS);
+    expect(find('x')).toBe('a');
+  });
+
+  it('replaces the listing that a server had', () => {
+    registry.put(server('a', ['x']));
+    registry.put(server('a', ['y']));
+    expect([find('a__x'), find('a__y')]).toEqual([undefined, 'a']);
+  });
+
+  it('offers nothing more of a server that was removed', () => {
+    registry.put(server('a', ['x']));
+    registry.remove('a');
+    expect(find('a__x')).toBeUndefined();
+    expect(registry.catalog.servers).toEqual([]);
+    expect(changes).toHaveLength(2);
+  });
+
+  it('tells of a change with the servers it concerns, once the new catalog is there', () => {
+    let seen: string | undefined;
+    registry.onChange((change, catalog) => {
+      expect(catalog).toBe(registry.catalog);
+      seen = find('b__x');
+    });
+    registry.put(server('b', ['x'], 'always', ['greet']));
+    expect(changes).toEqual([{ tools: new Set(['b']), prompts: new Set(['b']) }]);
+    expect(seen).toBe('b');
+  });
+
+  it('tells of the other server too when its names change', () => {
+    registry.put(server('b', ['x'], 'conflict'));
+    registry.put(server('a', ['x'], 'conflict'));
+    expect(changes.at(-1)!.tools).toEqual(new Set(['a', 'b']));
+  });
+
+  it.each([
+    ['the same listing comes again', () => registry.put(server('a', ['x', 'y']))],
+    ['it comes in another order', () => registry.put(server('a', ['y', 'x']))],
+    ['a server comes that offers nothing', () => registry.put(server('b', []))],
+    ['an unknown server is removed', () => registry.remove('b')],
+  ])('tells of nothing when %s', (_what, act) => {
+    registry.put(server('a', ['x', 'y']));
+    act();
+    expect(changes).toHaveLength(1);
+  });
+
+  it('keeps the built lists when the same listing comes again', () => {
+    registry.put(server('a', ['x']));
+    const { tools } = registry.catalog;
+    registry.put(server('a', ['x']));
+    expect(registry.catalog.tools).toBe(tools);
+  });
+
+  it('does not call a listener any more that has left', () => {
+    const heard: CatalogChange[] = [];
+    const leave = registry.onChange((change) => heard.push(change));
+    leave();
+    registry.put(server('a', ['x']));
+    expect(heard).toEqual([]);
+    expect(changes).toHaveLength(1);
+  });
+
+  it('logs the server that loses a name, also when no list changes by it', () => {
+    registry.put(server('a', ['x'], 'never', ['greet']));
+    registry.put(server('b', ['x'], 'never', ['greet']));
+    expect(changes).toHaveLength(1);
+    expect(warnings).toEqual([
+      expect.objectContaining({ server: 'b', name: 'x' }),
+      expect.objectContaining({ server: 'b', name: 'greet' }),
+    ]);
+  });
+
+  it('logs a loser once, however often its listing comes again', () => {
+    for (const id of ['a', 'b', 'b', 'a', 'c']) registry.put(server(id, id === 'c' ? ['y'] : ['x'], 'never'));
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('logs a loser again that has lost its name a second time', () => {
+    for (const id of ['a', 'b']) registry.put(server(id, ['x'], 'never'));
+    registry.remove('a');
+    expect(find('x')).toBe('b');
+    registry.put(server('a', ['x'], 'never'));
+    expect(warnings).toHaveLength(2);
+  });
+
+  it.each(['{"name":"x","_meta":null,"_meta":{}}', '{"name":"x","name":1}', '{"_meta":[],"name":"x"}'])(
+    'lets no odd definition stand in the way of other servers: %s',
+    (text) => {
+      registry.put({ ...server('a', []), listing: { tools: [{ name: 'x', text }], prompts: [] } });
+      registry.put(server('b', ['y']));
+      expect(JSON.parse(listOf(registry.catalog.tools))).toMatchObject({
+        tools: [
+          { name: 'a__x', _meta: { 'io.gatehouse/server': 'a' } },
+          { name: 'b__y', _meta: { 'io.gatehouse/server': 'b' } },
+        ],
+      });
+    },
+  );
+});

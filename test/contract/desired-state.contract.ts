@@ -1,0 +1,217 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { decideProject, decideServer } from '../../src/cluster/decisions.js';
+import type { Decisions, DesiredState, ServerDecision } from '../../src/cluster/desired-state.js';
+import { GatewayError } from '../../src/core/errors.js';
+
+/** A gateway's life with the store: `end` is a proper stop. */
+export interface Life {
+  readonly state: DesiredState;
+  end(): Promise<void>;
+}
+
+const disable =
+  (id: string) =>
+  (decisions: Decisions): Decisions =>
+    decideServer(decisions, id, (before) => ({ ...before, enabled: false }));
+
+const put =
+  (id: string, decision: ServerDecision) =>
+  (decisions: Decisions): Decisions =>
+    decideServer(decisions, id, () => decision);
+
+/** Compared as text, because `toEqual` does not look at a key called `__proto__`. */
+const lettersOf = (servers: Iterable<readonly [string, ServerDecision]>): string[] =>
+  [...servers].map((entry) => JSON.stringify(entry)).toSorted();
+
+const fail = (): never => {
+  throw new Error('no such server');
+};
+
+/** What any DesiredState must do. `makeStore` makes an empty store; the result begins a life with it. */
+export const desiredStateContract = (name: string, makeStore: () => () => Promise<Life>): void => {
+  describe(`${name} as DesiredState`, () => {
+    it('holds no decision at first', async () => {
+      const { state } = await makeStore()();
+      expect(state.current).toEqual({ revision: 0, servers: new Map(), projects: new Map() });
+    });
+
+    it('makes a change current and counts it, whatever the change says of the revision', async () => {
+      const { state } = await makeStore()();
+      const outcome = await state.update((now) => ({ ...disable('db')(now), revision: 99 }));
+      expect(outcome).toBe(state.current);
+      expect(outcome.revision).toBe(1);
+      expect(outcome.servers).toEqual(new Map([['db', { enabled: false }]]));
+    });
+
+    it('keeps everything for the next life', async () => {
+      const begin = makeStore();
+      const { state, end } = await begin();
+      const definition = { url: 'https://example.test/mcp', headers: { A: 'ä\u2028"' }, n: [1, null, 0.1] };
+      await state.update(put('added', { definition, enabled: true }));
+      await state.update(put('gone', { removed: true }));
+      await state.update(put('db', { tools: { write_file: false, 10: true, 9: false } }));
+      await state.update((now) =>
+        decideProject(now, 'payments', { servers: ['db', 'added'], description: '…' }),
+      );
+      await state.update((now) => decideProject(now, 'old', { removed: true }));
+      await end();
+      const next = await begin();
+      expect(next.state.current).toEqual(state.current);
+      expect(next.state.current.revision).toBe(5);
+    });
+
+    it.each<[string, (decisions: Decisions) => Decisions]>([
+      ['is the identity', (now) => now],
+      ['decides the same again', disable('db')],
+      ['says the same in another order', put('web', { tools: { b: true, a: false }, enabled: true })],
+      ['says the same with an undefined', put('db', { enabled: false, removed: undefined } as never)],
+      ['adds what says nothing', put('none', {})],
+    ])('writes nothing and tells nobody when a change %s', async (_, change) => {
+      const { state } = await makeStore()();
+      await state.update(disable('db'));
+      const before = await state.update(put('web', { enabled: true, tools: { a: false, b: true } }));
+      const told: number[] = [];
+      state.onChange(({ revision }) => told.push(revision));
+      expect(await state.update(change)).toBe(before);
+      expect(state.current).toBe(before);
+      expect(told).toEqual([]);
+    });
+
+    it('makes changes that come together one after the other and loses none', async () => {
+      const begin = makeStore();
+      const { state, end } = await begin();
+      const revisions: number[] = [];
+      state.onChange((now, before) => revisions.push(before.revision, now.revision));
+      await Promise.all(Array.from({ length: 20 }, (_, i) => state.update(disable(`server ${i}`))));
+      await end();
+      const { current } = (await begin()).state;
+      expect([...current.servers.keys()]).toEqual(Array.from({ length: 20 }, (_, i) => `server ${i}`));
+      expect(revisions).toEqual(Array.from({ length: 20 }, (_, i) => [i, i + 1]).flat());
+    });
+
+    it('rejects with what a change throws, and goes on with the next', async () => {
+      const { state } = await makeStore()();
+      const refused = state.update(fail);
+      const made = state.update(disable('db'));
+      await expect(refused).rejects.toThrow('no such server');
+      expect((await made).revision).toBe(1);
+    });
+  });
+
+  describe(`${name} as DesiredState, telling`, () => {
+    it('tells everybody before the change is acknowledged, with what was before', async () => {
+      const { state } = await makeStore()();
+      const before = state.current;
+      const told: unknown[] = [];
+      state.onChange((...change) => told.push(change, state.current));
+      const now = await state.update(disable('db'));
+      expect(told).toEqual([[now, before], now]);
+    });
+
+    it('does not let one listener spoil it for the others or for the change', async () => {
+      const { state } = await makeStore()();
+      const told: number[] = [];
+      state.onChange(fail);
+      state.onChange(({ revision }) => told.push(revision));
+      expect((await state.update(disable('db'))).revision).toBe(1);
+      expect(told).toEqual([1]);
+    });
+
+    it('tells nobody who no longer listens', async () => {
+      const { state } = await makeStore()();
+      const told: number[] = [];
+      const stop = state.onChange(({ revision }) => told.push(revision));
+      await state.update(disable('db'));
+      stop();
+      stop();
+      await state.update(disable('web'));
+      expect(told).toEqual([1]);
+    });
+
+    it('lets a listener make a change', async () => {
+      const { state } = await makeStore()();
+      const followed = new Promise<Decisions>((resolve) => {
+        const stop = state.onChange(() => {
+          stop();
+          resolve(state.update(disable('web')));
+        });
+      });
+      await state.update(disable('db'));
+      expect((await followed).revision).toBe(2);
+    });
+  });
+
+  describe(`${name} as DesiredState, whatever it is given`, () => {
+    const names = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '7'), fc.string());
+    const decision = fc.record(
+      {
+        enabled: fc.boolean(),
+        tools: fc.dictionary(names, fc.boolean()),
+        definition: fc.dictionary(names, fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+
+    it('finds nothing under a name that every object has', async () => {
+      const { state } = await makeStore()();
+      await state.update(put('db', { tools: { a: false } }));
+      const { servers } = state.current;
+      const tools = servers.get('db')?.tools ?? {};
+      expect(['constructor', 'toString', '__proto__'].map((name) => tools[name])).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      expect(servers.get('constructor')).toBeUndefined();
+    });
+
+    it('keeps it to the letter', async () => {
+      const given = fc.array(fc.tuple(names, decision), { minLength: 1, maxLength: 4 });
+      const lives = fc.asyncProperty(given, async (decisions) => {
+        const begin = makeStore();
+        const { state, end } = await begin();
+        for (const [id, decided] of decisions) await state.update(put(id, decided));
+        await end();
+        const next = await begin();
+        const said = [...new Map(decisions)].filter(([, decided]) => Object.keys(decided).length > 0);
+        expect(lettersOf(next.state.current.servers)).toEqual(lettersOf(said));
+        expect(next.state.current.revision).toBe(state.current.revision);
+        expect(Object.keys(Object.prototype)).toEqual([]);
+        await next.end();
+      });
+      await fc.assert(lives, { numRuns: 25 });
+    });
+
+    it('is not changed by whoever gave it or got it', async () => {
+      const { state } = await makeStore()();
+      const tools: Record<string, boolean> = { a: true };
+      const definition = { args: ['x'] };
+      await state.update(put('db', { tools, definition }));
+      tools['a'] = false;
+      definition.args.push('y');
+      const kept = state.current.servers.get('db')!;
+      expect(kept).toEqual({ tools: { a: true }, definition: { args: ['x'] } });
+      expect(() => (kept.definition as typeof definition).args.push('z')).toThrow(TypeError);
+      expect(() => Object.assign(kept.tools!, { a: false })).toThrow(TypeError);
+    });
+  });
+
+  describe(`${name} as DesiredState, closing`, () => {
+    it('finishes what was begun and refuses what comes later', async () => {
+      const begin = makeStore();
+      const { state, end } = await begin();
+      const begun = [state.update(disable('a')), state.update(disable('b'))];
+      const closing = state.close();
+      const late = state.update(disable('c'));
+      await expect(late).rejects.toBeInstanceOf(GatewayError);
+      await expect(late).rejects.toMatchObject({ kind: 'storage-unavailable' });
+      await closing;
+      expect((await Promise.all(begun)).map(({ revision }) => revision)).toEqual([1, 2]);
+      await state.close();
+      await end();
+      expect((await begin()).state.current.revision).toBe(2);
+      expect(state.current.revision).toBe(2);
+    });
+  });
+};

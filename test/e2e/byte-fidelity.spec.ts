@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, ScriptedError, text } from '../kit/scripted-backend.js';
+
+/** Everything that a parse and a stringify would change, or a typed SDK would drop or refuse. */
+const ODDITIES = [
+  '"tooBig":12345678901234567890',
+  '"one":1.0',
+  '"huge":1e400',
+  '"exponent":-1.50E+2',
+  '"escapes":"caf\\u00e9 \\ud83d\\ude00 \\/ \\u0000 \\ud800"',
+  '"raw":"café 😀 \u2028"',
+  '"__proto__":{"constructor":null}',
+  '"twice":1,"twice":2',
+  '"spaced" : [ 1 ,\t2 ]',
+  '"":{}',
+].join(',');
+
+const RESULT =
+  `{"content":[{"type":"text","text":"t","x":1.0},{"type":"hologram",${ODDITIES}}],` +
+  `"structuredContent":{${ODDITIES}},"_meta":{"vendor/x":{${ODDITIES}}},"newInOctober":{${ODDITIES}}}`;
+const PROMPT = `{"messages":[{"role":"user","content":{"type":"hologram",${ODDITIES}},"x":0.0}],"_meta":{${ODDITIES}}}`;
+const ERROR = `{"code":-32050,"message":"own \\u00e9","data":{${ODDITIES}},"more":{${ODDITIES}}}`;
+const DEFINITION = `{"x":1.0,"name":"odd","inputSchema":{"type":"object",${ODDITIES}},"icons":[{"src":"a","y":1.0}],${ODDITIES}}`;
+const DEFINITION_WITH_META = `{"name":"odd_meta","inputSchema":{},"_meta":{"vendor/x":1.0,${ODDITIES}},"z":{}}`;
+
+const nameIn = (server: string, definition: string): string => definition.replace('"odd', `"${server}__odd`);
+
+describe.each(['stdio', 'http'])('bytes over %s', (server) => {
+  let backend: ScriptedBackend;
+  let gateway: Gateway;
+  let session: RawSession;
+
+  beforeAll(async () => {
+    backend = await ScriptedBackend.start();
+    backend
+      .tool('odd', () => RESULT, DEFINITION)
+      .tool('odd_meta', () => RESULT, DEFINITION_WITH_META)
+      .tool('fail', () => {
+        throw new ScriptedError(ERROR);
+      })
+      .tool('stream', (call) => {
+        call.progress(1);
+        return RESULT;
+      })
+      .tool('ask', async (call) => {
+        await call.ask('sampling/createMessage', {});
+        return text('asked');
+      })
+      .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${ODDITIES}}`)
+      .on('completion/complete', () => `{"completion":{"values":["a"],"x":1.0},${ODDITIES}}`);
+    gateway = await startGateway({
+      mcpServers: { [server]: server === 'http' ? backend.http : backend.stdio() },
+    });
+    await gateway.listed({ tools: [server], prompts: [server] });
+    session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
+  }, 30_000);
+
+  it('of a tool result arrive as the server wrote them', async () => {
+    const { text: answer } = await session.request('tools/call', { name: `${server}__odd` }, 7);
+    expect(answer).toBe(`{"jsonrpc":"2.0","id":7,"result":${RESULT}}`);
+  });
+
+  it('of a tool result arrive on a stream as well', async () => {
+    const params = { name: `${server}__stream`, _meta: { progressToken: 'p' } };
+    const { text: answer, before } = await session.request('tools/call', params, 'id');
+    expect(before).toHaveLength(1);
+    expect(answer).toBe(`{"jsonrpc":"2.0","id":"id","result":${RESULT}}`);
+  });
+
+  it('of a prompt and of a completion arrive as the server wrote them', async () => {
+    const prompt = await session.request('prompts/get', { name: `${server}__odd` }, 1);
+    expect(prompt.text).toBe(`{"jsonrpc":"2.0","id":1,"result":${PROMPT}}`);
+    const ref = { type: 'ref/prompt', name: `${server}__odd` };
+    const argument = { name: 'a', value: '' };
+    const completion = await session.request('completion/complete', { ref, argument }, 1);
+    expect(completion.text).toContain(`{"completion":{"values":["a"],"x":1.0},${ODDITIES}}`);
+  });
+
+  it('of an error arrive as the server wrote them: code, message, data and whatever else', async () => {
+    const { text: answer } = await session.request('tools/call', { name: `${server}__fail` }, 1);
+    expect(answer).toBe(`{"jsonrpc":"2.0","id":1,"error":${ERROR}}`);
+  });
+
+  it('of a definition stay but for the name, and the mark of the server is added', async () => {
+    const { text: tools } = await session.request('tools/list');
+    const mark = `"io.gatehouse/server":"${server}"`;
+    expect(tools).toContain(`${nameIn(server, DEFINITION).slice(0, -1)},"_meta":{${mark}}}`);
+    expect(tools).toContain(nameIn(server, DEFINITION_WITH_META).replace('"":{}}', `"":{},${mark}}`));
+    const { text: prompts } = await session.request('prompts/list');
+    expect(prompts).toContain(`"arguments":[{"name":"a","x":1.0}],${ODDITIES},"_meta":{${mark}}}`);
+  });
+
+  it('of a request reach the server but for the name and the progress token', async () => {
+    const params = (name: string, token: string | number): string =>
+      `{"unknown":{${ODDITIES}},"name":"${name}","arguments":{${ODDITIES}},"_meta":{"vendor/x":1.0,"progressToken":${token}}}`;
+    await session.request('tools/call', params(`${server}__odd`, '"mine"'));
+    const { text: received, message } = backend.messages('tools/call').at(-1)!;
+    expect(received).toContain(`"params":${params('odd', message.id as number)}`);
+  });
+
+  it('of a question reach the client, and of its answer the server', async () => {
+    const asked = await session.stream('tools/call', { name: `${server}__ask` });
+    const question = await asked.message('the question', ({ method }) => method === 'sampling/createMessage');
+    await session.post(`{"jsonrpc":"2.0","id":${question.id},"result":{"role":"assistant",${ODDITIES}}}`);
+    await asked.over();
+    const answer = backend.received.find(({ text: received }) => received.includes('"assistant"'));
+    expect(answer?.text).toContain(`"result":{"role":"assistant",${ODDITIES}}`);
+  });
+
+  it('of a log message reach the client', async () => {
+    const stream = await session.listen();
+    await session.request('logging/setLevel', { level: 'debug' });
+    backend.link.send(
+      `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{${ODDITIES}}}}`,
+    );
+    await stream.message('the log message', ({ method }) => method === 'notifications/message');
+    expect(stream.all.at(-1)?.data).toContain(`"params":{"level":"info","data":{${ODDITIES}}}`);
+    stream.cut();
+  });
+});

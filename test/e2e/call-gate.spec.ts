@@ -1,0 +1,113 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession, type Answer } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { deferred, until, type Deferred } from '../kit/until.js';
+
+describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
+  let backend: ScriptedBackend;
+  let gateway: Gateway;
+  /** Calls that have reached the server, by what they say of themselves, with the way to end each. */
+  const reached: { who: string; end: Deferred<void> }[] = [];
+
+  beforeAll(async () => {
+    backend = await ScriptedBackend.start();
+    backend.tool('work', async (call) => {
+      const end = deferred();
+      reached.push({ who: String(call.args['who']), end });
+      await Promise.race([end.promise, call.over]);
+      return text(String(call.args['who']));
+    });
+    const entry = kind === 'http' ? backend.http : backend.stdio();
+    gateway = await startGateway({
+      mcpServers: {
+        three: { ...entry, concurrency: 3, queue: 4 },
+        one: { ...entry, concurrency: 1, queue: 100 },
+        short: { ...entry, concurrency: 1, queue: 0 },
+      },
+    });
+    await gateway.listed({ tools: ['three', 'one', 'short'] });
+  }, 30_000);
+
+  /** Ends every call that comes, until the promise is settled. */
+  async function endAllUntil<T>(done: Promise<T>): Promise<T> {
+    let isDone = false;
+    const settled = done.finally(() => (isDone = true));
+    await until('all calls are over', () => {
+      for (const { end } of reached) end.resolve();
+      return isDone;
+    });
+    return settled;
+  }
+
+  it('lets through as many calls as the config says, lets as many wait, and refuses the rest at once', async () => {
+    const session = await RawSession.open(gateway.url);
+    const [from, most] = [reached.length, backend.mostInFlight];
+    const refused: Answer[] = [];
+    const calls = Array.from({ length: 10 }, async (_, index) => {
+      const answer = await session.callTool('three__work', { who: `${index}` });
+      if (answer.error) refused.push(answer);
+      return answer;
+    });
+    await until('three are refused', () => refused.length === 3);
+    expect(refused[0]?.error).toEqual({
+      code: -31029,
+      message: expect.stringContaining('Overloaded'),
+      data: { code: 'Overloaded', server: 'three', limit: 4 },
+    });
+    await until('three are in flight', () => reached.length - from === 3);
+    const answers = await endAllUntil(Promise.all(calls));
+    expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(7);
+    expect(reached.length - from).toBe(7);
+    expect(backend.mostInFlight).toBe(Math.max(3, most));
+    await gateway.logged({ level: 'warn', kind: 'overloaded' });
+  });
+
+  it('lets clients take turns: a busy one does not starve another', async () => {
+    const busy = await RawSession.open(gateway.url, { protocolVersion: '2025-03-26' });
+    const modest = await RawSession.open(gateway.url);
+    const from = reached.length;
+    // One batch is taken in one go: when its first call is at the server, all the others are waiting.
+    const batch = Array.from({ length: 20 }, (_, index) => ({
+      jsonrpc: '2.0',
+      id: index,
+      method: 'tools/call',
+      params: { name: 'one__work', arguments: { who: `busy ${index}` } },
+    }));
+    const ofBusy = busy.post(batch);
+    await until('the first is in flight', () => reached.length > from);
+    const ofModest = modest.callTool('one__work', { who: 'modest' });
+    for (let turn = 0; turn < 10; turn++) {
+      await until('the next is in flight', () => reached[from + turn]);
+      reached[from + turn]!.end.resolve();
+    }
+    const order = reached.slice(from).map(({ who }) => who);
+    await endAllUntil(Promise.all([ofBusy, ofModest]));
+    expect(order).toContain('modest');
+    const answers = JSON.parse((await ofBusy).text) as Answer[];
+    expect(answers.map(({ id }) => id)).toEqual(batch.map(({ id }) => id));
+    expect((await ofModest).result).toEqual(text('modest'));
+  });
+
+  it('lets nobody wait where the queue is 0', async () => {
+    const session = await RawSession.open(gateway.url);
+    const from = reached.length;
+    const first = session.callTool('short__work', { who: 'first' });
+    await until('it is in flight', () => reached.length > from);
+    const { error } = await session.callTool('short__work', { who: 'second' });
+    expect(error).toMatchObject({ code: -31029, data: { code: 'Overloaded', server: 'short', limit: 0 } });
+    await endAllUntil(first);
+    expect((await first).result).toEqual(text('first'));
+  });
+
+  it('counts calls of a session that are in flight, and refuses more than the limit', async () => {
+    const session = await RawSession.open(gateway.url);
+    const calls = Array.from({ length: 101 }, (_, index) =>
+      session.callTool('one__work', { who: `${index}` }),
+    );
+    const first = await Promise.race(calls);
+    expect(first.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 100 } });
+    const answers = await endAllUntil(Promise.all(calls));
+    expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(100);
+  });
+});

@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+
+const CLIENTS = 200;
+const ROUNDS = 3;
+
+/** Lets a random number of other things happen first, so that answers overtake one another. */
+async function dawdle(): Promise<void> {
+  const turns = Math.floor(Math.random() * 20);
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('clients that all use the same ids', () => {
+  let gateway: Gateway;
+  let clients: RawSession[];
+
+  beforeAll(async () => {
+    const backend = await ScriptedBackend.start();
+    backend.tool('echo', async (call) => {
+      call.progress(0.5);
+      await dawdle();
+      call.notify('notifications/message', { level: 'info', data: call.args['secret'] });
+      return text(String(call.args['secret']));
+    });
+    backend.tool('silent', async (call) => {
+      await dawdle();
+      return text(String(call.args['secret']));
+    });
+    const limits = { concurrency: 64, queue: 1000 };
+    gateway = await startGateway({
+      mcpServers: { stdio: { ...backend.stdio(), ...limits }, http: { ...backend.http, ...limits } },
+    });
+    await gateway.listed({ tools: ['stdio', 'http'] });
+    clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawSession.open(gateway.url)));
+  }, 30_000);
+
+  it.each(['stdio', 'http'])(
+    `get their own answers: ${CLIENTS} clients, ${ROUNDS} rounds, every request with id 1 (%s)`,
+    async (server) => {
+      let misrouted = 0;
+      for (let round = 0; round < ROUNDS; round++) {
+        const answers = await Promise.all(
+          clients.map((client, index) =>
+            client.callTool(`${server}__silent`, { secret: `${index}:${round}` }, 1),
+          ),
+        );
+        answers.forEach(({ id, result }, index) => {
+          const [content] = result?.['content'] as [{ text: string }];
+          if (id !== 1 || content.text !== `${index}:${round}`) misrouted++;
+        });
+      }
+      expect(misrouted).toBe(0);
+    },
+    30_000,
+  );
+
+  it.each(['stdio', 'http'])(
+    'get their own progress, with equal progress tokens too (%s)',
+    async (server) => {
+      const answers = await Promise.all(
+        clients.map((client, index) => {
+          const call = { name: `${server}__echo`, arguments: { secret: `${index}` } };
+          return client.request('tools/call', { ...call, _meta: { progressToken: 1 } }, 1);
+        }),
+      );
+      answers.forEach(({ result, before }, index) => {
+        expect(result).toEqual(text(`${index}`));
+        const progress = before.filter(({ method }) => method === 'notifications/progress');
+        expect(progress.map(({ params }) => params)).toEqual([{ progressToken: 1, progress: 0.5 }]);
+        // A log message comes only to the client it belongs to, and where that cannot be told, to nobody.
+        const messages = before.filter(({ method }) => method === 'notifications/message');
+        for (const { params } of messages) expect(params?.['data']).toBe(`${index}`);
+      });
+    },
+    30_000,
+  );
+
+  it('do not cancel one another’s requests', async () => {
+    const [one, two] = clients as [RawSession, RawSession];
+    const call = two.callTool('stdio__silent', { secret: 'two' }, 'same');
+    await one.notify('notifications/cancelled', { requestId: 'same' });
+    expect((await call).result).toEqual(text('two'));
+  });
+});

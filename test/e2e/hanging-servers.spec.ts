@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until, within } from '../kit/until.js';
+
+/** Far below every timeout of the servers in question, far above what a busy machine needs. */
+const SOON_MS = 3000;
+
+describe('servers that hang', () => {
+  let gateway: Gateway;
+  let session: RawSession;
+  let mute: ScriptedBackend;
+  let stuck: ScriptedBackend;
+  /** How much later the gateway listened than one without servers that was started at the same moment. */
+  let delay: number;
+
+  beforeAll(async () => {
+    [mute, stuck] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    mute.on('initialize', () => undefined);
+    const listless = await ScriptedBackend.start();
+    listless.on('tools/list', () => undefined).prompt('hello', () => ({ messages: [] }));
+    stuck.tool('hang', () => undefined).tool('echo', () => text('echo'));
+    const healthy = await ScriptedBackend.start();
+    healthy.tool('echo', () => text('healthy'));
+
+    const began = performance.now();
+    const unburdened = startGateway({}).then(() => performance.now() - began);
+    gateway = await startGateway({
+      mcpServers: {
+        'mute-stdio': mute.stdio(),
+        'mute-http': mute.http,
+        // Nobody answers there, and nobody refuses either.
+        'mute-sse': { type: 'sse', url: mute.http.url },
+        listless: listless.http,
+        missing: { command: '/nonexistent/program' },
+        silent: { command: 'sleep', args: ['600'] },
+        refusing: { url: 'http://127.0.0.1:9/mcp' },
+        stuck: { ...stuck.stdio(), timeoutMs: 300 },
+        healthy: healthy.stdio(),
+      },
+    });
+    delay = performance.now() - began - (await unburdened);
+    await gateway.listed({ tools: ['stuck', 'healthy'], prompts: ['listless'] });
+    session = await RawSession.open(gateway.url);
+  }, 30_000);
+
+  it('do not delay the start', () => {
+    expect(delay).toBeLessThan(2000);
+  });
+
+  it('do not delay a list, and are not in it', async () => {
+    const tools = await within('the list', session.list('tools'), SOON_MS);
+    expect(tools.map(({ name }) => name)).toEqual(['healthy__echo', 'stuck__echo', 'stuck__hang']);
+  });
+
+  it('are served as far as they answer: a list that hangs holds up only itself', async () => {
+    const prompts = await within('the list', session.list('prompts'), SOON_MS);
+    expect(prompts.map(({ name }) => name)).toEqual(['listless__hello']);
+  });
+
+  it('do not make the gateway unready, only degraded', async () => {
+    const ready = await within('readiness', exchange(gateway.urlOf('/health/ready')), SOON_MS);
+    expect(ready.status).toBe(200);
+    expect(JSON.parse(ready.text)).toMatchObject({ details: { servers: { status: 'degraded' } } });
+  });
+
+  it('do not delay the calls of another server', async () => {
+    const hanging = Array.from({ length: 5 }, () => session.callTool('stuck__hang'));
+    const { result } = await within('the call', session.callTool('healthy__echo'), SOON_MS);
+    expect(result).toEqual(text('healthy'));
+    await Promise.all(hanging);
+  });
+
+  it('cost each call no more than its timeout, and after three in a row nothing until a ping is answered', async () => {
+    await until(
+      'the server answers again',
+      async () => (await session.callTool('stuck__echo')).result !== undefined,
+    );
+    stuck.on('ping', () => undefined);
+    for (let turn = 0; turn < 3; turn++) {
+      const { error } = await session.callTool('stuck__hang');
+      expect(error).toMatchObject({ code: -31008, data: { code: 'TIMEOUT', server: 'stuck' } });
+    }
+    const began = performance.now();
+    const { error } = await session.callTool('stuck__echo');
+    expect(performance.now() - began).toBeLessThan(250);
+    expect(error).toMatchObject({ code: -31003, data: { code: 'SERVER_UNAVAILABLE', server: 'stuck' } });
+    await gateway.logged({ level: 'warn', message: 'server does not answer', server: 'stuck' });
+
+    stuck.on('ping', () => ({}));
+    await gateway.logged({ message: 'server answers again', server: 'stuck' }, 15_000);
+    expect((await session.callTool('stuck__echo')).result).toEqual(text('echo'));
+  });
+
+  it('are listed as soon as they do answer', async () => {
+    mute.tool('awake', () => text('awake'));
+    mute.on('initialize', () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} } }));
+    for (const { link, message } of mute.messages('initialize'))
+      link.send(
+        `{"jsonrpc":"2.0","id":${message.id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}`,
+      );
+    await until('the tools are there', async () =>
+      (await session.list('tools')).some(({ name }) => name === 'mute-stdio__awake'),
+    );
+    expect((await session.callTool('mute-stdio__awake')).result).toEqual(text('awake'));
+  });
+});

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Events } from '../kit/events.js';
+import { startGateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until } from '../kit/until.js';
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
+
+/** Two servers on one gateway; what follows is about the streams of its clients. */
+describe('a change of what a server offers', () => {
+  let stdio: ScriptedBackend;
+  let http: ScriptedBackend;
+  let url: string;
+  let sessions: RawSession[];
+  let streams: Events[];
+  let lastPrompt = 0;
+
+  beforeAll(async () => {
+    const start = async (): Promise<ScriptedBackend> =>
+      (await ScriptedBackend.start())
+        .tool('first', () => text('1'))
+        .prompt('initial', () => ({ messages: [] }));
+    [stdio, http] = await Promise.all([start(), start()]);
+    const gateway = await startGateway({ mcpServers: { stdio: stdio.stdio(), http: http.http } });
+    await gateway.listed({ tools: ['stdio', 'http'], prompts: ['stdio', 'http'] });
+    url = gateway.url;
+    sessions = await Promise.all([1, 2, 3].map(() => RawSession.open(url)));
+    streams = await Promise.all(sessions.map((session) => session.listen()));
+  }, 30_000);
+
+  const counts = (method: string): number[] => streams.map((stream) => stream.count(method));
+
+  const heardMore = (method: string, than: number[]): Promise<unknown> =>
+    until(`every client heard ${method}`, () => counts(method).every((count, index) => count > than[index]!));
+
+  /** A change of the other list comes after whatever was on its way; once it is there, nothing more will come. */
+  async function settle(): Promise<void> {
+    const before = counts(PROMPTS_CHANGED);
+    http.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
+    http.announce(PROMPTS_CHANGED);
+    await heardMore(PROMPTS_CHANGED, before);
+  }
+
+  it.each(['stdio', 'http'])(
+    'reaches every client with an open stream exactly once, and only for the list that changed (%s)',
+    async (server) => {
+      const [tools, prompts] = [counts(TOOLS_CHANGED), counts(PROMPTS_CHANGED)];
+      const backend = server === 'stdio' ? stdio : http;
+      backend.tool('second', () => text('2'));
+      backend.announce(TOOLS_CHANGED);
+      await heardMore(TOOLS_CHANGED, tools);
+      expect(counts(PROMPTS_CHANGED)).toEqual(prompts);
+      const { result } = await sessions[0]!.callTool(`${server}__second`);
+      expect(result).toEqual(text('2'));
+      await settle();
+      expect(counts(TOOLS_CHANGED)).toEqual(tools.map((count) => count + 1));
+    },
+  );
+
+  it('is not announced when the list turns out to be the same', async () => {
+    const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
+    http.announce(TOOLS_CHANGED);
+    await until('the gateway asked again', () => http.countOf('tools/list') > listed);
+    await settle();
+    expect(counts(TOOLS_CHANGED)).toEqual(told);
+  });
+
+  it('is taken as one when a server announces it again and again', async () => {
+    const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
+    http.tool('third', () => text('3'));
+    for (let turn = 0; turn < 100; turn++) http.announce(TOOLS_CHANGED);
+    await heardMore(TOOLS_CHANGED, told);
+    await settle();
+    expect(counts(TOOLS_CHANGED)).toEqual(told.map((count) => count + 1));
+    expect(http.countOf('tools/list') - listed).toBeLessThanOrEqual(2);
+  });
+
+  it('waits, once, for a client that has no stream open, and not for one that is not ready', async () => {
+    const [late, unready] = await Promise.all([RawSession.open(url), RawSession.open(url, { ready: false })]);
+    const told = counts(TOOLS_CHANGED);
+    http.tool('fourth', () => text('4'));
+    stdio.withoutTool('second');
+    http.announce(TOOLS_CHANGED);
+    stdio.announce(TOOLS_CHANGED);
+    await heardMore(
+      TOOLS_CHANGED,
+      told.map((count) => count + 1),
+    );
+    await unready.notify('notifications/initialized');
+    const opened = await Promise.all([late.listen(), unready.listen()]);
+    streams.push(...opened);
+    await settle();
+    expect(opened.map((stream) => stream.count(TOOLS_CHANGED))).toEqual([1, 0]);
+  });
+
+  it('takes a withdrawn tool from the list and from the map at once', async () => {
+    const { error } = await sessions[0]!.callTool('stdio__second');
+    expect(error).toMatchObject({ code: -32602, message: 'Unknown tool: stdio__second' });
+    const names = (await sessions[0]!.list('tools')).map(({ name }) => name);
+    expect(names).toEqual(['http__first', 'http__fourth', 'http__second', 'http__third', 'stdio__first']);
+  });
+});

@@ -1,0 +1,164 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  LoggingMessageNotificationSchema,
+  type Progress,
+  type TextContent,
+} from '@modelcontextprotocol/sdk/types.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { everythingOverStdio, filesystem, memory, startEverything } from '../kit/real-servers.js';
+import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+import { tempDir } from '../kit/temp-dir.js';
+import { until } from '../kit/until.js';
+
+/** The same server three times, each over another transport. */
+const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
+
+const textOf = (result: unknown): string => (result as { content: TextContent[] }).content[0]!.text;
+
+describe('one gateway before real servers over stdio, Streamable HTTP and SSE', () => {
+  let gateway: Gateway;
+  let v1: ClientV1;
+  let v2: ClientV2;
+  let dir: string;
+
+  beforeAll(async () => {
+    dir = tempDir();
+    writeFileSync(join(dir, 'hello.txt'), 'hello from a file');
+    const [http, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
+    gateway = await startGateway({
+      mcpServers: {
+        stdio: everythingOverStdio(),
+        http: { url: http.url },
+        sse: { url: sse.url, type: 'sse' },
+        files: filesystem(dir),
+        memory: memory(join(dir, 'memory.jsonl')),
+      },
+    });
+    await gateway.listed({ tools: [...TRANSPORTS, 'files', 'memory'], prompts: TRANSPORTS });
+    [v1, v2] = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
+  }, 60_000);
+
+  it('says what it is and can do', () => {
+    expect(v1.getServerVersion()).toMatchObject({ name: 'gatehouse' });
+    expect(v1.getServerCapabilities()).toMatchObject({
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      completions: {},
+      logging: {},
+    });
+    expect(v1.getInstructions()).toContain('# stdio');
+  });
+
+  it('lists the tools of all servers in one list, each with the mark of its server, to both SDKs alike', async () => {
+    const [one, two] = await Promise.all([v1.listTools(), v2.listTools()]);
+    const names = one.tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(TRANSPORTS.map((server) => `${server}__echo`)));
+    expect(names).toEqual(expect.arrayContaining(['files__read_text_file', 'memory__create_entities']));
+    expect(new Set(names).size).toBe(names.length);
+    expect(two.tools.map(({ name }) => name)).toEqual(names);
+    for (const { name, _meta } of one.tools)
+      expect(name).toMatch(`${String(_meta?.['io.gatehouse/server'])}__`);
+  });
+
+  it('calls tools of all servers for two clients at once, each answer to its own', async () => {
+    const calls = TRANSPORTS.flatMap((server) =>
+      Array.from({ length: 5 }, (_, turn) => {
+        const name = `${server}__echo`;
+        const message = `${server} ${turn}`;
+        return [
+          v1.callTool({ name, arguments: { message: `v1 ${message}` } }).then(textOf),
+          v2.callTool({ name, arguments: { message: `v2 ${message}` } }).then(textOf),
+        ];
+      }),
+    );
+    const expected = TRANSPORTS.flatMap((server) =>
+      Array.from({ length: 5 }, (_, turn) => [`Echo: v1 ${server} ${turn}`, `Echo: v2 ${server} ${turn}`]),
+    );
+    expect(await Promise.all(calls.flat())).toEqual(expected.flat());
+  });
+
+  it('reads a file through the filesystem server and remembers through the memory server', async () => {
+    const read = await v1.callTool({
+      name: 'files__read_text_file',
+      arguments: { path: join(dir, 'hello.txt') },
+    });
+    expect(textOf(read)).toBe('hello from a file');
+    const entities = [{ name: 'Gatehouse', entityType: 'gateway', observations: ['it stands'] }];
+    await v2.callTool({ name: 'memory__create_entities', arguments: { entities } });
+    const graph = await v1.callTool({ name: 'memory__read_graph', arguments: {} });
+    expect(JSON.parse(textOf(graph))).toMatchObject({ entities });
+  });
+
+  it('passes on what a tool says of its own failure as a result, not as an error', async () => {
+    const result = await v1.callTool({ name: 'files__read_text_file', arguments: { path: '/etc/passwd' } });
+    expect(result).toMatchObject({ isError: true });
+    expect(textOf(result)).toContain('Access denied');
+  });
+
+  it.each(TRANSPORTS)('lists and gets prompts and completes their arguments (%s)', async (server) => {
+    const name = `${server}__completable-prompt`;
+    for (const client of [v1, v2]) {
+      const { prompts } = await client.listPrompts();
+      expect(prompts.map((prompt) => prompt.name)).toContain(name);
+      const args = { department: 'Sales', name: 'Eve' };
+      const { messages } = await client.getPrompt({ name, arguments: args });
+      expect(messages[0]?.content).toMatchObject({
+        text: 'Please promote Eve to the head of the Sales team.',
+      });
+      const { completion } = await client.complete({
+        ref: { type: 'ref/prompt', name },
+        argument: { name: 'name', value: 'E' },
+        context: { arguments: { department: 'Sales' } },
+      });
+      expect(completion.values).toEqual(['Eve']);
+    }
+  });
+
+  it.each(TRANSPORTS)(
+    'brings the progress of a call to the client that asked for it (%s)',
+    async (server) => {
+      const heard: Progress[] = [];
+      const call = {
+        name: `${server}__trigger-long-running-operation`,
+        arguments: { duration: 0.4, steps: 4 },
+      };
+      await v1.callTool(call, undefined, { onprogress: (progress) => heard.push(progress) });
+      expect(heard.map(({ progress, total }) => [progress, total])).toEqual(
+        [1, 2, 3, 4].map((step) => [step, 4]),
+      );
+      const heardByV2: unknown[] = [];
+      await v2.callTool(call, { onprogress: ({ progress }) => heardByV2.push(progress) });
+      expect(heardByV2).toEqual([1, 2, 3, 4]);
+    },
+  );
+
+  it.each(TRANSPORTS)('brings log messages at and above the level a client set (%s)', async (server) => {
+    const heard: { level: string }[] = [];
+    const client = await connectV1(gateway.url, {}, (fresh) =>
+      fresh.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void heard.push(params)),
+    );
+    await client.setLoggingLevel('debug');
+    // The server draws the level of each message at random, and says the first one at once.
+    await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
+    await until('a log message arrives', () => heard.length > 0);
+    await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
+    expect(heard[0]).toMatchObject({ data: expect.stringMatching(/level.message/i) });
+  });
+
+  it('answers ping by itself', async () => {
+    await expect(v1.ping()).resolves.toEqual({});
+    await expect(v2.ping()).resolves.toEqual({});
+  });
+
+  it('cancels a call that its client aborts', async () => {
+    const abort = new AbortController();
+    const call = v1.callTool(
+      { name: 'stdio__trigger-long-running-operation', arguments: { duration: 60, steps: 600 } },
+      undefined,
+      { signal: abort.signal, onprogress: () => abort.abort('enough') },
+    );
+    await expect(call).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import { until } from './until.js';
+
+/** One server-sent event, field by field as it was written. */
+export interface ServerEvent {
+  readonly id: string | undefined;
+  readonly data: string;
+}
+
+export interface Message {
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** The events of one response, while they come. */
+export class Events {
+  readonly all: ServerEvent[] = [];
+  isOver = false;
+  private rest = '';
+  private listener: (message: Message) => void = () => {};
+
+  constructor(private readonly response: IncomingMessage) {
+    response.setEncoding('utf8').on('data', (text: string) => this.read(text));
+    response.once('close', () => (this.isOver = true));
+    response.once('error', () => (this.isOver = true));
+  }
+
+  get status(): number {
+    return this.response.statusCode!;
+  }
+
+  /** The messages so far; an event without data is none. */
+  get messages(): Message[] {
+    return this.all.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as Message);
+  }
+
+  /** Told of every message that comes from now on. */
+  onMessage(listener: (message: Message) => void): void {
+    this.listener = listener;
+  }
+
+  get lastId(): string {
+    const id = this.all.findLast((event) => event.id !== undefined)?.id;
+    if (id === undefined) throw new Error('no event had an id');
+    return id;
+  }
+
+  /** The first message that satisfies the condition, come or yet to come. */
+  message(what: string, matches: (message: Message) => boolean, timeoutMs?: number): Promise<Message> {
+    return until(`${what} is on the stream`, () => this.messages.find(matches), timeoutMs);
+  }
+
+  count(method: string): number {
+    return this.messages.filter((message) => message.method === method).length;
+  }
+
+  over(timeoutMs?: number): Promise<unknown> {
+    return until('the stream is over', () => this.isOver, timeoutMs);
+  }
+
+  /** Breaks the connection, as a network does. */
+  cut(): void {
+    this.response.destroy();
+  }
+
+  private read(text: string): void {
+    const blocks = (this.rest + text).split('\n\n');
+    this.rest = blocks.pop() ?? '';
+    for (const block of blocks) this.add(block);
+  }
+
+  private add(block: string): void {
+    const lines = block.split('\n');
+    const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart());
+    if (data.length === 0) return;
+    const id = lines
+      .find((line) => line.startsWith('id:'))
+      ?.slice(3)
+      .trim();
+    const event = { id, data: data.join('\n') };
+    this.all.push(event);
+    if (event.data !== '') this.listener(JSON.parse(event.data) as Message);
+  }
+}

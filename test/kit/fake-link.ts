@@ -1,0 +1,210 @@
+import { getEventListeners } from 'node:events';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link.js';
+import { TransportError } from '../../src/backends/transport.js';
+import { JsonText } from '../../src/core/json-text.js';
+import type { AskOptions, Caller, McpClient } from '../../src/mcp/mcp-context.js';
+import { LATEST } from '../../src/mcp/revisions/revision.js';
+
+/** A turn of the event loop: every promise that can go on has gone on. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** What became of a promise, once something has. */
+export interface Outcome<T> {
+  value?: T;
+  error?: Error;
+}
+
+/** Follows a promise that may never settle. */
+export function outcomeOf<T>(promise: Promise<T>): Outcome<T> {
+  const outcome: Outcome<T> = {};
+  promise.then(
+    (value) => (outcome.value = value),
+    (error: Error) => (outcome.error = error),
+  );
+  return outcome;
+}
+
+/** Why it was refused. */
+export const refusalOf = (promise: Promise<unknown>): Promise<Error> =>
+  promise.then(
+    () => {
+      throw new Error('it was not refused');
+    },
+    (error: Error) => error,
+  );
+
+/** A request that waits for the spec to answer it. */
+export interface Asked extends LinkRequest {
+  /** With an object, or with text as a server may write it. */
+  answer(result: object | string): void;
+  fail(error: Error): void;
+}
+
+/** What a server of the spec answers; nothing means that the spec will say so later. */
+export type Answers = Readonly<Record<string, (request: LinkRequest) => object | string | undefined>>;
+
+/** A link whose server is the spec. */
+export class FakeLink implements Link {
+  readonly facts: ServerFacts;
+  readonly closed: Promise<Error>;
+  /** Requests in flight. */
+  readonly open = new Set<Asked>();
+  /** Every request there was. */
+  readonly requests: LinkRequest[] = [];
+  readonly notified: string[] = [];
+  readonly stderr: string[] = [];
+  closes = 0;
+  pid: number | undefined;
+  private listener: (notification: ServerNotification) => void = () => {};
+  private announceClosed!: (reason: Error) => void;
+  private reason: Error | undefined;
+
+  constructor(
+    private readonly answers: Answers = {},
+    facts: Partial<ServerFacts> = {},
+  ) {
+    const serverInfo = { name: 'fake', version: '1' };
+    this.facts = { protocolVersion: LATEST.version, capabilities: {}, serverInfo, ...facts };
+    this.closed = new Promise((resolve) => (this.announceClosed = resolve));
+  }
+
+  request(request: LinkRequest): Promise<JsonText> {
+    this.requests.push(request);
+    if (this.reason) return Promise.reject(new TransportError('unreachable', this.reason.message));
+    return new Promise((resolve, reject) => {
+      const asked: Asked = {
+        ...request,
+        answer: (result) => {
+          this.open.delete(asked);
+          resolve(typeof result === 'string' ? new JsonText(result) : JsonText.of(result));
+        },
+        fail: (error) => {
+          this.open.delete(asked);
+          reject(error);
+        },
+      };
+      this.open.add(asked);
+      const answer = this.answers[request.method]?.(request);
+      if (answer instanceof Error) asked.fail(answer);
+      else if (answer) asked.answer(answer);
+    });
+  }
+
+  /** The only request of this method that is in flight. */
+  asked(method: string): Asked {
+    const found = [...this.open].filter((asked) => asked.method === method);
+    if (found.length !== 1) throw new Error(`${found.length} requests ${method} are in flight`);
+    return found[0]!;
+  }
+
+  count(method: string): number {
+    return this.requests.filter((request) => request.method === method).length;
+  }
+
+  notify(method: string): void {
+    this.notified.push(method);
+  }
+
+  onNotification(listener: (notification: ServerNotification) => void): void {
+    this.listener = listener;
+  }
+
+  /** The server says something. */
+  say(method: string, params: object = {}, origin: Partial<ServerNotification> = {}): void {
+    this.listener({
+      method,
+      params: params as Record<string, unknown>,
+      paramsText: JSON.stringify(params),
+      channel: undefined,
+      ambiguous: false,
+      ...origin,
+    });
+  }
+
+  stderrTail(): readonly string[] {
+    return this.stderr;
+  }
+
+  /** The link breaks: requests in flight fail. */
+  lose(reason: Error = new TransportError('broken', 'the connection closed')): void {
+    if (this.reason) return;
+    this.reason = reason;
+    for (const asked of [...this.open]) asked.fail(new TransportError('broken', reason.message));
+    this.announceClosed(reason);
+  }
+
+  close(): Promise<void> {
+    this.closes++;
+    this.lose(new TransportError('broken', 'the link was closed'));
+    return Promise.resolve();
+  }
+}
+
+/** A question that a client of the spec has been asked. */
+export interface Question {
+  readonly method: string;
+  readonly params: unknown;
+  readonly options: AskOptions;
+  answer(result: object): void;
+  decline(error: Error): void;
+}
+
+export class FakeClient implements McpClient {
+  readonly notices: { method: string; params: unknown }[] = [];
+  readonly questions: Question[] = [];
+  readonly closeListeners = new Set<() => void>();
+
+  constructor(
+    readonly id: string,
+    readonly capabilities: ClientCapabilities = {},
+  ) {}
+
+  notify(method: string, params: JsonText | undefined): void {
+    this.notices.push({ method, params: params?.toJSON() });
+  }
+
+  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
+    return new Promise((resolve, reject) => {
+      options.signal.addEventListener('abort', () => reject(new Error('withdrawn')), { once: true });
+      const answer = (result: object): void => resolve(JsonText.of(result));
+      this.questions.push({ method, params: params?.toJSON(), options, answer, decline: reject });
+    });
+  }
+
+  onClose(listener: () => void): () => void {
+    this.closeListeners.add(listener);
+    return () => this.closeListeners.delete(listener);
+  }
+
+  close(): void {
+    for (const listener of [...this.closeListeners]) listener();
+  }
+
+  /** A call of this client. */
+  call(): FakeCaller {
+    return new FakeCaller(this);
+  }
+}
+
+/** One request of a client; it hears and is asked on a stream of its own. */
+export class FakeCaller extends FakeClient implements Caller {
+  private readonly abortion = new AbortController();
+
+  constructor(readonly client: FakeClient) {
+    super(`a call of ${client.id}`);
+  }
+
+  get signal(): AbortSignal {
+    return this.abortion.signal;
+  }
+
+  cancel(): void {
+    this.abortion.abort();
+  }
+
+  /** How many still wait for it to be cancelled. */
+  get abortListeners(): number {
+    return getEventListeners(this.signal, 'abort').length;
+  }
+}

@@ -1,0 +1,148 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { jest } from '@jest/globals';
+import { exitOf, reapLater, type Exit } from './processes.js';
+import { RawSession } from './raw-session.js';
+import { tempDir } from './temp-dir.js';
+import { until, within } from './until.js';
+
+/** On a busy machine a process takes seconds to start. */
+jest.setTimeout(20_000);
+
+/** The built server; jest builds it before the first test. */
+const MAIN = 'dist/main.js';
+
+export interface LogEntry {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+export interface GatewayConfig {
+  readonly mcpServers?: Readonly<Record<string, object>>;
+  readonly [section: string]: unknown;
+}
+
+/** What a server must be known for; by server, so that it does not matter how its tools are named. */
+interface Listed {
+  readonly tools?: readonly string[];
+  readonly prompts?: readonly string[];
+}
+
+/** The gateway as users run it: a process of its own, with nothing but a config file and its port. */
+export class Gateway {
+  readonly exited: Promise<Exit>;
+  /** Everything on stderr that is JSON, as it comes. */
+  readonly logs: LogEntry[] = [];
+  stdout = '';
+  /** What is on stderr without being JSON. */
+  stderr = '';
+
+  constructor(private readonly child: ChildProcess) {
+    this.exited = exitOf(child);
+    reapLater(child, this.exited);
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    createInterface({ input: child.stderr! }).on('line', (line) => this.readLog(line));
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** The endpoint, read from the line on stdout as a user or a script would. */
+  get url(): string {
+    const url = /(\S+)\n/.exec(this.stdout)?.[1];
+    if (!url) throw new Error(`the gateway does not listen; it said: ${this.stdout}${this.stderr}`);
+    return url;
+  }
+
+  urlOf(path: string): string {
+    return new URL(path, this.url).href;
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  async listening(timeoutMs = 15_000): Promise<void> {
+    await until('the gateway listens', () => this.stdout.includes('\n') || !this.isRunning, timeoutMs);
+    if (!this.isRunning) throw new Error(`the gateway did not start: ${this.stderr || this.logs.at(-1)?.message}`);
+  }
+
+  /** Waits until these servers have been asked what they offer. */
+  async listed({ tools = [], prompts = [] }: Listed): Promise<void> {
+    const session = await RawSession.open(this.url);
+    await until(`tools of ${tools} are listed`, async () => includesAll(await session.list('tools'), tools));
+    await until(`prompts of ${prompts} are listed`, async () =>
+      includesAll(await session.list('prompts'), prompts),
+    );
+    await session.end();
+  }
+
+  /** The first entry, among those after `from`, that has these fields. */
+  logged(fields: Record<string, unknown>, timeoutMs?: number): Promise<LogEntry> {
+    const entries = Object.entries(fields);
+    return until(
+      `the log says ${JSON.stringify(fields)}`,
+      () => this.logs.find((entry) => entries.every(([key, value]) => entry[key] === value)),
+      timeoutMs,
+    );
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** As an orchestrator does it. */
+  stop(signal: NodeJS.Signals = 'SIGTERM', timeoutMs?: number): Promise<Exit> {
+    this.signal(signal);
+    return within(`the gateway to exit after ${signal}`, this.exited, timeoutMs);
+  }
+
+  private readLog(line: string): void {
+    try {
+      this.logs.push(JSON.parse(line) as LogEntry);
+    } catch {
+      this.stderr += `${line}\n`;
+    }
+  }
+}
+
+const SERVER_MARK = 'io.gatehouse/server';
+
+function includesAll(
+  definitions: readonly { _meta?: Record<string, unknown> }[],
+  servers: readonly string[],
+) {
+  const found = new Set(definitions.map(({ _meta }) => _meta?.[SERVER_MARK]));
+  return servers.every((server) => found.has(server));
+}
+
+/** Starts the gateway and does not wait for anything; for starts that are meant to fail. */
+export function launchGateway(args: readonly string[], env: NodeJS.ProcessEnv = {}): Gateway {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new Gateway(child);
+}
+
+/** Writes the config to a file of its own; text stays as it is. */
+export function writeConfig(config: GatewayConfig | string): string {
+  const dir = tempDir();
+  const file = join(dir, 'gatehouse.json');
+  const whole =
+    typeof config === 'string' ? config : JSON.stringify({ stateDir: join(dir, 'state'), ...config });
+  writeFileSync(file, whole);
+  return file;
+}
+
+/** A gateway that listens. Its servers may still be on their way: see `listed`. */
+export async function startGateway(config: GatewayConfig, env?: NodeJS.ProcessEnv): Promise<Gateway> {
+  const gateway = launchGateway(['--config', writeConfig(config)], env);
+  await gateway.listening();
+  return gateway;
+}

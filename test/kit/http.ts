@@ -1,0 +1,53 @@
+import { Agent, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { onCleanup } from './cleanup.js';
+import { within } from './until.js';
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+const agent = new Agent({ keepAlive: true });
+onCleanup(() => agent.destroy());
+
+/** Resolves with the head; the body is the caller's to read. Nothing is added to the headers but a length. */
+export function openExchange(
+  url: string,
+  { method = 'GET', headers, body }: RawRequest,
+): Promise<IncomingMessage> {
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent }, resolve);
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+  return within(`an answer to ${method} ${url}`, response, 30_000);
+}
+
+export async function bodyOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+export async function exchange(url: string, asked: RawRequest = {}): Promise<RawResponse> {
+  const response = await openExchange(url, asked);
+  const text = await within('the body', bodyOf(response), 30_000);
+  return { status: response.statusCode!, headers: response.headers, text };
+}
+
+/** A port that nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

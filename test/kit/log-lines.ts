@@ -1,0 +1,11 @@
+import { Logger } from '@nestjs/common';
+import { JsonLogger } from '../../src/json-logger.js';
+import { onCleanup } from './cleanup.js';
+
+/** Takes what Nest's loggers write from now on. */
+export function recordLog(): string[] {
+  const lines: string[] = [];
+  Logger.overrideLogger(new JsonLogger('debug', [], (line) => lines.push(line)));
+  onCleanup(() => Logger.overrideLogger(false));
+  return lines;
+}

@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { onCleanup } from './cleanup.js';
+import { until, within } from './until.js';
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly state: string;
+}
+
+/** Every process of the machine, zombies included. */
+function processes(): Process[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((entry) => processAt(Number(entry)) ?? []);
+}
+
+function processAt(pid: number): Process | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // `pid (name) state parent …`, and the name may hold anything, brackets too.
+    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2);
+    return { pid, parent: Number(parent), state };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A zombie is no life. */
+export function isAlive(pid: number): boolean {
+  const found = processAt(pid);
+  return found !== undefined && found.state !== 'Z' && found.state !== 'X';
+}
+
+/** Children, their children and so on; a zombie among them counts, because somebody should have collected it. */
+export function descendantsOf(pid: number): number[] {
+  const all = processes();
+  const found: number[] = [];
+  for (let parents = [pid]; parents.length > 0;) {
+    const children = all.filter(({ parent }) => parents.includes(parent)).map((child) => child.pid);
+    found.push(...children);
+    parents = children;
+  }
+  return found;
+}
+
+export function untilGone(pids: readonly number[], timeoutMs?: number): Promise<unknown> {
+  return until(`the processes ${pids.join(', ')} are gone`, () => !pids.some(isAlive), timeoutMs);
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+}
+
+/** Ends the process after the test, gently at first. */
+export function reapLater(child: ChildProcess, exited: Promise<Exit>): void {
+  const killNow = (): void => void child.kill('SIGKILL');
+  process.once('exit', killNow);
+  onCleanup(async () => {
+    process.off('exit', killNow);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await within(`process ${child.pid} to end`, exited, 8000).finally(killNow);
+  });
+}

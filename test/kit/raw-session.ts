@@ -1,0 +1,171 @@
+import { Events, type Message } from './events.js';
+import { bodyOf, exchange, openExchange, type RawResponse } from './http.js';
+import { until } from './until.js';
+
+export const BOTH_TYPES = 'application/json, text/event-stream';
+
+export interface Introduction {
+  readonly protocolVersion?: string;
+  readonly capabilities?: object;
+  /** False leaves out the `notifications/initialized` at the end of the handshake. */
+  readonly ready?: boolean;
+}
+
+export interface Answer extends Message {
+  /** The answer as it was written. */
+  readonly text: string;
+  /** What came on the stream before it. */
+  readonly before: readonly Message[];
+}
+
+interface Definition {
+  readonly name: string;
+  readonly _meta?: Record<string, unknown>;
+  readonly [field: string]: unknown;
+}
+
+/** A client that speaks the wire itself, so that a test can say and see every byte. */
+export class RawSession {
+  /** What servers asked this client. */
+  readonly asked: Message[] = [];
+  /** How it answers; a question that gets nothing stays open. */
+  onQuestion: (question: Message) => object | undefined | Promise<object> = () => undefined;
+  private lastId = 0;
+
+  private constructor(
+    readonly url: string,
+    readonly id: string,
+    readonly initializeResult: Record<string, unknown>,
+  ) {}
+
+  static async open(url: string, introduction: Introduction = {}): Promise<RawSession> {
+    const { protocolVersion = '2025-11-25', capabilities = {}, ready = true } = introduction;
+    const params = { protocolVersion, capabilities, clientInfo: { name: 'raw', version: '1' } };
+    const response = await postMessage(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    const { result } = JSON.parse(response.text) as Message;
+    const id = response.headers['mcp-session-id'];
+    if (!result || typeof id !== 'string') throw new Error(`initialize failed: ${response.text}`);
+    const session = new RawSession(url, id, result);
+    if (ready) await session.notify('notifications/initialized');
+    return session;
+  }
+
+  /** A body of any kind, in this session. */
+  post(body: string | object, headers: Record<string, string> = {}): Promise<RawResponse> {
+    return postMessage(this.url, body, { 'mcp-session-id': this.id, ...headers });
+  }
+
+  notify(method: string, params?: object): Promise<RawResponse> {
+    return this.post({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Sends the answer to something a server asked. */
+  reply(id: string | number | undefined, result: object): Promise<RawResponse> {
+    return this.post({ jsonrpc: '2.0', id, result });
+  }
+
+  /** A request and its answer, whichever way it comes. `params` as text goes out as it is. */
+  async request(
+    method: string,
+    params: object | string = {},
+    id: string | number = ++this.lastId,
+  ): Promise<Answer> {
+    const exchanged = await this.open(method, params, id);
+    if (!(exchanged instanceof Events))
+      return { ...(JSON.parse(exchanged) as Message), text: exchanged, before: [] };
+    await exchanged.over(30_000);
+    const isAnswer = (message: Message): boolean => message.id === id && message.method === undefined;
+    const answer = exchanged.messages.find(isAnswer);
+    if (!answer) throw new Error('the stream ended without an answer');
+    const text = exchanged.all.at(-1)!.data;
+    return { ...answer, text, before: exchanged.messages.filter((message) => !isAnswer(message)) };
+  }
+
+  callTool(name: string, args: object = {}, id?: string | number): Promise<Answer> {
+    return this.request('tools/call', { name, arguments: args }, id);
+  }
+
+  /** A request whose answer is expected as a stream; the test reads along. */
+  async stream(
+    method: string,
+    params: object | string,
+    id: string | number = ++this.lastId,
+  ): Promise<Events> {
+    const exchanged = await this.open(method, params, id);
+    if (exchanged instanceof Events) return exchanged;
+    throw new Error(`answered with JSON: ${exchanged}`);
+  }
+
+  /** The standing stream, or the rest of a stream that broke. */
+  async listen(lastEventId?: string): Promise<Events> {
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': this.id };
+    const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const response = await openExchange(this.url, { headers: { ...headers, ...resume } });
+    if (response.statusCode !== 200) throw new Error(`GET: ${response.statusCode} ${await bodyOf(response)}`);
+    return this.attend(new Events(response));
+  }
+
+  /** Every page of a list. */
+  async list(kind: 'tools' | 'prompts'): Promise<Definition[]> {
+    const found: Definition[] = [];
+    for (let cursor: unknown, more = true; more; more = cursor !== undefined) {
+      const { result } = await this.request(`${kind}/list`, cursor === undefined ? {} : { cursor });
+      found.push(...(result?.[kind] as Definition[]));
+      cursor = result?.['nextCursor'];
+    }
+    return found;
+  }
+
+  /** The names of a list, once they are what they should be. */
+  async namesUntil(kind: 'tools' | 'prompts', expected: readonly string[]): Promise<void> {
+    const wanted = expected.toSorted().join(' ');
+    let last = '';
+    await until(`the ${kind} are ${wanted}`, async () => {
+      last = (await this.list(kind)).map(({ name }) => name).join(' ');
+      return last === wanted;
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}; they are ${last}`);
+    });
+  }
+
+  end(): Promise<RawResponse> {
+    return exchange(this.url, { method: 'DELETE', headers: { 'mcp-session-id': this.id } });
+  }
+
+  private async open(method: string, params: object | string, id: string | number): Promise<Events | string> {
+    const text = typeof params === 'string' ? params : JSON.stringify(params);
+    const start = JSON.stringify({ jsonrpc: '2.0', id, method }).slice(0, -1);
+    const response = await openExchange(this.url, {
+      method: 'POST',
+      headers: { ...MESSAGE_HEADERS, 'mcp-session-id': this.id },
+      body: `${start},"params":${text}}`,
+    });
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream');
+    return isStream ? this.attend(new Events(response)) : bodyOf(response);
+  }
+
+  private attend(events: Events): Events {
+    events.onMessage((message) => {
+      if (message.method !== undefined && message.id !== undefined) void this.answer(message);
+    });
+    return events;
+  }
+
+  private async answer(question: Message): Promise<void> {
+    this.asked.push(question);
+    const result = await this.onQuestion(question);
+    if (result) await this.reply(question.id, result);
+  }
+}
+
+const MESSAGE_HEADERS = { accept: BOTH_TYPES, 'content-type': 'application/json' };
+
+/** One POST as a proper client makes it, with any body. */
+export function postMessage(
+  url: string,
+  body: string | Buffer | object,
+  headers: Record<string, string> = {},
+): Promise<RawResponse> {
+  const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  return exchange(url, { method: 'POST', headers: { ...MESSAGE_HEADERS, ...headers }, body: raw });
+}

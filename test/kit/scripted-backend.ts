@@ -1,0 +1,229 @@
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createSocketServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { join, resolve } from 'node:path';
+import { onCleanup } from './cleanup.js';
+import type { Message } from './events.js';
+import { ScriptedCall } from './scripted-call.js';
+import { HttpFront } from './scripted-http.js';
+import type { ScriptedLink } from './scripted-link.js';
+import { PuppetLink } from './scripted-stdio.js';
+import { tempDir } from './temp-dir.js';
+import { until } from './until.js';
+
+const PUPPET = resolve('test/kit/puppet.mjs');
+
+/** A result as an object, or as text that is sent as it is. Nothing means: no answer, ever. */
+export type Reply = object | string | undefined | void;
+type Handler = (call: ScriptedCall) => Reply | Promise<Reply>;
+
+/** Thrown by a handler: the JSON-RPC error to answer with, as text that is sent as it is. */
+export class ScriptedError extends Error {
+  constructor(readonly text: string) {
+    super(text);
+  }
+}
+
+export interface Received {
+  readonly text: string;
+  readonly message: Message;
+  readonly link: ScriptedLink;
+}
+
+export const text = (words: string): object => ({ content: [{ type: 'text', text: words }] });
+
+/**
+ * An MCP server that does what the test says, and remembers what it was told. The same script serves as a child
+ * process (`stdio`) and over HTTP (`http`), side by side.
+ */
+export class ScriptedBackend {
+  /** Everything anybody sent, in order. */
+  readonly received: Received[] = [];
+  /** Every process and every HTTP session there ever was. */
+  readonly links: ScriptedLink[] = [];
+  /** Tool calls that are not answered yet, and the most there ever were. */
+  inFlight = 0;
+  mostInFlight = 0;
+  readonly front = new HttpFront(this);
+  private readonly handlers = new Map<string, Handler>();
+  private readonly tools = new Map<string, { definition: string; handler: Handler }>();
+  private readonly prompts = new Map<string, { definition: string; handler: Handler }>();
+  private socketPath = '';
+  private servers: Server[] = [];
+  private port = 0;
+
+  static async start(): Promise<ScriptedBackend> {
+    const backend = new ScriptedBackend();
+    backend.socketPath = join(tempDir(), 'puppets');
+    backend.servers = [createSocketServer((socket) => backend.adopt(socket))];
+    await listen(backend.servers[0]!, backend.socketPath);
+    await backend.openPort();
+    onCleanup(() => backend.stop());
+    return backend;
+  }
+
+  /** For the config: a child process. Flags are those of puppet.mjs. */
+  stdio(...flags: string[]): { command: string; args: string[] } {
+    return { command: process.execPath, args: [PUPPET, this.socketPath, ...flags] };
+  }
+
+  /** For the config: the same server over HTTP. */
+  get http(): { url: string } {
+    return { url: `http://127.0.0.1:${this.port}/mcp` };
+  }
+
+  /** Replaces what is answered to a method. */
+  on(method: string, handler: Handler): this {
+    this.handlers.set(method, handler);
+    return this;
+  }
+
+  /** `definition` as text is listed byte for byte. */
+  tool(name: string, handler: Handler, definition?: string): this {
+    const plain = JSON.stringify({ name, inputSchema: { type: 'object' } });
+    this.tools.set(name, { definition: definition ?? plain, handler });
+    return this;
+  }
+
+  withoutTool(name: string): this {
+    this.tools.delete(name);
+    return this;
+  }
+
+  prompt(name: string, handler: Handler, definition?: string): this {
+    this.prompts.set(name, { definition: definition ?? JSON.stringify({ name }), handler });
+    return this;
+  }
+
+  /** Says something unasked to everybody who is connected. */
+  announce(method: string, params?: object): void {
+    for (const link of this.links)
+      if (link.isOpen) link.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  countOf(method: string): number {
+    return this.messages(method).length;
+  }
+
+  messages(method: string): Received[] {
+    return this.received.filter(({ message }) => message.method === method);
+  }
+
+  /** Waits for a message that satisfies the condition, come or yet to come. */
+  heard(method: string, matches: (message: Message) => boolean = () => true): Promise<Received> {
+    return until(`the backend hears ${method}`, () =>
+      this.messages(method).find(({ message }) => matches(message)),
+    );
+  }
+
+  /** The link in use; fails when there is not exactly one. */
+  get link(): ScriptedLink {
+    const open = this.links.filter(({ isOpen }) => isOpen);
+    if (open.length !== 1) throw new Error(`${open.length} links are open`);
+    return open[0]!;
+  }
+
+  /** Nobody listens on the port any more, connections break, sessions are forgotten: the machine is down. */
+  async closePort(): Promise<void> {
+    this.front.forgetSessions();
+    const server = this.servers.pop();
+    this.front.breakConnections();
+    await new Promise((done) => server?.close(done));
+  }
+
+  async openPort(): Promise<void> {
+    const server = createHttpServer((request, response) => void this.front.serve(request, response));
+    this.front.watch(server);
+    await listen(server, this.port);
+    this.port = (server.address() as AddressInfo).port;
+    this.servers.push(server);
+  }
+
+  /** For the links: a message has come. Resolves with what to answer, if anything. */
+  async receive(textOfMessage: string, link: ScriptedLink, send: (text: string) => void): Promise<void> {
+    const message = JSON.parse(textOfMessage) as Message;
+    this.received.push({ text: textOfMessage, message, link });
+    if (message.method === undefined) return link.answered(message);
+    if (message.method === 'notifications/cancelled') return link.cancelled(message.params?.['requestId']);
+    if (message.id === undefined) return;
+    await this.answer(new ScriptedCall(message, textOfMessage, link, send));
+  }
+
+  private async answer(call: ScriptedCall): Promise<void> {
+    const isToolCall = call.method === 'tools/call';
+    if (isToolCall) this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
+    try {
+      const reply = await this.replyTo(call);
+      if (reply === undefined) await call.over;
+      else call.answer(`"result":${typeof reply === 'string' ? reply : JSON.stringify(reply)}`);
+    } catch (error) {
+      const internal = JSON.stringify({ code: -32603, message: String(error) });
+      call.answer(`"error":${error instanceof ScriptedError ? error.text : internal}`);
+    } finally {
+      if (isToolCall) this.inFlight--;
+    }
+  }
+
+  private replyTo(call: ScriptedCall): Reply | Promise<Reply> {
+    const own = this.handlers.get(call.method);
+    if (own) return own(call);
+    switch (call.method) {
+      case 'initialize':
+        return INITIALIZE_RESULT;
+      case 'ping':
+      case 'logging/setLevel':
+        return {};
+      case 'tools/list':
+        return `{"tools":[${definitions(this.tools)}]}`;
+      case 'prompts/list':
+        return `{"prompts":[${definitions(this.prompts)}]}`;
+      case 'tools/call':
+        return named(this.tools, call);
+      case 'prompts/get':
+        return named(this.prompts, call);
+      default:
+        throw new ScriptedError(`{"code":-32601,"message":"Method not found: ${call.method}"}`);
+    }
+  }
+
+  private adopt(socket: Socket): void {
+    this.links.push(new PuppetLink(socket, this));
+  }
+
+  private stop(): void {
+    for (const link of this.links) link.drop();
+    this.front.breakConnections();
+    for (const server of this.servers) server.close();
+  }
+}
+
+const INITIALIZE_RESULT = {
+  protocolVersion: '2025-11-25',
+  capabilities: {
+    tools: { listChanged: true },
+    prompts: { listChanged: true },
+    logging: {},
+    completions: {},
+  },
+  serverInfo: { name: 'scripted', version: '1' },
+};
+
+const definitions = (entries: ReadonlyMap<string, { definition: string }>): string =>
+  [...entries.values()].map(({ definition }) => definition).join(',');
+
+function named(
+  entries: ReadonlyMap<string, { handler: Handler }>,
+  call: ScriptedCall,
+): Reply | Promise<Reply> {
+  const name = String(call.params['name']);
+  const entry = entries.get(name);
+  if (!entry) throw new ScriptedError(`{"code":-32602,"message":"Unknown name: ${name}"}`);
+  return entry.handler(call);
+}
+
+function listen(server: Server, where: string | number): Promise<void> {
+  return new Promise((done, fail) => {
+    server.once('error', fail);
+    if (typeof where === 'string') server.listen(where, done);
+    else server.listen(where, '127.0.0.1', done);
+  });
+}

@@ -1,0 +1,121 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Message } from './events.js';
+import { bodyOf } from './http.js';
+import type { ScriptedBackend } from './scripted-backend.js';
+import { ScriptedLink } from './scripted-link.js';
+
+/** One session over HTTP. */
+class HttpLink extends ScriptedLink {
+  readonly pid = undefined;
+  readonly grandchild = undefined;
+  private standing: ServerResponse | undefined;
+  private unheard: string[] = [];
+
+  listen(response: ServerResponse): void {
+    openEvents(response);
+    this.standing = response;
+    for (const text of this.unheard.splice(0)) writeEvent(response, text);
+  }
+
+  get isListened(): boolean {
+    return this.standing !== undefined && !this.standing.destroyed;
+  }
+
+  send(text: string): void {
+    if (this.standing && this.isListened) writeEvent(this.standing, text);
+    else this.unheard.push(text);
+  }
+
+  drop(): void {
+    this.standing?.destroy();
+    this.closed();
+  }
+}
+
+/** The HTTP side of a scripted backend: Streamable HTTP with sessions, as plain as it can be. */
+export class HttpFront {
+  private readonly sessions = new Map<string, HttpLink>();
+  private readonly sockets = new Set<Socket>();
+  private lastSession = 0;
+  /** Statuses to answer the next POSTs with, instead of serving them. */
+  readonly refusals: number[] = [];
+
+  constructor(private readonly backend: ScriptedBackend) {}
+
+  watch(server: Server): void {
+    server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  breakConnections(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** As after a restart: the next request of an old session gets a 404. */
+  forgetSessions(): void {
+    for (const link of this.sessions.values()) link.drop();
+    this.sessions.clear();
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = request.headers['mcp-session-id'];
+    const link = typeof id === 'string' ? this.sessions.get(id) : undefined;
+    if (request.method === 'POST') return this.post(await bodyOf(request), id !== undefined, link, response);
+    if (!link) response.writeHead(404).end();
+    else if (request.method === 'GET') link.listen(response);
+    else this.end(String(id), link, response);
+  }
+
+  private async post(
+    text: string,
+    hasSession: boolean,
+    known: HttpLink | undefined,
+    response: ServerResponse,
+  ): Promise<void> {
+    const refusal = this.refusals.shift();
+    const message = JSON.parse(text) as Message;
+    if (refusal !== undefined) return void response.writeHead(refusal).end();
+    if (hasSession && !known) return void response.writeHead(404).end();
+    const link = known ?? this.open(response);
+    const isRequest = message.method !== undefined && message.id !== undefined;
+    if (!isRequest) response.writeHead(202).end();
+    await this.backend.receive(text, link, (said) => say(response, said));
+  }
+
+  private open(response: ServerResponse): HttpLink {
+    const id = `session-${++this.lastSession}`;
+    const link = new HttpLink();
+    this.sessions.set(id, link);
+    this.backend.links.push(link);
+    response.setHeader('mcp-session-id', id);
+    return link;
+  }
+
+  private end(id: string, link: HttpLink, response: ServerResponse): void {
+    this.sessions.delete(id);
+    link.drop();
+    response.writeHead(200).end();
+  }
+}
+
+/** The answer alone goes as JSON; anything before it makes a stream of the response. */
+function say(response: ServerResponse, text: string): void {
+  if (response.destroyed) return;
+  const isAnswer = !('method' in (JSON.parse(text) as Message));
+  if (isAnswer && !response.headersSent) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    return;
+  }
+  if (!response.headersSent) openEvents(response);
+  writeEvent(response, text);
+  if (isAnswer) response.end();
+}
+
+function openEvents(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+}
+
+const writeEvent = (response: ServerResponse, text: string): void => void response.write(`data: ${text}\n\n`);

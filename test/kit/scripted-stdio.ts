@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { ScriptedBackend } from './scripted-backend.js';
+import { ScriptedLink } from './scripted-link.js';
+
+/** A puppet process at the other end of a socket. */
+export class PuppetLink extends ScriptedLink {
+  pid: number | undefined;
+  grandchild: number | undefined;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly backend: ScriptedBackend,
+  ) {
+    super();
+    createInterface({ input: socket }).on('line', (line) => this.read(line));
+    socket.on('error', () => {});
+    socket.on('close', () => this.closed());
+  }
+
+  send(text: string): void {
+    if (this.isOpen) this.socket.write(`${text}\n`);
+  }
+
+  drop(): void {
+    this.socket.destroy();
+  }
+
+  private read(line: string): void {
+    if (this.pid === undefined) Object.assign(this, JSON.parse(line));
+    else void this.backend.receive(line, this, (text) => this.send(text));
+  }
+}

@@ -1,0 +1,161 @@
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { JsonRpcLink, type LinkOptions } from '../../src/backends/json-rpc-link.js';
+import type { LinkTransport, Received } from '../../src/backends/transport.js';
+import { LATEST } from '../../src/mcp/revisions/revision.js';
+
+/** A message that the link under test has sent. */
+export interface Sent {
+  readonly text: string;
+  readonly id?: RequestId;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export interface Script {
+  /** What the server answers to `initialize`; `null` lets it never answer. */
+  readonly facts?: object | null;
+  start?(): Promise<void>;
+  /** Called for everything that is sent. What it throws or rejects with is a delivery that failed. */
+  onSend?(sent: Sent): unknown;
+  onClose?(): Promise<void>;
+}
+
+export const FACTS = {
+  protocolVersion: LATEST.version,
+  capabilities: { tools: {}, prompts: {}, logging: {} },
+  serverInfo: { name: 'scripted', version: '1' },
+};
+
+/** A wire in memory: the spec is the server at its other end, and says everything by hand. */
+export class ScriptedTransport implements LinkTransport {
+  onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+
+  /** Everything sent after the handshake, in order. */
+  readonly sent: Sent[] = [];
+  readonly handshake: Sent[] = [];
+  readonly abandoned: RequestId[] = [];
+  readonly stderr: string[] = [];
+  starts = 0;
+  closes = 0;
+  protocolVersion: string | undefined;
+  hasStandingStream = false;
+  pid: number | undefined;
+
+  constructor(private readonly script: Script = {}) {}
+
+  async start(): Promise<void> {
+    this.starts++;
+    await this.script.start?.();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.take(JSON.stringify(message));
+  }
+
+  sendText(text: string): Promise<void> {
+    return this.take(text);
+  }
+
+  setProtocolVersion(version: string): void {
+    this.protocolVersion = version;
+  }
+
+  openStandingStream(): void {
+    this.hasStandingStream = true;
+  }
+
+  abandon(requestId: RequestId): void {
+    this.abandoned.push(requestId);
+  }
+
+  stderrTail(): readonly string[] {
+    return this.stderr;
+  }
+
+  async close(): Promise<void> {
+    this.closes++;
+    await this.script.onClose?.();
+    this.onclose?.();
+  }
+
+  /** The only message of this method so far. */
+  only(method: string): Sent {
+    const found = this.all(method);
+    if (found.length !== 1) throw new Error(`${found.length} messages ${method}`);
+    return found[0]!;
+  }
+
+  all(method: string): Sent[] {
+    return this.sent.filter((sent) => sent.method === method);
+  }
+
+  /** What the link has answered to a request of the server. */
+  replyTo(id: RequestId): Sent | undefined {
+    return this.sent.find((sent) => sent.id === id && sent.method === undefined);
+  }
+
+  answer(id: RequestId | undefined, result: unknown): void {
+    this.receive({ id, result });
+  }
+
+  refuse(id: RequestId | undefined, error: unknown): void {
+    this.receive({ id, error });
+  }
+
+  notify(method: string, params?: unknown, requestId?: RequestId): void {
+    this.receive({ method, params }, requestId);
+  }
+
+  ask(id: RequestId, method: string, params?: unknown, requestId?: RequestId): void {
+    this.receive({ id, method, params }, requestId);
+  }
+
+  /** Any message; `requestId` is given where the transport knows on whose stream it came. */
+  receive(message: object, requestId?: RequestId): void {
+    this.receiveText(JSON.stringify({ jsonrpc: '2.0', ...message }), requestId);
+  }
+
+  receiveText(text: string, requestId?: RequestId): void {
+    this.onmessage?.(
+      JSON.parse(text) as JSONRPCMessage,
+      requestId === undefined ? { text } : { text, requestId },
+    );
+  }
+
+  /** The connection is gone. */
+  hangUp(error?: Error): void {
+    if (error) this.onerror?.(error);
+    this.onclose?.();
+  }
+
+  private async take(text: string): Promise<void> {
+    const sent: Sent = { ...(JSON.parse(text) as Omit<Sent, 'text'>), text };
+    const isHandshake = sent.method === 'initialize' || sent.method === 'notifications/initialized';
+    (isHandshake ? this.handshake : this.sent).push(sent);
+    await this.script.onSend?.(sent);
+    const { facts = FACTS } = this.script;
+    if (sent.method === 'initialize' && facts !== null) this.answer(sent.id!, facts);
+  }
+}
+
+export const LINK_OPTIONS: LinkOptions = {
+  server: 'db',
+  version: '9.9',
+  connectTimeoutMs: 1000,
+  capabilities: { sampling: {} },
+};
+
+/** A link that is up, and the server at its other end. */
+export async function linkTo(
+  script: Script = {},
+  options: Partial<LinkOptions> = {},
+): Promise<{ transport: ScriptedTransport; link: JsonRpcLink }> {
+  const transport = new ScriptedTransport(script);
+  const { signal } = new AbortController();
+  const link = await JsonRpcLink.connect(transport, { ...LINK_OPTIONS, ...options }, signal);
+  return { transport, link };
+}

@@ -1,0 +1,39 @@
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as TransportV2,
+} from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { onCleanup } from './cleanup.js';
+
+export { ClientV1, ClientV2 };
+
+const INFO = { name: 'e2e', version: '1' };
+
+/** The SDK of the 2025 era. `prepare` sets handlers before the handshake. */
+export async function connectV1(
+  url: string,
+  capabilities: object = {},
+  prepare: (client: ClientV1) => void = () => {},
+): Promise<ClientV1> {
+  const client = new ClientV1(INFO, { capabilities });
+  prepare(client);
+  const transport = new TransportV1(new URL(url));
+  onCleanup(() => client.close());
+  await client.connect(transport);
+  return client;
+}
+
+/** The SDK of the 2026 era, speaking as in 2025. */
+export async function connectV2(
+  url: string,
+  capabilities: object = {},
+  prepare: (client: ClientV2) => void = () => {},
+): Promise<ClientV2> {
+  const client = new ClientV2(INFO, { capabilities, versionNegotiation: { mode: 'legacy' } });
+  prepare(client);
+  const transport = new TransportV2(new URL(url));
+  onCleanup(() => client.close());
+  await client.connect(transport);
+  return client;
+}

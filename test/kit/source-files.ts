@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import ts from 'typescript';
+import type { SourceFile } from './house-rules.js';
+
+/** Every source below a folder, its specs left out. */
+export function sourceFilesIn(root: string): SourceFile[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path) && !/\.spec\.tsx?$/.test(path))
+    .toSorted()
+    .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
+}
+
+export function readSource(path: string, text: string): SourceFile {
+  const specifiers = [...new Set(specifiersIn(path, text))];
+  return {
+    path,
+    lines: text.trimEnd().split('\n').length,
+    imports: specifiers
+      .filter(isFile)
+      .map((to) => posix.join(posix.dirname(path), to).replace(/\.js(x?)$/, '.ts$1')),
+    packages: specifiers.filter((specifier) => !isFile(specifier)),
+  };
+}
+
+const isFile = (specifier: string): boolean => specifier.startsWith('.');
+
+/** What follows `from`, `import` and `import(`, types included: a type is knowledge of the other file too. */
+function specifiersIn(path: string, text: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const specifier = specifierOf(node);
+    if (specifier && ts.isStringLiteralLike(specifier)) found.push(specifier.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  return found;
+}
+
+function specifierOf(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isImportTypeNode(node))
+    return ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
+  const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  return isDynamic ? node.arguments[0] : undefined;
+}

@@ -1,0 +1,22 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AuditLog } from '../../dist/admin/audit/audit-log.js';
+import { verifyAudit } from '../../dist/admin/audit/verify-audit.js';
+import { DirectoryLock } from '../../dist/cluster/directory-lock.js';
+
+/** Adds entries until there is no room for another, then makes room. Prints how that went. */
+const [directory = ''] = process.argv.slice(2);
+const path = join(directory, 'audit.jsonl');
+const lock = new DirectoryLock(directory);
+const audit = await AuditLog.open(directory, lock);
+const event = { actor: 'a', action: 'b', target: 'c', outcome: 'd', requestId: 'e' };
+
+const kinds = [];
+while (kinds.length < 2) await audit.append(event).catch((error) => kinds.push(error.kind));
+const before = await verifyAudit(path);
+// As if the file had been full by our own measure.
+await rename(path, `${path}.1`);
+await audit.append(event);
+const after = await verifyAudit(path);
+process.stdout.write(JSON.stringify({ kinds, added: before.entries, then: after.entries }));
+await lock.release();

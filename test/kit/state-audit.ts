@@ -1,0 +1,37 @@
+import { AuditLog, type AuditOptions } from '../../src/admin/audit/audit-log.js';
+import { DirectoryLock } from '../../src/cluster/directory-lock.js';
+import type { AuditEvent } from '../../src/admin/audit/audit-entry.js';
+import { onCleanup } from './cleanup.js';
+
+export interface OpenAudit {
+  readonly audit: AuditLog;
+  /** What a gateway does when it stops. The lock is also released after the test. */
+  end(): Promise<void>;
+}
+
+/** The audit log of a directory, opened as a gateway opens it. */
+export async function openAudit(directory: string, options?: AuditOptions): Promise<OpenAudit> {
+  const lock = new DirectoryLock(directory);
+  onCleanup(() => lock.release());
+  const audit = await AuditLog.open(directory, lock, options);
+  const end = async (): Promise<void> => {
+    await audit.close();
+    await lock.release();
+  };
+  return { audit, end };
+}
+
+export const auditEvent = (n: number): AuditEvent => ({
+  actor: 'admin',
+  action: 'server.disable',
+  target: `server ${n}`,
+  outcome: 'done',
+  requestId: `request-${n}`,
+});
+
+/** A log with this many entries, in one life. */
+export async function writeAudit(directory: string, entries: number, options?: AuditOptions): Promise<void> {
+  const { audit, end } = await openAudit(directory, options);
+  for (let n = 1; n <= entries; n++) await audit.append(auditEvent(n));
+  await end();
+}

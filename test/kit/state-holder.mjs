@@ -1,0 +1,8 @@
+import { DirectoryLock } from '../../dist/cluster/directory-lock.js';
+
+/** Holds the lock of a directory. `exit` ends at once without releasing it, `stay` says so and lives on. */
+const [directory = '', then] = process.argv.slice(2);
+await new DirectoryLock(directory).acquire();
+if (then === 'exit') process.exit(0);
+process.stdout.write('held\n');
+setInterval(() => undefined, 1000);

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decideServer } from '../../dist/cluster/decisions.js';
+import { DirectoryLock } from '../../dist/cluster/directory-lock.js';
+import { FileDesiredState } from '../../dist/cluster/file-desired-state.js';
+
+/** Decides more and more until there is no room for it, and then less again. Prints how that went. */
+const [directory = ''] = process.argv.slice(2);
+const lock = new DirectoryLock(directory);
+const state = await FileDesiredState.open(directory, lock, console);
+
+const decide = (server, definition) =>
+  state.update((decisions) => decideServer(decisions, server, () => ({ definition })));
+
+let before = state.current;
+let refusal;
+for (let i = 0; i < 1000 && !refusal; i++) {
+  before = state.current;
+  await decide(`server ${i}`, { note: 'x'.repeat(100) }).catch((error) => (refusal = error));
+}
+const { revision } = state.current;
+const stored = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8')).revision;
+const leftOver = readdirSync(directory).filter((name) => name.endsWith('.tmp'));
+const sameAsBefore = state.current === before;
+const shrunk = await decide('server 0', {});
+const outcome = { kind: refusal?.kind, revision, stored, leftOver, sameAsBefore };
+process.stdout.write(JSON.stringify({ ...outcome, afterShrinking: shrunk.revision }));
+await state.close();
+await lock.release();

@@ -1,0 +1,27 @@
+import { writeSync } from 'node:fs';
+import { AuditLog } from '../../dist/admin/audit/audit-log.js';
+import { decideServer } from '../../dist/cluster/decisions.js';
+import { DirectoryLock } from '../../dist/cluster/directory-lock.js';
+import { FileDesiredState } from '../../dist/cluster/file-desired-state.js';
+
+/**
+ * Changes the state of a directory as the admin API does, over and over, until it is killed. Everything that was
+ * acknowledged is on stdout at once: what was printed before the kill must be there after it.
+ */
+const [directory = ''] = process.argv.slice(2);
+const lock = new DirectoryLock(directory);
+const state = await FileDesiredState.open(directory, lock, console);
+const audit = await AuditLog.open(directory, lock);
+
+for (;;) {
+  const requestId = `request ${state.current.revision + 1}`;
+  const event = { actor: 'test', action: 'write', target: 'counter', outcome: 'accepted', requestId };
+  const { seq } = await audit.append(event);
+  const { revision } = await state.update((decisions) => {
+    const next = decisions.revision + 1;
+    // Several blocks of the disk, and every part of it says which revision it belongs to.
+    const definition = { marks: Array.from({ length: 500 }, () => next) };
+    return decideServer(decisions, 'counter', () => ({ enabled: next % 2 === 0, definition }));
+  });
+  writeSync(1, `${revision} ${seq}\n`);
+}

@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onCleanup } from './cleanup.js';
+
+/** A directory of its own, gone after the test. */
+export function tempDir(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
+  onCleanup(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../src/config/load-config.js';
+import { ERROR_CODES } from '../src/core/errors.js';
+import { SERVER_MARK } from '../src/core/name-table.js';
+import { LATEST, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
+
+/*
+ * What clients, operators and their scripts rely on, written out. A pin that goes red is a change of the contract:
+ * change it here only together with the changelog.
+ */
+
+const read = (text: string) => readConfig({ text, file: 'pins.yaml', env: {} });
+
+describe('error kinds', () => {
+  it('have their JSON-RPC codes and HTTP statuses', () => {
+    expect(Object.entries(ERROR_CODES).map(([kind, { code, http }]) => `${kind} ${code} ${http}`)).toEqual([
+      'parse-error -32700 400',
+      'invalid-request -32600 400',
+      'method-not-found -32601 200',
+      'invalid-params -32602 200',
+      'tool-not-found -32602 200',
+      'prompt-not-found -32602 200',
+      'resource-not-found -32002 200',
+      'internal -32603 200',
+      'server-unavailable -31003 200',
+      'timeout -31008 200',
+      'cancelled -31099 200',
+      'overloaded -31029 200',
+      'limit-exceeded -31029 200',
+      'client-unable -31021 200',
+      'bad-request -32000 400',
+      'session-required -32000 400',
+      'session-not-found -32001 404',
+      'unauthorized -32000 401',
+      'insufficient-scope -32000 403',
+      'forbidden -32000 403',
+      'not-found -32000 404',
+      'method-not-allowed -32000 405',
+      'not-acceptable -32000 406',
+      'conflict -32000 409',
+      'payload-too-large -32000 413',
+      'unsupported-media-type -32000 415',
+      'draining -32000 503',
+      'storage-full -31007 507',
+      'storage-unavailable -31005 503',
+    ]);
+  });
+
+  it('of our own have codes outside the range that the protocol keeps to itself', () => {
+    const ofTheProtocol = [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002];
+    const own = Object.values(ERROR_CODES)
+      .map(({ code }) => code as number)
+      .filter((code) => !ofTheProtocol.includes(code));
+    expect(own.filter((code) => code >= -32768 && code <= -32000)).toEqual([]);
+  });
+});
+
+describe('the protocol', () => {
+  it('is spoken in these revisions, newest first', () => {
+    expect(SUPPORTED_VERSIONS).toEqual([
+      '2025-11-25',
+      '2025-06-18',
+      '2025-03-26',
+      '2024-11-05',
+      '2024-10-07',
+    ]);
+    expect(LATEST.version).toBe('2025-11-25');
+  });
+
+  it('marks what is listed with the server it comes from', () => {
+    expect(SERVER_MARK).toBe('io.gatehouse/server');
+  });
+});
+
+describe('the application', () => {
+  let facts: Record<'requests' | 'notifications' | 'routes', string[]>;
+
+  beforeAll(() => {
+    const options = { encoding: 'utf8', timeout: 30_000 } as const;
+    facts = JSON.parse(execFileSync(process.execPath, ['test/kit/app-facts.mjs'], options)) as typeof facts;
+  }, 30_000);
+
+  it('has handlers for these MCP requests', () => {
+    expect(facts.requests.toSorted()).toEqual([
+      'completion/complete',
+      'initialize',
+      'logging/setLevel',
+      'ping',
+      'prompts/get',
+      'prompts/list',
+      'tools/call',
+      'tools/list',
+    ]);
+  });
+
+  it('has handlers for these MCP notifications', () => {
+    expect(facts.notifications.toSorted()).toEqual([
+      'notifications/cancelled',
+      'notifications/initialized',
+      'notifications/progress',
+      'notifications/roots/list_changed',
+    ]);
+  });
+
+  it('answers these HTTP routes', () => {
+    expect(facts.routes.toSorted()).toEqual([
+      'DELETE /mcp',
+      'GET /health/live',
+      'GET /health/ready',
+      'GET /health/startup',
+      'GET /mcp',
+      'HEAD /health/live',
+      'HEAD /health/ready',
+      'HEAD /health/startup',
+      'OPTIONS /mcp',
+      'POST /mcp',
+    ]);
+  });
+});
+
+describe('the configuration', () => {
+  it('has the defaults that the design names', () => {
+    expect(read('{}')).toMatchObject({
+      http: { host: '127.0.0.1', port: 3000, allowedHosts: [], allowedOrigins: [] },
+      stateDir: '.gatehouse',
+      naming: { tools: 'always', separator: '__' },
+      limits: { sessions: 10000, pageSize: 200, requestBytes: 4194304 },
+    });
+  });
+
+  it('has the defaults of a server that the design names', () => {
+    const { mcpServers } = read(
+      'mcpServers: { fs: { command: npx }, github: { url: "https://x.example/mcp" } }',
+    );
+    const common = { enabled: true, concurrency: 8, queue: 100, timeoutMs: 60000, tools: { disabled: [] } };
+    expect(mcpServers.get('fs')).toMatchObject({ ...common, type: 'stdio', args: [], env: {} });
+    expect(mcpServers.get('github')).toMatchObject({ ...common, type: 'http', headers: {} });
+  });
+});
