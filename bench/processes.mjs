@@ -2,6 +2,7 @@ import { fork, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 const START_TIMEOUT_MS = 15_000;
+const LAST_WORDS = 20;
 const children = new Set();
 
 // Whatever ends this process ends those it has started.
@@ -14,13 +15,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 export async function startServer(args, env = {}) {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   track(child, args[0]);
   const line = await new Promise((resolve, reject) => {
-    const lines = createInterface({ input: child.stdout });
-    lines.once('line', resolve);
-    lines.once('close', () => reject(new Error(`${args[0]} ended before it listened`)));
+    createInterface({ input: child.stdout }).once('line', resolve);
     setTimeout(() => reject(new Error(`${args[0]} did not listen in time`)), START_TIMEOUT_MS).unref();
   });
   return { url: line.trim().split(' ').at(-1), pid: child.pid };
@@ -28,7 +27,7 @@ export async function startServer(args, env = {}) {
 
 /** Starts a process that answers one message at a time. */
 export function startWorker(path) {
-  const child = fork(path);
+  const child = fork(path, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
   track(child, path);
   return (job) =>
     new Promise((resolve, reject) => {
@@ -37,12 +36,16 @@ export function startWorker(path) {
     });
 }
 
-/** A benchmark without one of its processes measures nothing. */
+/** A benchmark without one of its processes measures nothing: it ends with that one, and shows why. */
 function track(child, name) {
+  const words = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (words.push(line) > LAST_WORDS) words.shift();
+  });
   children.add(child);
-  child.once('exit', (code, signal) => {
+  child.once('close', (code, signal) => {
     children.delete(child);
-    console.error(`bench: ${name} ended (${signal ?? code})`);
+    console.error([...words, `bench: ${name} ended (${signal ?? code})`].join('\n'));
     process.exit(1);
   });
 }

@@ -1,10 +1,12 @@
 // `npm run bench [-- calls lists]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
+import { busyShare } from './cpu-time.mjs';
 import { openStage } from './stage.mjs';
 import { calls } from './suites/calls.mjs';
 import { lists } from './suites/lists.mjs';
 
 const SUITES = { calls, lists };
 const LONGEST_MS = 300_000;
+const BUSY = 0.2;
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
 const unknown = chosen.filter((name) => !Object.hasOwn(SUITES, name));
@@ -19,6 +21,9 @@ setTimeout(() => {
 }, LONGEST_MS).unref();
 
 try {
+  const busy = await busyShare();
+  if (busy > BUSY)
+    console.log(`${Math.round(busy * 100)} % of this machine is busy already: ratios will be too low\n`);
   const stage = await openStage();
   let failed = false;
   for (const name of chosen) {

@@ -66,6 +66,33 @@ describe('JsonLogger', () => {
     expect(entries()).toMatchObject([{ message: 'lost', stack: error.stack, context: 'Room' }]);
   });
 
+  it('writes the cause of an Error', () => {
+    loggerAt('log').error(new Error('lost', { cause: new Error('the wire was cut') }), 'Room');
+    expect(entries()).toMatchObject([{ cause: expect.stringContaining('the wire was cut') }]);
+  });
+
+  it('lets no field of a message take the place of time, level or context', () => {
+    loggerAt('log').warn({ message: 'a', time: 'never', level: 'debug', context: 'Elsewhere' }, 'Room');
+    expect(entries()).toMatchObject([{ level: 'warn', context: 'Room', message: 'a' }]);
+    expect(entries()).not.toMatchObject([{ time: 'never' }]);
+  });
+
+  it('writes a line even of what JSON cannot say', () => {
+    const circle: Record<string, unknown> = { message: 'a', big: 1n };
+    circle['self'] = circle;
+    circle['twice'] = [circle['big'], { also: circle['big'] }];
+    loggerAt('log').warn(circle, 'Room');
+    expect(entries()).toMatchObject([
+      { big: '1', self: { self: '[circular]' }, twice: ['1', { also: '1' }] },
+    ]);
+  });
+
+  it('writes what Nest says of its own start only to those who debug', () => {
+    loggerAt('log').log('Mapped {/health/live, GET} route', 'RouterExplorer');
+    loggerAt('debug').log('Mapped {/health/ready, GET} route', 'RouterExplorer');
+    expect(entries()).toMatchObject([{ level: 'debug', message: 'Mapped {/health/ready, GET} route' }]);
+  });
+
   it('takes a lone detail of an error for its context, and the first of two for its stack', () => {
     const logger = loggerAt('log');
     logger.error('a');

@@ -1,9 +1,17 @@
 import type { LoggerService } from '@nestjs/common';
-
-const LEVELS = ['debug', 'log', 'warn', 'error'] as const;
-export type LogLevel = (typeof LEVELS)[number];
+import { LOG_LEVELS, type LogLevel } from './config/log-settings.js';
 
 const REDACTED = '[redacted]';
+
+/** What Nest says of itself while it starts: of use to those who debug, and forty lines to everybody else. */
+const FRAMEWORK = new Set([
+  'InstanceLoader',
+  'NestApplication',
+  'NestFactory',
+  'NestMicroservice',
+  'RouterExplorer',
+  'RoutesResolver',
+]);
 
 /**
  * One JSON line per entry, on stderr: stdout belongs to the line that says where we listen. Secrets are taken out by
@@ -11,18 +19,22 @@ const REDACTED = '[redacted]';
  */
 export class JsonLogger implements LoggerService {
   private readonly threshold: number;
-  private readonly secrets: readonly string[];
+  private secrets: readonly string[] = [];
 
   constructor(
     level: LogLevel,
     secrets: readonly string[] = [],
     private readonly write: (line: string) => void = (line) => process.stderr.write(line),
   ) {
-    this.threshold = LEVELS.indexOf(level);
+    this.threshold = LOG_LEVELS.indexOf(level);
+    this.addSecrets(secrets);
+  }
+
+  /** From now on these values appear in no line. */
+  addSecrets(secrets: readonly string[]): void {
     // In JSON a secret stands in its escaped form. The longest goes first: it may begin like a shorter one.
-    this.secrets = secrets
-      .map((secret) => JSON.stringify(secret).slice(1, -1))
-      .toSorted((a, b) => b.length - a.length);
+    const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+    this.secrets = [...new Set([...this.secrets, ...escaped])].toSorted((a, b) => b.length - a.length);
   }
 
   debug(message: unknown, context?: string): void {
@@ -34,7 +46,7 @@ export class JsonLogger implements LoggerService {
   }
 
   log(message: unknown, context?: string): void {
-    this.print('log', message, context);
+    this.print(FRAMEWORK.has(context ?? '') ? 'debug' : 'log', message, context);
   }
 
   warn(message: unknown, context?: string): void {
@@ -46,16 +58,16 @@ export class JsonLogger implements LoggerService {
     this.print('error', message, context, stack);
   }
 
+  fatal(message: unknown, ...details: unknown[]): void {
+    this.error(message, ...details);
+  }
+
   private print(level: LogLevel, message: unknown, context: unknown, stack?: unknown): void {
-    if (LEVELS.indexOf(level) < this.threshold) return;
-    const entry = {
-      time: new Date().toISOString(),
-      level,
-      context,
-      ...fieldsOf(message),
-      ...(stack ? { stack } : {}),
-    };
-    this.write(`${this.redact(JSON.stringify(entry))}\n`);
+    if (LOG_LEVELS.indexOf(level) < this.threshold) return;
+    const head = { time: new Date().toISOString(), level, context };
+    // Twice: it stands first, and no field of the message takes its place.
+    const entry = { ...head, ...fieldsOf(message), ...(stack ? { stack } : {}), ...head };
+    this.write(`${this.redact(toLine(entry))}\n`);
   }
 
   private redact(line: string): string {
@@ -64,6 +76,25 @@ export class JsonLogger implements LoggerService {
 }
 
 function fieldsOf(message: unknown): object {
-  if (message instanceof Error) return { message: message.message, stack: message.stack };
+  if (message instanceof Error) {
+    const { stack, cause } = message;
+    return { message: message.message, stack, ...(cause === undefined ? {} : { cause: describe(cause) }) };
+  }
   return typeof message === 'object' && message !== null ? message : { message: String(message) };
+}
+
+const describe = (cause: unknown): string =>
+  cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause);
+
+/** A line is written whatever is in it: what JSON cannot say is left out, and a circle ends where it closes. */
+function toLine(entry: object): string {
+  const path: unknown[] = [];
+  return JSON.stringify(entry, function (this: unknown, _key, value: unknown) {
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value !== 'object' || value === null) return value;
+    path.length = path.indexOf(this) + 1;
+    if (path.includes(value)) return '[circular]';
+    path.push(value);
+    return value;
+  });
 }

@@ -42,8 +42,8 @@ describe('loadConfig', () => {
 
 describe('readConfig', () => {
   it('fills in every default', () => {
-    const { mcpServers, ...settings } = read('{}');
-    expect(mcpServers.size).toBe(0);
+    const { mcpServers, projects, ...settings } = read('{}');
+    expect([mcpServers.size, projects.size]).toEqual([0, 0]);
     expect(settings).toEqual({
       http: {
         host: '127.0.0.1',
@@ -65,6 +65,9 @@ describe('readConfig', () => {
         replayEvents: 256,
         inFlightPerSession: 100,
       },
+      metrics: { public: false, aliases: true },
+      readiness: { requireServers: [] },
+      admin: { allowStdio: false },
       shutdown: { drainMs: 25000 },
       log: { level: 'log' },
       secrets: [],

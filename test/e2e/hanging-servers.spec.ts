@@ -79,6 +79,7 @@ describe('servers that hang', () => {
       async () => (await session.callTool('stuck__echo')).result !== undefined,
     );
     stuck.on('ping', () => undefined);
+    const from = gateway.logs.length;
     for (let turn = 0; turn < 3; turn++) {
       const { error } = await session.callTool('stuck__hang');
       expect(error).toMatchObject({ code: -31008, data: { code: 'TIMEOUT', server: 'stuck' } });
@@ -87,10 +88,10 @@ describe('servers that hang', () => {
     const { error } = await session.callTool('stuck__echo');
     expect(performance.now() - began).toBeLessThan(250);
     expect(error).toMatchObject({ code: -31003, data: { code: 'SERVER_UNAVAILABLE', server: 'stuck' } });
-    await gateway.logged({ level: 'warn', message: 'server does not answer', server: 'stuck' });
+    await gateway.logged({ level: 'warn', message: 'server does not answer', server: 'stuck' }, from);
 
     stuck.on('ping', () => ({}));
-    await gateway.logged({ message: 'server answers again', server: 'stuck' }, 15_000);
+    await gateway.logged({ message: 'server answers again', server: 'stuck' }, from, 15_000);
     expect((await session.callTool('stuck__echo')).result).toEqual(text('echo'));
   });
 

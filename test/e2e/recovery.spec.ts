@@ -108,7 +108,7 @@ describe('a server that dies', () => {
 
     it('is in the log: its end with the reason, its return, and the calls it cost', async () => {
       const lost = await gateway.logged({ level: 'warn', server: 'victim', message: 'server is retrying' });
-      expect(lost['reason']).toMatch(/SIGKILL/);
+      expect(lost['reason']).toMatch(/killed by SIGKILL|closed its std/);
       const ready = gateway.logs.filter(
         ({ message, server }) => message === 'server is ready' && server === 'victim',
       );
@@ -158,11 +158,23 @@ describe('an HTTP server that is restarted', () => {
 
   const echo = (message: string): Promise<Answer> => session.callTool('s__echo', { message });
 
-  it('and has forgotten the session is greeted once, however many calls find out, and no client notices', async () => {
+  it('and has forgotten the session is greeted once, and the call that found out is made again', async () => {
+    const before = backend.countOf('initialize');
+    backend.front.forgetSessions();
+    expect((await echo('first')).result).toEqual(text('first'));
+    expect(backend.countOf('initialize')).toBe(before + 1);
+    expect(backend.messages('tools/call').filter(({ text: sent }) => sent.includes('first'))).toHaveLength(1);
+  });
+
+  it('is greeted once, however many calls find out; none gets anything but its result or -31003', async () => {
     const before = backend.countOf('initialize');
     backend.front.forgetSessions();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo(`${index}`)));
-    expect(answers.map(({ result }) => result)).toEqual(answers.map((_, index) => text(`${index}`)));
+    answers.forEach(({ result, error }, index) => {
+      if (error) expect(error).toEqual(UNAVAILABLE('s'));
+      else expect(result).toEqual(text(`${index}`));
+    });
+    expect((await echo('after')).result).toEqual(text('after'));
     expect(backend.countOf('initialize')).toBe(before + 1);
     expect(backend.countOf('notifications/initialized')).toBe(backend.countOf('initialize'));
   });

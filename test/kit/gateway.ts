@@ -68,7 +68,8 @@ export class Gateway {
 
   async listening(timeoutMs = 15_000): Promise<void> {
     await until('the gateway listens', () => this.stdout.includes('\n') || !this.isRunning, timeoutMs);
-    if (!this.isRunning) throw new Error(`the gateway did not start: ${this.stderr || this.logs.at(-1)?.message}`);
+    if (!this.isRunning)
+      throw new Error(`the gateway did not start: ${this.stderr || this.logs.at(-1)?.message}`);
   }
 
   /** Waits until these servers have been asked what they offer. */
@@ -81,12 +82,13 @@ export class Gateway {
     await session.end();
   }
 
-  /** The first entry, among those after `from`, that has these fields. */
-  logged(fields: Record<string, unknown>, timeoutMs?: number): Promise<LogEntry> {
-    const entries = Object.entries(fields);
+  /** The first entry with these fields, come or yet to come; entries before `from` do not count. */
+  logged(fields: Record<string, unknown>, from = 0, timeoutMs?: number): Promise<LogEntry> {
+    const wanted = Object.entries(fields);
+    const matches = (entry: LogEntry): boolean => wanted.every(([key, value]) => entry[key] === value);
     return until(
       `the log says ${JSON.stringify(fields)}`,
-      () => this.logs.find((entry) => entries.every(([key, value]) => entry[key] === value)),
+      () => this.logs.slice(from).find(matches),
       timeoutMs,
     );
   }

@@ -1,0 +1,138 @@
+import { getEventListeners } from 'node:events';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it } from '@jest/globals';
+import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { JsonText } from '../core/json-text.js';
+import { readMessage, type Inbound } from '../mcp/json-rpc.js';
+import { canBeAsked, ClientQuestions } from './client-questions.js';
+
+type Response = Extract<Inbound, { kind: 'response' }>;
+
+/** What the client sends, as the intake reads it. */
+const response = (text: string): Response => readMessage(JSON.parse(text), text) as Response;
+
+function asking(params?: string) {
+  const questions = new ClientQuestions();
+  const abortion = new AbortController();
+  const sent: { id?: number; method?: string; params?: Record<string, unknown> }[] = [];
+  const progress: string[] = [];
+  const ask = () =>
+    outcomeOf(
+      questions.ask(
+        'sampling/createMessage',
+        params === undefined ? undefined : new JsonText(params),
+        { signal: abortion.signal, onProgress: ({ text }) => progress.push(text) },
+        (message) => sent.push(JSON.parse(message) as object),
+      ),
+    );
+  return { questions, abortion, sent, progress, ask };
+}
+
+describe('a question to a client', () => {
+  it('goes out under an id of the session, and its answer comes back as it was written', async () => {
+    const { questions, sent, ask } = asking('{"n":1}');
+    const [first, second] = [ask(), ask()];
+    expect(sent).toMatchObject([
+      { id: 1, method: 'sampling/createMessage', params: { n: 1 } },
+      { id: 2, method: 'sampling/createMessage', params: { n: 1 } },
+    ]);
+    expect(questions.answer(response('{"jsonrpc":"2.0","id":2,"result":{ "n":1.0 }}'))).toBe(true);
+    await settled();
+    expect(second.value?.text).toBe('{ "n":1.0 }');
+    expect(first).toEqual({});
+  });
+
+  it('without params goes out without', () => {
+    const { sent, ask } = asking();
+    ask();
+    expect(sent[0]).toEqual({ jsonrpc: '2.0', id: 1, method: 'sampling/createMessage' });
+  });
+
+  it("is refused with the client's own error", async () => {
+    const { questions, ask } = asking();
+    const outcome = ask();
+    const error = '{"code":-1,"message":"rejected","data":1.0}';
+    questions.answer(response(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
+    await settled();
+    expect(outcome.error).toMatchObject({ code: -1, message: 'rejected', text: error });
+  });
+
+  it('is answered once, and only under its own id', () => {
+    const { questions, ask } = asking();
+    ask();
+    const answers = ['"1"', '7', '1', '1'].map((id) =>
+      questions.answer(response(`{"jsonrpc":"2.0","id":${id},"result":{}}`)),
+    );
+    expect(answers).toEqual([false, false, true, false]);
+  });
+
+  it('is taken back from the client when it is no longer wanted', async () => {
+    const { questions, abortion, sent, ask } = asking();
+    const outcome = ask();
+    abortion.abort();
+    await settled();
+    expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+    expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    expect(questions.answer(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
+  });
+
+  it('leaves no listener behind, however it ends', () => {
+    const { questions, abortion, ask } = asking();
+    ask();
+    ask();
+    questions.answer(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    questions.close();
+    expect(getEventListeners(abortion.signal, 'abort')).toEqual([]);
+  });
+
+  it('fails when the client is gone', async () => {
+    const { questions, ask } = asking();
+    const outcomes = [ask(), ask()];
+    questions.close();
+    await settled();
+    for (const { error } of outcomes) expect(error).toMatchObject({ kind: 'cancelled' });
+  });
+});
+
+describe('progress on a question', () => {
+  it('comes under a token of the session, whatever the server called its own', () => {
+    const { questions, sent, progress, ask } = asking('{"_meta":{"progressToken":"theirs","x":1}}');
+    ask();
+    expect(sent[0]?.params).toEqual({ _meta: { progressToken: 1, x: 1 } });
+    questions.progress(1, '{"progressToken":1,"progress":0.5}');
+    expect(progress).toEqual(['{"progressToken":1,"progress":0.5}']);
+  });
+
+  it('on nothing that was asked, or on what was answered, is ignored', () => {
+    const { questions, progress, ask } = asking('{"_meta":{"progressToken":1}}');
+    ask();
+    for (const token of [2, '1', null, undefined, {}]) questions.progress(token, '{}');
+    questions.answer(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    questions.progress(1, '{}');
+    expect(progress).toEqual([]);
+  });
+});
+
+describe('a client', () => {
+  const url = new JsonText('{"mode":"url"}');
+  const form = new JsonText('{"mode":"form"}');
+
+  it.each<[ClientCapabilities, string, JsonText | undefined, boolean]>([
+    [{}, 'sampling/createMessage', undefined, false],
+    [{ sampling: {} }, 'sampling/createMessage', undefined, true],
+    [{ sampling: {} }, 'roots/list', undefined, false],
+    [{ roots: {} }, 'roots/list', undefined, true],
+    [{ sampling: {}, roots: {} }, 'elicitation/create', form, false],
+    [{ elicitation: {} }, 'elicitation/create', undefined, true],
+    [{ elicitation: {} }, 'elicitation/create', form, true],
+    [{ elicitation: {} }, 'elicitation/create', url, false],
+    [{ elicitation: { form: {} } }, 'elicitation/create', form, true],
+    [{ elicitation: { form: {} } }, 'elicitation/create', url, false],
+    [{ elicitation: { url: {} } }, 'elicitation/create', url, true],
+    [{ elicitation: { url: {} } }, 'elicitation/create', form, false],
+    [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', url, true],
+    [{ sampling: {}, roots: {}, elicitation: {} }, 'tools/list', undefined, false],
+  ])('that can do %j can be asked %s with %j: %s', (capabilities, method, params, expected) => {
+    expect(canBeAsked(capabilities, method, params)).toBe(expected);
+  });
+});

@@ -1,0 +1,348 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { until, within } from '../../test/kit/until.js';
+import { eventFrame, parseEventId, type EventFrame } from './event-frame.js';
+import { EventLog } from './event-log.js';
+import { EventStream, type SendOptions } from './event-stream.js';
+import { openEventStream } from './exchange.js';
+
+const LIMIT = 8;
+/** More than a response buffers before it tells its writer to wait. */
+const LARGE = 'x'.repeat(100_000);
+/** More than the kernel keeps for a reader that does not read. */
+const FLOOD = 200;
+
+const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringify({ n, filling }));
+const streamOf = (log = new EventLog(100, 1_000_000)): EventStream =>
+  new EventStream('', log, { waiting: LIMIT });
+
+/** A reader at the other end of a real connection, and the server's side of it. */
+class Reader {
+  private text = '';
+  closed = false;
+
+  private constructor(
+    readonly socket: Socket,
+    readonly response: ServerResponse,
+  ) {
+    socket.on('data', (bytes: Buffer) => (this.text += bytes.toString()));
+    socket.once('close', () => (this.closed = true));
+  }
+
+  static async open(): Promise<Reader> {
+    const server = createServer((_request, response) => {
+      openEventStream(response);
+      server.emit('opened', response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    onCleanup(() => {
+      socket.destroy();
+      server.close();
+      server.closeAllConnections();
+    });
+    socket.on('error', () => {});
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [response] = (await within('a request', once(server, 'opened'))) as [ServerResponse];
+    return new Reader(socket, response);
+  }
+
+  /** The numbers of the events that have come whole, in their order. */
+  get numbers(): number[] {
+    return [...this.text.matchAll(/^data: \{"n":(\d+),"filling":"x*"\}$/gm)].map(([, n]) => Number(n));
+  }
+
+  get comments(): number {
+    return this.text.split(': keep-alive\n').length - 1;
+  }
+
+  async reads(last: number): Promise<number[]> {
+    await until(`event ${last} has come`, () => this.numbers.at(-1) === last);
+    return this.numbers;
+  }
+}
+
+/** A reader that stopped reading, with a stream that has noticed. */
+async function stuckReader(): Promise<{ reader: Reader; stream: EventStream; next: number }> {
+  const reader = await Reader.open();
+  const stream = streamOf();
+  stream.connect(reader.response);
+  reader.socket.pause();
+  let next = 0;
+  while (!reader.response.writableNeedDrain && next < FLOOD) {
+    stream.send(frameOf(next++, LARGE));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { reader, stream, next };
+}
+
+describe('a stream', () => {
+  it('sends events as they come', async () => {
+    const reader = await Reader.open();
+    const stream = streamOf();
+    stream.connect(reader.response);
+    for (const n of [1, 2, 3]) stream.send(frameOf(n));
+    expect(await reader.reads(3)).toEqual([1, 2, 3]);
+  });
+
+  it('keeps what comes before there is a reader, and sends it first', async () => {
+    const stream = streamOf();
+    stream.send(frameOf(1));
+    stream.send(frameOf(2));
+    const reader = await Reader.open();
+    stream.connect(reader.response);
+    stream.send(frameOf(3));
+    expect(await reader.reads(3)).toEqual([1, 2, 3]);
+  });
+
+  it('goes over to the next connection, and ends the one it had', async () => {
+    const [first, second] = [await Reader.open(), await Reader.open()];
+    const stream = streamOf();
+    stream.connect(first.response);
+    stream.send(frameOf(1));
+    stream.connect(second.response);
+    stream.send(frameOf(2));
+    expect(await second.reads(2)).toEqual([2]);
+    expect(first.numbers).toEqual([1]);
+    await until('the first response is over', () => first.response.writableFinished);
+    expect(stream.isConnected).toBe(true);
+  });
+
+  it('does not take a response for a reader whose client is gone already', async () => {
+    const reader = await Reader.open();
+    reader.socket.destroy();
+    await until('the response is gone', () => reader.response.destroyed);
+    const stream = streamOf();
+    stream.connect(reader.response);
+    expect(stream.isConnected).toBe(false);
+    stream.send(frameOf(1));
+    const next = await Reader.open();
+    stream.connect(next.response);
+    expect(await next.reads(1)).toEqual([1]);
+  });
+
+  it('notices that its reader is gone, and waits for the next', async () => {
+    const reader = await Reader.open();
+    const stream = streamOf();
+    stream.connect(reader.response);
+    reader.socket.destroy();
+    await until('the stream is not connected', () => !stream.isConnected);
+    stream.send(frameOf(1));
+    const next = await Reader.open();
+    stream.connect(next.response);
+    expect(await next.reads(1)).toEqual([1]);
+  });
+
+  it('says that it is alive, only to a reader that is there', async () => {
+    const stream = streamOf();
+    stream.keepAlive();
+    const reader = await Reader.open();
+    stream.connect(reader.response);
+    stream.keepAlive();
+    stream.send(frameOf(1));
+    await reader.reads(1);
+    expect(reader.comments).toBe(1);
+  });
+
+  it('that ends sends what waits, and then ends its connection', async () => {
+    const stream = streamOf();
+    stream.send(frameOf(1));
+    stream.end();
+    const reader = await Reader.open();
+    stream.connect(reader.response);
+    expect(await reader.reads(1)).toEqual([1]);
+    await until('the response is over', () => reader.response.writableFinished);
+    expect(stream.isDone).toBe(true);
+  });
+
+  it('that has ended writes nothing more: to a response that is over, that would be an error', async () => {
+    const reader = await Reader.open();
+    const errors: Error[] = [];
+    reader.response.on('error', (error) => errors.push(error));
+    const stream = streamOf();
+    stream.connect(reader.response);
+    stream.send(frameOf(1));
+    stream.end();
+    stream.send(frameOf(2));
+    stream.keepAlive();
+    await until('the response is over', () => reader.response.writableFinished);
+    expect(await reader.reads(1)).toEqual([1]);
+    expect(errors).toEqual([]);
+  });
+
+  it('that has ended with nobody there is done: the log has the rest', () => {
+    const log = new EventLog(10, 1000);
+    const stream = streamOf(log);
+    stream.send(frameOf(1));
+    expect(stream.isDone).toBe(false);
+    stream.end();
+    expect(stream.isDone).toBe(true);
+    expect(log.after('', 0)).toHaveLength(1);
+  });
+});
+
+describe('a reader that does not read', () => {
+  it('costs a bounded queue: the oldest events that may go are left out and counted', async () => {
+    const { reader, stream, next } = await stuckReader();
+    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), { droppable: true });
+    expect(stream.dropped).toBe(1000 - LIMIT);
+    reader.socket.resume();
+    const last = next + 999;
+    const numbers = await reader.reads(last);
+    expect(numbers.slice(-LIMIT)).toEqual(Array.from({ length: LIMIT }, (_, n) => last - LIMIT + 1 + n));
+    expect(numbers).toHaveLength(next + LIMIT);
+  });
+
+  it('gets the latest of events of which only the latest matters', async () => {
+    const { reader, stream, next } = await stuckReader();
+    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even' });
+    expect(stream.dropped).toBe(0);
+    reader.socket.resume();
+    const numbers = await reader.reads(next + 999);
+    expect(numbers.slice(next)).toEqual([next + 998, next + 999]);
+  });
+
+  it('never misses what must not be left out, nor what stands for many, for the sake of the rest', async () => {
+    const { reader, stream, next } = await stuckReader();
+    stream.send(frameOf(next), {});
+    stream.send(frameOf(next + 1), { coalesce: 'list' });
+    for (let n = 0; n < 100; n++) stream.send(frameOf(next + 2 + n), { droppable: true });
+    stream.send(frameOf(next + 102), {});
+    reader.socket.resume();
+    const numbers = await reader.reads(next + 102);
+    expect(numbers.slice(next, next + 2)).toEqual([next, next + 1]);
+    expect(numbers).toHaveLength(next + LIMIT);
+  });
+
+  it('costs no more than a megabyte of large events', async () => {
+    const { stream, next } = await stuckReader();
+    for (let n = 0; n < 100; n++) stream.send(frameOf(next + n, LARGE.repeat(2)), { droppable: true });
+    expect(stream.dropped).toBe(100 - 5);
+  });
+
+  it('is let go when it has not read for too long, and not before', async () => {
+    const { reader, stream } = await stuckReader();
+    expect(stream.disconnectIfStuck(60_000)).toBe(false);
+    expect(stream.disconnectIfStuck(0)).toBe(true);
+    await until('the stream is not connected', () => !stream.isConnected);
+    expect(stream.disconnectIfStuck(0)).toBe(false);
+    expect(reader.response.destroyed).toBe(true);
+  });
+
+  it('is not let go when it reads after all', async () => {
+    const { reader, stream, next } = await stuckReader();
+    reader.socket.resume();
+    await reader.reads(next - 1);
+    await until('the response takes more', () => !reader.response.writableNeedDrain);
+    expect(stream.disconnectIfStuck(0)).toBe(false);
+  });
+
+  it('does not keep the others waiting', async () => {
+    const { stream: stuck, next } = await stuckReader();
+    const reader = await Reader.open();
+    const other = streamOf();
+    other.connect(reader.response);
+    for (let n = next; n < next + 300; n++) {
+      const frame = frameOf(n);
+      for (const stream of [stuck, other]) stream.send(frame, { droppable: true });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await reader.reads(next + 299)).toHaveLength(300);
+  });
+});
+
+/** A response in memory that blocks and breaks as it is told. */
+class FakeResponse extends EventEmitter {
+  readonly sequences: number[] = [];
+  destroyed = false;
+  blocks = false;
+
+  write(bytes: Buffer): boolean {
+    const id = /^id: (\S+)$/m.exec(bytes.toString())?.[1];
+    this.sequences.push(parseEventId(id ?? '')?.sequence ?? -1);
+    return !this.blocks;
+  }
+
+  end(): void {}
+}
+
+type Step =
+  | { act: 'send'; options: SendOptions }
+  | { act: 'block' | 'drain' }
+  /** The connection breaks and all but so many of the last events have arrived; the client resumes. */
+  | { act: 'resume'; lost: number };
+
+describe('a client that resumes', () => {
+  const steps: fc.Arbitrary<Step[]> = fc.array(
+    fc.oneof(
+      fc.record({
+        act: fc.constant('send' as const),
+        options: fc.constantFrom<SendOptions>({}, {}, { droppable: true }, { coalesce: 'a' }),
+      }),
+      fc.record({ act: fc.constantFrom('block' as const, 'drain' as const) }),
+      fc.record({ act: fc.constant('resume' as const), lost: fc.nat(5) }),
+    ),
+    { maxLength: 60 },
+  );
+
+  /** Runs the steps, and ends with a connection that takes everything. */
+  function run(program: readonly Step[], log: EventLog) {
+    const stream = streamOf(log);
+    const received: number[] = [];
+    const kept: number[] = [];
+    const lost: number[] = [];
+    let response = new FakeResponse();
+    const reconnect = (lostCount: number): void => {
+      // Before the first event has come there is no id to resume from.
+      const arrived = Math.max(received.length === 0 ? 1 : 0, response.sequences.length - lostCount);
+      received.push(...response.sequences.slice(0, arrived));
+      lost.push(...response.sequences.slice(arrived));
+      response.destroyed = true;
+      response.emit('close');
+      response = new FakeResponse();
+      stream.connect(response as unknown as ServerResponse, received.at(-1));
+    };
+    stream.connect(response as unknown as ServerResponse);
+    for (const step of program) {
+      if (step.act === 'send') {
+        const frame = eventFrame('{}');
+        if (!step.options.droppable && !step.options.coalesce) kept.push(frame.sequence);
+        stream.send(frame, step.options);
+      } else if (step.act === 'resume') reconnect(step.lost);
+      else {
+        response.blocks = step.act === 'block';
+        if (step.act === 'drain') response.emit('drain');
+      }
+    }
+    reconnect(0);
+    received.push(...response.sequences);
+    return { received, kept, lost };
+  }
+
+  it('gets every event that must not be left out, once and in order', () => {
+    fc.assert(
+      fc.property(steps, (program) => {
+        const first: Step = { act: 'send', options: {} };
+        const { received, kept } = run([first, ...program], new EventLog(1000, 1_000_000));
+        expect(received).toEqual(received.toSorted((a, b) => a - b));
+        expect(new Set(received).size).toBe(received.length);
+        expect(received.filter((sequence) => kept.includes(sequence))).toEqual(kept);
+      }),
+    );
+  });
+
+  it('misses nothing that was never sent, though the log has forgotten it', () => {
+    fc.assert(
+      fc.property(steps, (program) => {
+        const { received, kept, lost } = run(program, new EventLog(0, 0));
+        const missed = kept.filter((sequence) => !received.includes(sequence));
+        expect(missed.filter((sequence) => !lost.includes(sequence))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { Events } from '../../test/kit/events.js';
+import { bodyOf } from '../../test/kit/http.js';
+import { until, within } from '../../test/kit/until.js';
+import { EventLog } from './event-log.js';
+import { EventStream } from './event-stream.js';
+import { Exchange, type ExchangeHost } from './exchange.js';
+
+/** A session that only has streams. */
+class Host implements ExchangeHost {
+  readonly log = new EventLog(100, 100_000);
+  readonly streams: EventStream[] = [];
+  readonly closed: EventStream[] = [];
+
+  constructor(readonly primesStreams: boolean) {}
+
+  openStream(): EventStream {
+    const stream = new EventStream(`s${this.streams.length}`, this.log, { waiting: 100 });
+    this.streams.push(stream);
+    return stream;
+  }
+
+  closeStream(stream: EventStream): void {
+    this.closed.push(stream);
+  }
+}
+
+/** A POST that has reached the server, from both sides. */
+class Post {
+  readonly host: Host;
+  readonly exchange: Exchange;
+
+  private constructor(
+    readonly response: ServerResponse,
+    private readonly answer: Promise<IncomingMessage>,
+    readonly hangUp: () => void,
+    { open = 1, isBatch = false, primes = false },
+  ) {
+    this.host = new Host(primes);
+    this.exchange = new Exchange(response, this.host, open, isBatch);
+  }
+
+  static async make(options: { open?: number; isBatch?: boolean; primes?: boolean } = {}): Promise<Post> {
+    const server = createServer((_request, response) => server.emit('posted', response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const posted = within('the POST', once(server, 'posted'));
+    const { port } = server.address() as AddressInfo;
+    const outgoing = request({ port, host: '127.0.0.1', method: 'POST' });
+    const answer = new Promise<IncomingMessage>((resolve, reject) =>
+      outgoing.once('response', resolve).once('error', reject),
+    );
+    answer.catch(() => {});
+    outgoing.end();
+    onCleanup(() => {
+      outgoing.destroy();
+      server.close();
+      server.closeAllConnections();
+    });
+    const [response] = (await posted) as [ServerResponse];
+    return new Post(response, answer, () => outgoing.destroy(), options);
+  }
+
+  /** The client is gone, and the server knows it. */
+  async lose(): Promise<void> {
+    this.hangUp();
+    await until('the server has noticed', () => this.response.destroyed);
+  }
+
+  async json(): Promise<{ type: string | undefined; body: string }> {
+    const answer = await within('an answer', this.answer);
+    return { type: answer.headers['content-type'], body: await within('the body', bodyOf(answer)) };
+  }
+
+  async events(): Promise<Events> {
+    const answer = await within('an answer', this.answer);
+    expect(answer.headers['content-type']).toBe('text/event-stream');
+    return new Events(answer);
+  }
+}
+
+const data = (events: Events): string[] => events.all.map((event) => event.data);
+
+describe('an exchange with nothing to say before the result', () => {
+  it('is answered with JSON, byte for byte', async () => {
+    const post = await Post.make({ primes: true });
+    post.exchange.answer('{ "n":1.0 }');
+    expect(await post.json()).toEqual({ type: 'application/json', body: '{ "n":1.0 }' });
+    expect(post.host.streams).toEqual([]);
+    expect(post.exchange.isAnswered).toBe(true);
+  });
+
+  it('of a batch is answered when all is answered, in the order of the answers', async () => {
+    const post = await Post.make({ open: 2, isBatch: true });
+    post.exchange.answer('{"id":2}');
+    expect(post.response.headersSent).toBe(false);
+    expect(post.exchange.isAnswered).toBe(false);
+    post.exchange.answer('{"id":1}');
+    expect((await post.json()).body).toBe('[{"id":2},{"id":1}]');
+  });
+
+  it('of a batch with one request is answered with a list all the same', async () => {
+    const post = await Post.make({ isBatch: true });
+    post.exchange.answer('{"id":2}');
+    expect((await post.json()).body).toBe('[{"id":2}]');
+  });
+
+  it('is not answered when the client is gone, and that harms nobody', async () => {
+    const post = await Post.make();
+    await post.lose();
+    post.exchange.answer('{}');
+    expect(post.response.headersSent).toBe(false);
+  });
+});
+
+describe('an exchange with something to say before the result', () => {
+  it('becomes a stream that ends with the result', async () => {
+    const post = await Post.make();
+    post.exchange.send('{"n":1}');
+    post.exchange.send('{"n":2}');
+    post.exchange.answer('{"n":3}');
+    const events = await post.events();
+    await events.over();
+    expect(data(events)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+    expect(events.all.every(({ id }) => id?.endsWith('.s0'))).toBe(true);
+    expect(post.host.closed).toEqual(post.host.streams);
+  });
+
+  it('begins with an empty event where the revision knows that', async () => {
+    const post = await Post.make({ primes: true });
+    post.exchange.send('{"n":1}');
+    post.exchange.answer('{"n":2}');
+    const events = await post.events();
+    await events.over();
+    expect(data(events)).toEqual(['', '{"n":1}', '{"n":2}']);
+    expect(events.all[0]?.id).toMatch(/^\d+\.s0$/);
+  });
+
+  it('says nothing more after the result', async () => {
+    const post = await Post.make();
+    post.exchange.answer('{"n":1}');
+    post.exchange.send('{"n":2}');
+    post.exchange.keepAlive();
+    expect((await post.json()).body).toBe('{"n":1}');
+    expect(post.host.streams).toEqual([]);
+  });
+
+  it('of a batch sends what was answered before it became a stream, and ends with the last answer', async () => {
+    const post = await Post.make({ open: 3, isBatch: true });
+    post.exchange.answer('{"id":1}');
+    post.exchange.send('{"progress":1}');
+    post.exchange.answer('{"id":2}');
+    post.exchange.send('{"progress":2}');
+    post.exchange.answer('{"id":3}');
+    const events = await post.events();
+    await events.over();
+    expect(data(events)).toEqual(['{"id":1}', '{"progress":1}', '{"id":2}', '{"progress":2}', '{"id":3}']);
+  });
+});
+
+describe('an exchange that takes long', () => {
+  it('becomes a stream when it must show that it is alive', async () => {
+    const post = await Post.make();
+    post.exchange.keepAlive();
+    post.exchange.answer('{"n":1}');
+    const events = await post.events();
+    await events.over();
+    expect(data(events)).toEqual(['{"n":1}']);
+  });
+});
+
+describe('an exchange whose connection is lost', () => {
+  it('before it became a stream keeps everything for a client that resumes', async () => {
+    const post = await Post.make({ primes: true });
+    await post.lose();
+    post.exchange.send('{"n":1}');
+    post.exchange.answer('{"n":2}');
+    expect(post.response.headersSent).toBe(false);
+    expect(post.host.log.after('s0', 0)).toHaveLength(3);
+    expect(post.host.closed).toEqual(post.host.streams);
+  });
+
+  it('after it became a stream keeps the rest', async () => {
+    const post = await Post.make();
+    post.exchange.send('{"n":1}');
+    const events = await post.events();
+    await until('the first event has come', () => events.all.length === 1);
+    const { id } = events.all[0]!;
+    await post.lose();
+    post.exchange.answer('{"n":2}');
+    const rest = post.host.log.after('s0', Number(id?.split('.')[0]));
+    expect(rest.map(({ bytes }) => bytes.toString())).toEqual([expect.stringContaining('{"n":2}')]);
+  });
+});
