@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 
 const CRLF = '\r\n';
+const LONGEST_HEAD = 1024;
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 /**
@@ -29,8 +30,13 @@ export class Connection {
     const { hostname, port, host, pathname } = new URL(url);
     this.#host = host;
     this.#path = pathname;
-    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    this.#socket.on('data', (chunk) => this.#read(chunk));
+    this.#socket = connect({
+      host: hostname,
+      port: Number(port),
+      noDelay: true,
+      // Read to where the rest of the response stands already: no stream, no chunks, no copy.
+      onread: { buffer: () => this.#room(), callback: (bytes) => this.#read(bytes) },
+    });
     this.#socket.on('error', (error) => this.#failed(error));
     this.#socket.on('close', () => this.#failed(new Error('the connection was closed')));
   }
@@ -61,37 +67,39 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #read(chunk) {
-    this.#keep(chunk);
+  #room() {
+    if (this.#used === this.#received.length) {
+      const larger = Buffer.allocUnsafe(2 * this.#used);
+      this.#received.copy(larger);
+      this.#received = larger;
+    }
+    return this.#received.subarray(this.#used);
+  }
+
+  #read(bytes) {
+    this.#used += bytes;
     this.#head ??= readHead(this.#received, this.#used);
-    if (!this.#head) return;
-    const { status, text, start, length } = this.#head;
-    const body =
-      length === undefined
-        ? unchunked(this.#received, start, this.#used)
-        : this.#used >= start + length && this.#received.subarray(start, start + length);
-    if (!body) return;
+    const body = this.#head && this.#body(this.#head);
+    if (!body) return true;
+    const { status, text } = this.#head;
     this.#head = undefined;
     this.#used = 0;
     this.#answered(status, text, body);
+    return true;
   }
 
-  #keep(chunk) {
-    const used = this.#used + chunk.length;
-    if (used > this.#received.length) {
-      const larger = Buffer.allocUnsafe(2 * used);
-      this.#received.copy(larger, 0, 0, this.#used);
-      this.#received = larger;
-    }
-    chunk.copy(this.#received, this.#used);
-    this.#used = used;
+  #body({ start, length }) {
+    if (length === undefined) return unchunked(this.#received, start, this.#used);
+    return this.#used < start + length ? undefined : this.#received.subarray(start, start + length);
   }
 }
 
+/** Undefined as long as it is not whole. */
 function readHead(bytes, used) {
-  const start = bytes.indexOf('\r\n\r\n', 0, 'latin1') + 4;
-  if (start < 4 || start > used) return undefined;
-  const text = bytes.latin1Slice(0, start);
+  const beginning = bytes.latin1Slice(0, Math.min(used, LONGEST_HEAD));
+  const start = beginning.indexOf(CRLF + CRLF) + 4;
+  if (start < 4) return undefined;
+  const text = beginning.slice(0, start);
   const length = /content-length: *(\d+)/i.exec(text);
   return { status: Number(text.slice(9, 12)), text, start, length: length ? Number(length[1]) : undefined };
 }

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { JsonLogger, type LogLevel } from './json-logger.js';
+import type { LogLevel } from './config/log-settings.js';
+import { JsonLogger } from './json-logger.js';
 
 describe('JsonLogger', () => {
   let lines: string[];

@@ -1,4 +1,3 @@
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Limits } from '../config/limits.js';
 import type { ServerConfig } from '../config/servers-config.js';
@@ -6,6 +5,7 @@ import { VERSION } from '../version.js';
 import type { Connect } from './backend.js';
 import { StreamableHttpTransport } from './http/streamable-http-transport.js';
 import { JsonRpcLink } from './json-rpc-link.js';
+import { SseTransport } from './sse-transport.js';
 import { StdioTransport } from './stdio/stdio-transport.js';
 import type { LinkTransport } from './transport.js';
 
@@ -34,15 +34,11 @@ export const connectTo =
 
 function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
   if (config.type === 'stdio') return new StdioTransport(config, { maxLineBytes: limits.responseBytes });
-  if (config.type === 'sse') return sseTransport(config.url, config.headers);
+  if (config.type === 'sse')
+    return new SseTransport(new URL(config.url), { requestInit: { headers: config.headers } });
   return new StreamableHttpTransport(config, {
     maxMessageBytes: limits.responseBytes,
     // Bounded by the call gate: a call in flight holds one, and so does what is said beside the calls.
     connections: MOST_CONNECTIONS,
   });
-}
-
-/** The old transport, as the SDK has it. It parses on its own, so payloads keep their meaning but not their bytes. */
-function sseTransport(url: string, headers: Readonly<Record<string, string>>): LinkTransport {
-  return new SSEClientTransport(new URL(url), { requestInit: { headers } });
 }

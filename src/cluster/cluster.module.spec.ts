@@ -24,9 +24,12 @@ class RoomModule {}
 
 let directory = '';
 
+@Module({})
+class ConfigRoom {}
+
 function start(): Promise<TestingModule> {
   const provider = { provide: Directory, useValue: new Directory(directory) };
-  const config = { module: class {}, global: true, providers: [provider], exports: [Directory] };
+  const config = { module: ConfigRoom, global: true, providers: [provider], exports: [Directory] };
   return Test.createTestingModule({
     imports: [config, ClusterModule.inDirectory(Directory), RoomModule],
   }).compile();

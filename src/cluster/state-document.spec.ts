@@ -72,7 +72,7 @@ describe('the state document', () => {
   });
 
   it('notices the change of any one character that matters', () => {
-    const unnoticed = [...SCHEMA_1].filter((character, i) => {
+    const unnoticed = SCHEMA_1.split('').filter((character, i) => {
       const changed = SCHEMA_1.slice(0, i) + (character === '0' ? '1' : '0') + SCHEMA_1.slice(i + 1);
       return 'decisions' in readState(changed);
     });

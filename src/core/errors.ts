@@ -7,6 +7,7 @@ export type ErrorKind =
   | 'tool-not-found'
   | 'prompt-not-found'
   | 'resource-not-found'
+  | 'project-not-found'
   | 'internal'
   | 'server-unavailable'
   | 'timeout'
@@ -49,6 +50,7 @@ export const ERROR_CODES = {
   'tool-not-found': { code: -32602, http: 200 },
   'prompt-not-found': { code: -32602, http: 200 },
   'resource-not-found': { code: -32002, http: 200 },
+  'project-not-found': { code: -32602, http: 200 },
   internal: { code: -32603, http: 200 },
   'server-unavailable': { code: -31003, http: 200 },
   timeout: { code: -31008, http: 200 },

@@ -91,6 +91,13 @@ export class NameTable {
     return changed;
   }
 
+  /** Whether two scopes see different lists. */
+  differs(a: Scope, b: Scope): boolean {
+    return this.entries.some(
+      ({ name, server }) => name !== undefined && a.allows(server) !== b.allows(server),
+    );
+  }
+
   private listedTexts(): Map<string, string> {
     return new Map(this.entries.filter(isListed).map(({ name, text }) => [name, text]));
   }

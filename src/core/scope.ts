@@ -14,6 +14,8 @@ export const NOTHING: Scope = { key: '', allows: () => false };
 
 export function scopeOf(servers: Iterable<string>): Scope {
   const allowed = new Set(servers);
-  const key = createHash('sha256').update(JSON.stringify([...allowed].toSorted())).digest('base64url');
+  const key = createHash('sha256')
+    .update(JSON.stringify([...allowed].toSorted()))
+    .digest('base64url');
   return { key, allows: (server) => allowed.has(server) };
 }

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { BackendsModule } from '../backends/backends.module.js';
+import { ProjectsModule } from '../projects/projects.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { AuthModule } from './auth/auth.module.js';
 import { Drain } from './drain.service.js';
 import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
@@ -9,12 +11,22 @@ import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageIntake } from './message-intake.js';
 import { RequestLog } from './request-log.js';
 import { SessionController } from './session.controller.js';
+import { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
 
 @Module({
-  imports: [McpModule, RegistryModule, BackendsModule],
+  imports: [AuthModule, McpModule, ProjectsModule, RegistryModule, BackendsModule],
   controllers: [SessionController],
-  providers: [Sessions, MessageIntake, McpEndpoint, ListChanges, LogMessages, RequestLog, Drain],
+  providers: [
+    SessionScopes,
+    Sessions,
+    MessageIntake,
+    McpEndpoint,
+    ListChanges,
+    LogMessages,
+    RequestLog,
+    Drain,
+  ],
   exports: [McpEndpoint, Sessions],
 })
 export class EdgeModule {}

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
+import { AuthenticationError } from './auth/authentication-error.js';
 
 /** Answers an exchange that failed before, or apart from, any method. */
 export function writeError(
@@ -9,7 +10,6 @@ export function writeError(
   response: ServerResponse,
   error: unknown,
   id?: RequestId,
-  headers: Record<string, string> = {},
 ): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -19,11 +19,12 @@ export function writeError(
   const body = errorMessage(id, text);
   // A body that was not read to its end would be taken for the next request.
   const unread = request.complete ? {} : { connection: 'close' };
+  const challenge = error instanceof AuthenticationError ? error.headers : {};
   response.writeHead(http, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     ...unread,
-    ...headers,
+    ...challenge,
   });
   response.end(body);
 }

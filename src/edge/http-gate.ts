@@ -11,10 +11,12 @@ import { writeError } from './http-errors.js';
 
 /** Where MCP requests go. */
 export interface McpEndpoint {
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  handle(request: IncomingMessage, response: ServerResponse, project?: string): void;
 }
 
 const MCP_PATH = '/mcp';
+/** Project ids need no escaping in a path; whatever needs it names no project. */
+const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
 /** Orchestrators call these by address; they say nothing that a web page could not know. */
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 /** Longer than the idle timeouts of common load balancers, so that they and not we close idle connections. */
@@ -62,8 +64,13 @@ export class HttpGate {
       return;
     }
     if (origin !== undefined) allowReading(response, origin);
-    if (path === MCP_PATH && this.endpoint) this.endpoint.handle(request, response);
-    else others(request, response);
+    if (path === MCP_PATH) {
+      this.endpoint?.handle(request, response);
+      return;
+    }
+    const project = PROJECT_PATH.exec(path)?.[1];
+    if (project === undefined) others(request, response);
+    else this.endpoint?.handle(request, response, project);
   }
 }
 
@@ -79,6 +86,9 @@ function refuse(request: IncomingMessage, response: ServerResponse, why: string)
 /** The page's origin was found allowed: its browser may show it the answer. */
 function allowReading(response: ServerResponse, origin: string): void {
   response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', 'mcp-session-id, mcp-protocol-version');
+  response.setHeader(
+    'access-control-expose-headers',
+    'mcp-session-id, mcp-protocol-version, www-authenticate',
+  );
   response.setHeader('vary', 'origin');
 }

@@ -2,7 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { CatalogChange, ListKind } from '../core/catalog.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
-import { eventFrame } from './event-frame.js';
+import { eventFrame, type EventFrame } from './event-frame.js';
+import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 /** Tells exactly those clients whose view of a list changed. */
@@ -21,12 +22,17 @@ export class ListChanges implements OnModuleInit {
     for (const kind of Object.keys(change) as ListKind[]) {
       const servers = [...change[kind]];
       if (servers.length === 0) continue;
-      const method = `notifications/${kind}/list_changed`;
-      const frame = eventFrame(notificationMessage(method, undefined));
-      for (const session of this.sessions.all()) {
-        const sees = session.isReady && servers.some((server) => session.scope.allows(server));
-        if (sees) session.deliver(frame, { coalesce: method });
-      }
+      const frame = noticeOf(kind);
+      for (const session of this.sessions.all())
+        if (servers.some((server) => session.scope.allows(server))) this.tell(session, kind, frame);
     }
   }
+
+  /** Tells one client, once it is ready to hear. */
+  tell(session: Session, kind: ListKind, frame = noticeOf(kind)): void {
+    if (session.isReady) session.deliver(frame, { coalesce: kind });
+  }
 }
+
+const noticeOf = (kind: ListKind): EventFrame =>
+  eventFrame(notificationMessage(`notifications/${kind}/list_changed`, undefined));

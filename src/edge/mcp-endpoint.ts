@@ -5,16 +5,20 @@ import { GatewayError } from '../core/errors.js';
 import { elementsOf } from '../core/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { revisionOf, SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
+import { Authenticator } from './auth/authenticator.js';
 import { parseEventId } from './event-frame.js';
 import { requireAccept, requireJson } from './content-negotiation.js';
 import { writeError } from './http-errors.js';
 import { MessageIntake } from './message-intake.js';
 import { readBody } from './request-body.js';
+import { projectsOf, type Sender } from './sender.js';
 import type { Session } from './session.js';
-import { Sessions } from './sessions.service.js';
+import { sessionNotFound, Sessions } from './sessions.service.js';
 
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const LARGEST_BATCH = 20;
+
+type Route = (request: IncomingMessage, response: ServerResponse, sender: Sender) => Promise<void>;
 
 /** MCP's Streamable HTTP: one path, three verbs. Checks the exchange; the messages in it are the intake's business. */
 @Injectable()
@@ -22,64 +26,75 @@ export class McpEndpoint {
   /** No new requests are taken; those in flight go on, and what they wait for is let in. */
   draining = false;
 
+  private readonly routes: Readonly<Record<string, Route>> = {
+    POST: (...exchange) => this.post(...exchange),
+    GET: (...exchange) => this.listen(...exchange),
+    DELETE: (...exchange) => this.end(...exchange),
+  };
+
   constructor(
     private readonly sessions: Sessions,
     private readonly intake: MessageIntake,
+    private readonly authenticator: Authenticator,
     private readonly limits: Limits,
   ) {}
 
-  handle(request: IncomingMessage, response: ServerResponse): void {
-    this.route(request, response).catch((error: unknown) => writeError(request, response, error));
+  /** `project` is what the path names, if it names one. */
+  handle(request: IncomingMessage, response: ServerResponse, project?: string): void {
+    this.route(request, response, project).catch((error: unknown) => writeError(request, response, error));
   }
 
-  private async route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    switch (request.method) {
-      case 'POST':
-        return this.post(request, response);
-      case 'GET':
-        return this.listen(request, response);
-      case 'DELETE':
-        return this.end(request, response);
-      case 'OPTIONS':
-        return preflight(response);
-      default:
-        response.setHeader('allow', ALLOW);
-        throw new GatewayError('method-not-allowed', `Use one of ${ALLOW}`);
-    }
+  private async route(request: IncomingMessage, response: ServerResponse, project?: string): Promise<void> {
+    const route = this.routes[request.method ?? ''];
+    if (route) return route(request, response, await this.senderOf(request, project));
+    // A browser sends no credentials with it.
+    if (request.method === 'OPTIONS') return preflight(response);
+    response.setHeader('allow', ALLOW);
+    throw new GatewayError('method-not-allowed', `Use one of ${ALLOW}`);
   }
 
-  private async post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async senderOf(request: IncomingMessage, project: string | undefined): Promise<Sender> {
+    const projects = projectsOf(request, project);
+    return { principal: await this.authenticator.authenticate(request.headers), projects };
+  }
+
+  private async post(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
     const body = await readBody(request, this.limits.requestBytes);
     const parsed = parseJson(body);
     if (Array.isArray(parsed)) {
-      const session = this.sessionOf(request);
+      const session = this.sessionOf(request, sender);
       const messages = readBatch(parsed, body, session);
       if (messages.some(({ kind }) => kind === 'request')) this.requireOpen(response);
-      this.intake.acceptBatch(messages, session, response);
+      this.intake.acceptBatch(messages, session, response, sender.projects);
       return;
     }
     const message = readMessage(parsed, body);
     try {
-      await this.take(message, request, response);
+      await this.take(message, request, response, sender);
     } catch (error) {
       writeError(request, response, error, isAnswerable(message) ? message.id : undefined);
     }
   }
 
-  private async take(message: Inbound, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async take(
+    message: Inbound,
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+  ): Promise<void> {
     if (message.kind === 'invalid')
       throw new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
     if (message.kind === 'request') this.requireOpen(response);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
-        this.sessionOf(request);
+        this.sessionOf(request, sender);
         throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
       }
-      return this.intake.initialize(message, response);
+      return this.intake.initialize(message, response, sender);
     }
-    this.intake.accept(message, this.sessionOf(request), response);
+    this.intake.accept(message, this.sessionOf(request, sender), response, sender.projects);
   }
 
   private requireOpen(response: ServerResponse): void {
@@ -88,10 +103,10 @@ export class McpEndpoint {
     throw new GatewayError('draining', 'The gateway is shutting down: connect again');
   }
 
-  private async listen(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async listen(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
     this.requireOpen(response);
     requireAccept(request, 'text/event-stream');
-    const session = this.sessionOf(request);
+    const session = this.ownSessionOf(request, sender);
     const lastEventId = request.headers['last-event-id'];
     if (lastEventId === undefined) {
       session.listen(response);
@@ -102,20 +117,27 @@ export class McpEndpoint {
     session.listen(response, resume);
   }
 
-  private async end(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.sessionOf(request).close();
+  private async end(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+    this.ownSessionOf(request, sender).close();
     response.writeHead(200, { 'content-length': 0 });
     response.end();
   }
 
-  private sessionOf(request: IncomingMessage): Session {
+  /** For what concerns the session as a whole, which is found only where it was opened. */
+  private ownSessionOf(request: IncomingMessage, sender: Sender): Session {
+    const session = this.sessionOf(request, sender);
+    if (sender.projects.some((project) => project !== session.project)) throw sessionNotFound();
+    return session;
+  }
+
+  private sessionOf(request: IncomingMessage, { principal }: Sender): Session {
     const version = request.headers['mcp-protocol-version'];
     if (version !== undefined && !revisionOf(version))
       throw new GatewayError(
         'bad-request',
         `Unsupported MCP-Protocol-Version (supported: ${SUPPORTED_VERSIONS.join(', ')})`,
       );
-    return this.sessions.get(request.headers['mcp-session-id'] as string | undefined);
+    return this.sessions.get(request.headers['mcp-session-id'] as string | undefined, principal);
   }
 }
 

@@ -7,10 +7,12 @@ import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { RequestLog } from './request-log.js';
+import type { Sender } from './sender.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 type Request = Extract<Inbound, { kind: 'request' }>;
+type Projects = Sender['projects'];
 type Message = Exclude<Inbound, { kind: 'invalid' }>;
 
 /** Takes the messages of a POST to where they belong, and brings every request its answer. */
@@ -25,31 +27,37 @@ export class MessageIntake {
     private readonly log: RequestLog,
   ) {}
 
-  accept(message: Message, session: Session, response: ServerResponse): void {
+  /** `projects` is what the HTTP request names; the messages may name theirs. */
+  accept(message: Message, session: Session, response: ServerResponse, projects: Projects): void {
     if (message.kind === 'request') {
-      void this.run(message, session, new Exchange(response, session, 1, false));
+      void this.run(message, session, new Exchange(response, session, 1, false), projects);
       return;
     }
-    this.take(message, session);
+    this.take(message, session, projects);
     acknowledge(response);
   }
 
-  acceptBatch(messages: readonly Inbound[], session: Session, response: ServerResponse): void {
+  acceptBatch(
+    messages: readonly Inbound[],
+    session: Session,
+    response: ServerResponse,
+    projects: Projects,
+  ): void {
     const answered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid');
     const exchange = new Exchange(response, session, answered.length, true);
     for (const message of messages) {
-      if (message.kind === 'request') void this.run(message, session, exchange);
+      if (message.kind === 'request') void this.run(message, session, exchange, projects);
       else if (message.kind === 'invalid') exchange.answer(invalidAnswer(message));
-      else this.take(message, session);
+      else this.take(message, session, projects);
     }
     if (answered.length === 0) acknowledge(response);
   }
 
   /** The one request that makes its session: the session becomes usable only with the answer that names it. */
-  async initialize(message: Request, response: ServerResponse): Promise<void> {
-    const session = this.sessions.create();
+  async initialize(message: Request, response: ServerResponse, sender: Sender): Promise<void> {
+    const session = this.sessions.create(sender.principal);
     const exchange = new Exchange(response, session, 1, false);
-    const context = contextOf(message, session, exchange);
+    const context = contextOf(message, session, exchange, sender.projects);
     try {
       this.sessions.requireRoom();
       const result = await this.dispatcher.request(context, message.params);
@@ -67,8 +75,13 @@ export class MessageIntake {
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
-  private async run(message: Request, session: Session, exchange: Exchange): Promise<void> {
-    const context = contextOf(message, session, exchange);
+  private async run(
+    message: Request,
+    session: Session,
+    exchange: Exchange,
+    projects: Projects,
+  ): Promise<void> {
+    const context = contextOf(message, session, exchange, projects);
     try {
       session.begin(context, exchange);
     } catch (error) {
@@ -87,12 +100,12 @@ export class MessageIntake {
     }
   }
 
-  private take(message: Exclude<Message, Request>, session: Session): void {
+  private take(message: Exclude<Message, Request>, session: Session, projects: Projects): void {
     if (message.kind === 'response') {
       session.answer(message);
       return;
     }
-    const context = contextOf(message, session, undefined);
+    const context = contextOf(message, session, undefined, projects);
     this.dispatcher.notification(context, message.params).catch((error: unknown) => {
       this.log.failed(context, JsonRpcError.from(error));
     });
@@ -115,9 +128,10 @@ function contextOf(
   message: Exclude<Message, { kind: 'response' }>,
   session: Session,
   exchange: Exchange | undefined,
+  projects: Projects,
 ): RequestContext {
   const id = message.kind === 'request' ? message.id : undefined;
-  return new RequestContext(session, exchange, message.method, id, message.paramsText);
+  return new RequestContext(session, exchange, message.method, id, message.paramsText, projects);
 }
 
 function acknowledge(response: ServerResponse): void {

@@ -1,7 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
-import type { Scope } from '../core/scope.js';
+import { NOTHING, type Scope } from '../core/scope.js';
 import type { AskOptions, McpContext } from '../mcp/mcp-context.js';
+import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
 import type { Session } from './session.js';
@@ -10,7 +11,11 @@ import type { Session } from './session.js';
 export class RequestContext implements McpContext {
   private readonly abortion = new AbortController();
   readonly revision: Revision;
-  readonly scope: Scope;
+  readonly principal: Principal;
+  readonly namedProjects: readonly string[];
+  project: string | undefined;
+  /** Nothing, until the project guard has looked. */
+  scope: Scope = NOTHING;
 
   constructor(
     readonly client: Session,
@@ -18,9 +23,12 @@ export class RequestContext implements McpContext {
     readonly method: string,
     readonly requestId: RequestId | undefined,
     readonly paramsText: string | undefined,
+    /** What the HTTP request itself says of the project. */
+    projects: readonly string[] = [],
   ) {
     this.revision = client.revision;
-    this.scope = client.scope;
+    this.principal = client.principal;
+    this.namedProjects = client.project === undefined ? projects : [...projects, client.project];
   }
 
   get signal(): AbortSignal {

@@ -25,11 +25,12 @@ export class SessionController {
   @McpRequest('initialize')
   initialize(
     @Payload() params: Params | undefined,
-    @Ctx() { client, scope }: RequestContext,
+    @Ctx() { client, project, scope }: RequestContext,
   ): InitializeResult {
     const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST;
     const capabilities = params?.['capabilities'];
     if (!isObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
+    client.enter(project, scope);
     client.introduce({
       revision,
       capabilities,

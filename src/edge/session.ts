@@ -8,9 +8,10 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
-import { EVERYTHING, type Scope } from '../core/scope.js';
+import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { AskOptions, McpClient } from '../mcp/mcp-context.js';
+import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
 import { canBeAsked, ClientQuestions } from './client-questions.js';
 import { eventFrame, type EventFrame } from './event-frame.js';
@@ -40,7 +41,10 @@ const REPLAY_BYTES = 1_048_576;
 export class Session implements McpClient, ExchangeHost {
   /** From a CSPRNG; whoever knows it holds the session, so it is never logged. */
   readonly id = randomBytes(24).toString('base64url');
-  readonly scope: Scope = EVERYTHING;
+  /** The project it was opened in; it never leaves it. */
+  project: string | undefined;
+  /** What it hears of. Each request settles its own. */
+  scope: Scope = NOTHING;
   readonly openedAt = Date.now();
   private introduction: Introduction = { revision: LATEST, capabilities: {}, clientInfo: undefined };
   private readonly log: EventLog;
@@ -57,7 +61,10 @@ export class Session implements McpClient, ExchangeHost {
   isReady = false;
   logLevel: LoggingLevel | undefined;
 
-  constructor(private readonly limits: SessionLimits) {
+  constructor(
+    private readonly limits: SessionLimits,
+    public principal: Principal = ANONYMOUS,
+  ) {
     this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
     this.standing = new EventStream('', this.log, { waiting: limits.streamQueue });
   }
@@ -76,6 +83,12 @@ export class Session implements McpClient, ExchangeHost {
 
   get primesStreams(): boolean {
     return this.revision.primesStreams;
+  }
+
+  /** Fixes the project; what is seen through it may change later. */
+  enter(project: string | undefined, scope: Scope): void {
+    this.project = project;
+    this.scope = scope;
   }
 
   introduce(introduction: Introduction): void {

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
+import type { Principal } from '../mcp/principal.js';
 import { Session } from './session.js';
 
 const TEND_EVERY_MS = 5000;
@@ -13,6 +14,7 @@ const STUCK_MS = 30_000;
 export class Sessions implements OnModuleInit {
   private readonly sessions = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
+  private readonly tendListeners: (() => void)[] = [];
 
   constructor(private readonly limits: Limits) {}
 
@@ -33,8 +35,8 @@ export class Sessions implements OnModuleInit {
   }
 
   /** A session that nobody can use until it is added. */
-  create(): Session {
-    return new Session(this.limits);
+  create(principal: Principal): Session {
+    return new Session(this.limits, principal);
   }
 
   add(session: Session): void {
@@ -52,10 +54,13 @@ export class Sessions implements OnModuleInit {
       });
   }
 
-  get(id: string | undefined): Session {
+  /** The id alone opens nothing: to anybody but who opened it, a session does not exist. */
+  get(id: string | undefined, principal: Principal): Session {
     if (id === undefined) throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
     const session = this.sessions.get(id);
-    if (!session) throw new GatewayError('session-not-found', 'Session not found: initialize again');
+    if (session?.principal.id !== principal.id) throw sessionNotFound();
+    // A refreshed token may carry other grants.
+    session.principal = principal;
     session.touch();
     return session;
   }
@@ -71,7 +76,16 @@ export class Sessions implements OnModuleInit {
       if (session.isIdleFor(this.limits.sessionIdleMs)) session.close();
   }
 
+  /** Calls the listener every few seconds, while there are sessions to look after. */
+  onTend(listener: () => void): void {
+    this.tendListeners.push(listener);
+  }
+
   private tend(): void {
+    for (const listener of this.tendListeners) listener();
     for (const session of this.sessions.values()) session.tend(QUIET_MS, STUCK_MS);
   }
 }
+
+export const sessionNotFound = (): GatewayError =>
+  new GatewayError('session-not-found', 'Session not found: initialize again');

@@ -1,6 +1,7 @@
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
 import type { Scope } from '../core/scope.js';
+import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
 /** How far a question to a client has come, and when it is no longer wanted. */
@@ -38,7 +39,12 @@ export interface McpContext extends Caller {
   /** Absent on a notification. */
   readonly requestId: RequestId | undefined;
   readonly revision: Revision;
-  readonly scope: Scope;
+  readonly principal: Principal;
+  /** What the path, the header and the session say of the project; they have to agree. */
+  readonly namedProjects: readonly string[];
+  /** The project the request is narrowed to, and what it may therefore see. The project guard settles both. */
+  project: string | undefined;
+  scope: Scope;
   /** The params as the client wrote them. */
   readonly paramsText: string | undefined;
 }

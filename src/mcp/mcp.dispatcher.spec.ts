@@ -21,6 +21,7 @@ import { McpController, McpNotification, McpRequest } from './mcp.decorators.js'
 import { McpDispatcher } from './mcp.dispatcher.js';
 import type { McpContext } from './mcp-context.js';
 import { connectMcp, McpModule } from './mcp.module.js';
+import { ANONYMOUS } from './principal.js';
 import { LATEST } from './revisions/revision.js';
 
 const SECRET = 'postgres://admin:hunter2@db';
@@ -190,6 +191,9 @@ function contextOf(method: string, requestId?: number): McpContext {
     client: { ...channel, id: 'client', capabilities: {}, onClose: () => () => {} },
     signal: new AbortController().signal,
     revision: LATEST,
+    principal: ANONYMOUS,
+    namedProjects: [],
+    project: undefined,
     scope: EVERYTHING,
     paramsText: undefined,
   };

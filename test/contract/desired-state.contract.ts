@@ -7,7 +7,7 @@ import { GatewayError } from '../../src/core/errors.js';
 /** A gateway's life with the store: `end` is a proper stop. */
 export interface Life {
   readonly state: DesiredState;
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 const disable =
@@ -29,8 +29,8 @@ const fail = (): never => {
 };
 
 /** What any DesiredState must do. `makeStore` makes an empty store; the result begins a life with it. */
-export const desiredStateContract = (name: string, makeStore: () => () => Promise<Life>): void => {
-  describe(`${name} as DesiredState`, () => {
+export const desiredStateContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
+  describe(`${adapter} as DesiredState`, () => {
     it('holds no decision at first', async () => {
       const { state } = await makeStore()();
       expect(state.current).toEqual({ revision: 0, servers: new Map(), projects: new Map() });
@@ -99,7 +99,7 @@ export const desiredStateContract = (name: string, makeStore: () => () => Promis
     });
   });
 
-  describe(`${name} as DesiredState, telling`, () => {
+  describe(`${adapter} as DesiredState, telling`, () => {
     it('tells everybody before the change is acknowledged, with what was before', async () => {
       const { state } = await makeStore()();
       const before = state.current;
@@ -142,7 +142,7 @@ export const desiredStateContract = (name: string, makeStore: () => () => Promis
     });
   });
 
-  describe(`${name} as DesiredState, whatever it is given`, () => {
+  describe(`${adapter} as DesiredState, whatever it is given`, () => {
     const names = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '7'), fc.string());
     const decision = fc.record(
       {
@@ -181,7 +181,7 @@ export const desiredStateContract = (name: string, makeStore: () => () => Promis
         await next.end();
       });
       await fc.assert(lives, { numRuns: 25 });
-    });
+    }, 30_000);
 
     it('is not changed by whoever gave it or got it', async () => {
       const { state } = await makeStore()();
@@ -197,7 +197,7 @@ export const desiredStateContract = (name: string, makeStore: () => () => Promis
     });
   });
 
-  describe(`${name} as DesiredState, closing`, () => {
+  describe(`${adapter} as DesiredState, closing`, () => {
     it('finishes what was begun and refuses what comes later', async () => {
       const begin = makeStore();
       const { state, end } = await begin();

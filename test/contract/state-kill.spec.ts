@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
@@ -13,12 +14,12 @@ import { tempDir } from '../kit/temp-dir.js';
 const WRITER = 'test/kit/state-writer.mjs';
 const KILLS = 500;
 /** Each with a directory of its own, in which one writer after the other is killed. */
-const LANES = 4;
+const LANES = Math.max(4, 2 * availableParallelism());
 /** About three changes long. */
-const LIFE_MS = 20;
+const LIFE_MS = 15;
 /** So many are killed at any moment since their start, and not only among their writes. */
 const EARLY = 0.1;
-const EARLY_MS = 250;
+const EARLY_MS = 200;
 
 interface Acknowledged {
   readonly revision: number;
@@ -27,13 +28,17 @@ interface Acknowledged {
 
 /** Lets a writer live for a while. What it had acknowledged when it was killed, if anything. */
 async function lifeOf(directory: string): Promise<Acknowledged | undefined> {
-  const child = spawn(process.execPath, [WRITER, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [WRITER, directory], {
+    // Without what makes a start slow here and there, such as certificates to read.
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onCleanup(() => child.kill('SIGKILL'));
   const closed = once(child, 'close');
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   if (Math.random() < EARLY) await pause(Math.random() * EARLY_MS);
-  else await once(child.stdout, 'data').then(() => pause(Math.random() * LIFE_MS));
+  else await Promise.race([closed, once(child.stdout, 'data')]).then(() => pause(Math.random() * LIFE_MS));
   child.kill('SIGKILL');
   const [, signal] = (await closed) as [null, string];
   if (signal !== 'SIGKILL') throw new Error('the writer ended by itself');

@@ -144,65 +144,87 @@ describe('a server that dies', () => {
 });
 
 describe('an HTTP server that is restarted', () => {
-  let backend: ScriptedBackend;
-  let gateway: Gateway;
+  /** One each, because a server that ends five times in a minute is left alone for a while. */
+  const NAMES = ['single', 'many', 'idle', 'down', 'changed'] as const;
+  let backends: Record<(typeof NAMES)[number], ScriptedBackend>;
   let session: RawSession;
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
-    backend.tool('echo', (call) => text(String(call.args['message'])));
-    gateway = await startGateway({ mcpServers: { s: { ...backend.http, concurrency: 50 } } });
-    await gateway.listed({ tools: ['s'] });
+    const started = NAMES.map(async (name) => [name, await ScriptedBackend.start()] as const);
+    backends = Object.fromEntries(await Promise.all(started)) as typeof backends;
+    for (const backend of Object.values(backends))
+      backend.tool('echo', (call) => text(String(call.args['message'])));
+    const gateway = await startGateway({
+      mcpServers: Object.fromEntries(
+        NAMES.map((name) => [name, { ...backends[name].http, concurrency: 50 }]),
+      ),
+    });
+    await gateway.listed({ tools: NAMES });
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
-  const echo = (message: string): Promise<Answer> => session.callTool('s__echo', { message });
+  const echo = (server: string, message: string): Promise<Answer> =>
+    session.callTool(`${server}__echo`, { message });
+
+  /** Succeeds in the end, and until then is told nothing but that the server is unavailable. */
+  async function echoes(server: string, message: string): Promise<void> {
+    await until(`${server} answers`, async () => {
+      const { result, error } = await echo(server, message);
+      if (error) expect(error).toEqual(UNAVAILABLE(server));
+      else expect(result).toEqual(text(message));
+      return result !== undefined;
+    });
+  }
 
   it('and has forgotten the session is greeted once, and the call that found out is made again', async () => {
-    const before = backend.countOf('initialize');
-    backend.front.forgetSessions();
-    expect((await echo('first')).result).toEqual(text('first'));
-    expect(backend.countOf('initialize')).toBe(before + 1);
-    expect(backend.messages('tools/call').filter(({ text: sent }) => sent.includes('first'))).toHaveLength(1);
+    const { single } = backends;
+    single.front.forgetSessions();
+    expect((await echo('single', 'found out')).result).toEqual(text('found out'));
+    expect(single.countOf('initialize')).toBe(2);
+    expect(single.messages('tools/call').map(({ message }) => message.params)).toEqual([
+      { name: 'echo', arguments: { message: 'found out' } },
+    ]);
   });
 
   it('is greeted once, however many calls find out; none gets anything but its result or -31003', async () => {
-    const before = backend.countOf('initialize');
-    backend.front.forgetSessions();
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo(`${index}`)));
+    const { many } = backends;
+    many.front.forgetSessions();
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo('many', `${index}`)));
     answers.forEach(({ result, error }, index) => {
-      if (error) expect(error).toEqual(UNAVAILABLE('s'));
+      if (error) expect(error).toEqual(UNAVAILABLE('many'));
       else expect(result).toEqual(text(`${index}`));
     });
-    expect((await echo('after')).result).toEqual(text('after'));
-    expect(backend.countOf('initialize')).toBe(before + 1);
-    expect(backend.countOf('notifications/initialized')).toBe(backend.countOf('initialize'));
+    await echoes('many', 'after');
+    expect(many.countOf('initialize')).toBe(2);
+    expect(many.countOf('notifications/initialized')).toBe(2);
   });
 
   it('and forgets while nothing is asked is found out by the standing stream', async () => {
-    const before = backend.countOf('initialize');
-    backend.front.forgetSessions();
-    await until('it is greeted again', () => backend.countOf('initialize') > before);
-    expect((await echo('after')).result).toEqual(text('after'));
-    expect(backend.countOf('initialize')).toBe(before + 1);
+    const { idle } = backends;
+    idle.front.forgetSessions();
+    await until('it is greeted again', () => idle.countOf('initialize') === 2);
+    await echoes('idle', 'after');
+    expect(idle.countOf('initialize')).toBe(2);
   });
 
   it('fails calls with -31003 while it is down, and works again when it is up', async () => {
-    await backend.closePort();
-    const { error } = await echo('down');
-    expect(error).toEqual(UNAVAILABLE('s'));
-    const before = backend.countOf('initialize');
-    await backend.openPort();
-    await until('it works again', async () => (await echo('up')).result !== undefined);
-    expect(backend.countOf('initialize')).toBe(before + 1);
+    const { down } = backends;
+    await down.closePort();
+    expect((await echo('down', 'into the void')).error).toEqual(UNAVAILABLE('down'));
+    await down.openPort();
+    await echoes('down', 'up again');
+    expect(down.countOf('initialize')).toBe(2);
   });
 
   it('is listed anew: what it offers now replaces what it offered before', async () => {
-    await backend.closePort();
-    backend.withoutTool('echo').tool('other', () => text('other'));
-    await backend.openPort();
-    await session.namesUntil('tools', ['s__other']);
-    expect((await session.callTool('s__other')).result).toEqual(text('other'));
+    const { changed } = backends;
+    await changed.closePort();
+    changed.withoutTool('echo').tool('other', () => text('other'));
+    await changed.openPort();
+    const names = async (): Promise<string[]> => (await session.list('tools')).map(({ name }) => name);
+    await until('the new tool is listed', async () => (await names()).includes('changed__other'));
+    expect(await names()).not.toContain('changed__echo');
+    expect((await session.callTool('changed__other')).result).toEqual(text('other'));
   });
 
   it.each(['streamableHttp', 'sse'] as const)(
@@ -216,13 +238,26 @@ describe('an HTTP server that is restarted', () => {
       expect((await client.callTool('real__echo', { message: '1' })).result).toEqual(text('Echo: 1'));
       await first.kill();
       await startEverything(transport, Number(new URL(first.url).port));
-      let last: Answer | undefined;
       await until('it answers again', async () => {
-        last = await client.callTool('real__echo', { message: '2' });
-        if (last.error) expect(last.error).toEqual(UNAVAILABLE('real'));
-        return last.result !== undefined;
+        const { result, error } = await client.callTool('real__echo', { message: '2' });
+        if (error) expect(error).toEqual(UNAVAILABLE('real'));
+        else expect(result).toEqual(text('Echo: 2'));
+        return result !== undefined;
       });
-      expect(last?.result).toEqual(text('Echo: 2'));
     },
+    30_000,
   );
+
+  it('fails a call in flight at once with -31003 when the old kind of stream breaks', async () => {
+    const server = await startEverything('sse');
+    const own = await startGateway({ mcpServers: { real: { url: server.url, type: 'sse' } } });
+    await own.listed({ tools: ['real'] });
+    const client = await RawSession.open(own.url);
+    const params = { name: 'real__trigger-long-running-operation', arguments: { duration: 60, steps: 600 } };
+    const stream = await client.stream('tools/call', { ...params, _meta: { progressToken: 1 } }, 'long');
+    await stream.message('progress', ({ method }) => method === 'notifications/progress');
+    await server.kill();
+    const answer = await stream.message('the answer', ({ id }) => id === 'long', 3000);
+    expect(answer.error).toEqual(UNAVAILABLE('real'));
+  });
 });

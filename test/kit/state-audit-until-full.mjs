@@ -18,5 +18,5 @@ const before = await verifyAudit(path);
 await rename(path, `${path}.1`);
 await audit.append(event);
 const after = await verifyAudit(path);
-process.stdout.write(JSON.stringify({ kinds, added: before.entries, then: after.entries }));
+process.stdout.write(JSON.stringify({ kinds, added: before.entries, afterwards: after.entries }));
 await lock.release();

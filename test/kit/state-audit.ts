@@ -6,7 +6,7 @@ import { onCleanup } from './cleanup.js';
 export interface OpenAudit {
   readonly audit: AuditLog;
   /** What a gateway does when it stops. The lock is also released after the test. */
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 /** The audit log of a directory, opened as a gateway opens it. */

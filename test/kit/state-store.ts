@@ -8,7 +8,7 @@ export interface OpenState {
   /** Every warning and error, as text. */
   readonly said: string[];
   /** What a gateway does when it stops. It also happens after the test. */
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 /** The state of a directory, opened as a gateway opens it. */

@@ -12,18 +12,22 @@ const state = await FileDesiredState.open(directory, lock, console);
 const decide = (server, definition) =>
   state.update((decisions) => decideServer(decisions, server, () => ({ definition })));
 
-let before = state.current;
-let refusal;
-for (let i = 0; i < 1000 && !refusal; i++) {
-  before = state.current;
-  await decide(`server ${i}`, { note: 'x'.repeat(100) }).catch((error) => (refusal = error));
+/** What was there when there was no more room, and the refusal. */
+async function fill() {
+  for (let i = 0; ; i++) {
+    const before = state.current;
+    const outcome = await decide(`server ${i}`, { note: 'x'.repeat(100) }).catch((error) => error);
+    if (outcome instanceof Error) return { before, kind: outcome.kind };
+  }
 }
+
+const { before, kind } = await fill();
 const { revision } = state.current;
 const stored = JSON.parse(readFileSync(join(directory, 'state.json'), 'utf8')).revision;
 const leftOver = readdirSync(directory).filter((name) => name.endsWith('.tmp'));
 const sameAsBefore = state.current === before;
 const shrunk = await decide('server 0', {});
-const outcome = { kind: refusal?.kind, revision, stored, leftOver, sameAsBefore };
+const outcome = { kind, revision, stored, leftOver, sameAsBefore };
 process.stdout.write(JSON.stringify({ ...outcome, afterShrinking: shrunk.revision }));
 await state.close();
 await lock.release();

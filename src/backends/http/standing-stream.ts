@@ -38,6 +38,7 @@ export class StandingStream {
   private watchdog: NodeJS.Timeout | undefined;
   private lastEventId = '';
   private openedAt = Infinity;
+  private wasOpen = false;
 
   constructor(private readonly setting: StandingStreamSetting) {}
 
@@ -81,6 +82,7 @@ export class StandingStream {
 
   private opened(): void {
     this.openedAt = performance.now();
+    this.wasOpen = true;
     this.change('open');
   }
 
@@ -117,8 +119,10 @@ export class StandingStream {
     return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
   }
 
-  private isForgotten({ details }: TransportError): boolean {
-    return details.httpStatus === 404 && this.setting.endpoint.sessionId !== undefined;
+  private isForgotten({ details: { httpStatus } }: TransportError): boolean {
+    if (this.setting.endpoint.sessionId === undefined) return false;
+    // Many servers say 400 where they should say 404; what was a good request in this session still is one.
+    return httpStatus === 404 || (httpStatus === 400 && this.wasOpen);
   }
 
   private isUnoffered({ details: { httpStatus = 0 } }: TransportError): boolean {

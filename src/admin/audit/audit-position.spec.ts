@@ -1,0 +1,122 @@
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
+import { tempDir } from '../../../test/kit/temp-dir.js';
+import { StateError } from '../../cluster/state-error.js';
+import { verifyAudit } from './verify-audit.js';
+
+let directory = '';
+const path = (name: string): string => join(directory, name);
+const log = (): string => path('audit.jsonl');
+const others = (): string[] => readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$/.test(name));
+
+/** What the next entry, in a life of its own, says about the log. */
+async function note(): Promise<readonly string[] | undefined> {
+  const { audit, end } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
+  const { notes } = await audit.append(auditEvent(9));
+  await end();
+  return notes;
+}
+
+beforeEach(() => {
+  directory = tempDir();
+});
+
+describe('AuditLog, after a crash or worse', () => {
+  it('keeps a torn line aside and says so in the next entry, once', async () => {
+    await writeAudit(directory, 2);
+    appendFileSync(log(), '{"seq":3,"time":"20');
+    const aside = 'audit.jsonl.torn-2026-11-16T12-00-00.000Z';
+    expect(await note()).toEqual([`a line that was not written to its end, 19 bytes, is kept in ${aside}`]);
+    expect(await note()).toBeUndefined();
+    expect(others()).toEqual([aside]);
+    expect(readFileSync(path(aside), 'utf8')).toBe('{"seq":3,"time":"20');
+    expect(await verifyAudit(log())).toEqual({
+      ok: true,
+      entries: 4,
+      notes: [`entry 3: a line that was not written to its end, 19 bytes, is kept in ${aside}`],
+    });
+  });
+
+  it('keeps aside a first line that was torn', async () => {
+    writeFileSync(log(), '{"seq":1');
+    expect(await note()).toEqual([expect.stringContaining('8 bytes')]);
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 1 });
+  });
+
+  it('goes on from an entry that nobody was told of', async () => {
+    await writeAudit(directory, 1);
+    const head = readFileSync(path('audit.head'));
+    await note();
+    writeFileSync(path('audit.head'), head);
+    expect(await note()).toBeUndefined();
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  it.each<[string, (lines: string[]) => string[], string]>([
+    ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are gone'],
+    ['are all gone', () => [], 'of the entries before this one, 1 to 4 are gone'],
+    [
+      'end in a line that is damaged',
+      (lines) => lines.with(3, '{}'),
+      'the last line before this one cannot be read',
+    ],
+  ])('does not cover up that entries %s', async (_, tamper, said) => {
+    await writeAudit(directory, 4);
+    const lines = readFileSync(log(), 'utf8').split('\n').slice(0, -1);
+    writeFileSync(
+      log(),
+      tamper(lines)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(await note()).toEqual([said]);
+    expect(readFileSync(log(), 'utf8')).toContain('{"seq":5,');
+    expect(await verifyAudit(log())).toMatchObject({ ok: false });
+  });
+
+  it('does not cover up that the last entry was replaced', async () => {
+    const other = tempDir();
+    await writeAudit(directory, 2);
+    await writeAudit(other, 2, { now: () => new Date(0) });
+    writeFileSync(log(), readFileSync(join(other, 'audit.jsonl')));
+    expect(await note()).toEqual(['of the entries before this one, 2 was replaced']);
+    expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 3 });
+  });
+
+  it.each([
+    ['missing', () => rmSync(path('audit.head'))],
+    ['damaged', () => writeFileSync(path('audit.head'), 'x'.repeat(500))],
+  ])('notes that the head was %s, and makes a new one', async (state, damage) => {
+    await writeAudit(directory, 2);
+    damage();
+    expect(await note()).toEqual([`audit.head was ${state}: entries after 2 may be gone`]);
+    expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  it('does not start when there is nothing left to go on from, naming the files and the way out', async () => {
+    await writeAudit(directory, 2);
+    appendFileSync(log(), 'damaged\n');
+    rmSync(path('audit.head'));
+    await expect(openAudit(directory)).rejects.toThrow(StateError);
+    await expect(openAudit(directory)).rejects.toThrow(`${log()} cannot be used: its last line is damaged`);
+  });
+
+  it('notices when the file is cut while it runs', async () => {
+    const { audit } = await openAudit(directory);
+    for (const n of [1, 2]) await audit.append(auditEvent(n));
+    truncateSync(log(), statSync(log()).size - 10);
+    const { notes, seq } = await audit.append(auditEvent(3));
+    expect([seq, notes?.[0]]).toEqual([3, 'of the entries before this one, 2 to 2 are gone']);
+    expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 2 });
+  });
+});

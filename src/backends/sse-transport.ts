@@ -1,0 +1,31 @@
+import { SSEClientTransport, SseError } from '@modelcontextprotocol/sdk/client/sse.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { TransportError, type LinkTransport } from './transport.js';
+
+/**
+ * The old transport with two endpoints, as the SDK has it. It parses on its own, so payloads keep their meaning but not
+ * their bytes. The SDK's event source would come back by itself, to a session that nobody has initialised: here the
+ * end of the stream is the end of the link.
+ */
+export class SseTransport extends SSEClientTransport implements LinkTransport {
+  override async start(): Promise<void> {
+    await super.start();
+    const report = this.onerror;
+    this.onerror = (error) => {
+      if (!(error instanceof SseError)) return report?.(error);
+      report?.(
+        new TransportError('broken', `the event stream ended: ${error.message}`, {}, { cause: error }),
+      );
+      void this.close();
+    };
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      await super.send(message);
+    } catch (cause) {
+      const why = (cause as Error).message;
+      throw new TransportError('broken', `the server did not take a message: ${why}`, {}, { cause });
+    }
+  }
+}

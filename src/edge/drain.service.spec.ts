@@ -1,0 +1,95 @@
+import { Logger } from '@nestjs/common';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { RawSession } from '../../test/kit/raw-session.js';
+import { deferred, until, within } from '../../test/kit/until.js';
+import { Drain } from './drain.service.js';
+import { WiredEdge } from './wired-edge.js';
+
+let edge: WiredEdge;
+beforeEach(async () => {
+  Logger.overrideLogger(false);
+  edge = new WiredEdge();
+  await edge.listen();
+  onCleanup(() => edge.close());
+});
+
+const drain = (drainMs: number): Promise<void> =>
+  new Drain(edge.endpoint, edge.intake, edge.sessions, { drainMs }).beforeApplicationShutdown();
+
+/** A request in flight, and the way to end it. */
+async function inFlight(session: RawSession) {
+  const end = deferred<object>();
+  const begun = deferred<AbortSignal>();
+  edge.handlers.set('slow', (_params, { signal }) => {
+    begun.resolve(signal);
+    return Promise.race([
+      end.promise,
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut off')))),
+    ]);
+  });
+  const answer = session.request('slow', {}, 7);
+  const signal = await within('the request', begun.promise);
+  return { answer, signal, end: end.resolve };
+}
+
+describe('a gateway that drains', () => {
+  it('is done at once when nothing is in flight, and everybody is let go', async () => {
+    const session = await RawSession.open(edge.url);
+    const events = await session.listen();
+    await within('the drain', drain(60_000));
+    await events.over();
+    expect(edge.sessions.size).toBe(0);
+  });
+
+  it('lets requests in flight finish, and takes no new ones', async () => {
+    const session = await RawSession.open(edge.url);
+    const { answer, end, signal } = await inFlight(session);
+    const draining = drain(60_000);
+    expect((await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(503);
+    expect(signal.aborted).toBe(false);
+    end({ n: 1 });
+    expect((await answer).result).toEqual({ n: 1 });
+    await within('the drain', draining);
+    expect(edge.sessions.size).toBe(0);
+  });
+
+  it('ends standing streams first, and harms nobody who still has something to say there', async () => {
+    const session = await RawSession.open(edge.url);
+    const events = await session.listen();
+    const { end } = await inFlight(session);
+    const draining = drain(60_000);
+    const [served] = edge.sessions.all();
+    served!.notify('notifications/x', undefined);
+    await events.over();
+    expect(events.messages).toEqual([]);
+    end({});
+    await within('the drain', draining);
+  });
+
+  it('lets a client answer what its request in flight has asked', async () => {
+    edge.handlers.set('ask', (_params, context) =>
+      context.ask('roots/list', undefined, { signal: context.signal }),
+    );
+    const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
+    const events = await session.stream('ask', {}, 7);
+    const question = await events.message('the question', ({ method }) => method === 'roots/list');
+    const draining = drain(60_000);
+    await session.reply(question.id, { roots: [] });
+    await events.over();
+    expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { roots: [] } });
+    await within('the drain', draining);
+  });
+
+  it('cuts requests off that take too long', async () => {
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const session = await RawSession.open(edge.url);
+    const { answer, signal } = await inFlight(session);
+    await within('the drain', drain(0));
+    expect(signal.aborted).toBe(true);
+    expect((await answer).error).toBeDefined();
+    await until('the intake is idle', () => edge.intake.idle().then(() => true));
+    expect(warned).toHaveBeenCalledWith({ message: 'requests were cut off by the drain deadline' });
+    warned.mockRestore();
+  });
+});

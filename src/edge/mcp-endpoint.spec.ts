@@ -1,0 +1,300 @@
+import { Logger } from '@nestjs/common';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http.js';
+import { BOTH_TYPES, postMessage, RawSession } from '../../test/kit/raw-session.js';
+import type { Limits } from '../config/limits.js';
+import { WiredEdge } from './wired-edge.js';
+
+async function serve(limits: Partial<Limits> = {}): Promise<WiredEdge> {
+  const edge = new WiredEdge(limits);
+  await edge.listen();
+  onCleanup(() => edge.close());
+  return edge;
+}
+
+interface Failure {
+  readonly id?: unknown;
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+const failureOf = ({ text }: RawResponse): Failure => JSON.parse(text) as Failure;
+
+const PING = { jsonrpc: '2.0', id: 'p', method: 'ping' };
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 'i',
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+};
+
+let edge: WiredEdge;
+beforeEach(async () => {
+  Logger.overrideLogger(false);
+  edge = await serve({ requestBytes: 1000 });
+});
+
+describe('a request over HTTP', () => {
+  it.each(['PUT', 'PATCH', 'HEAD'])('by %s is not allowed, and the answer says what is', async (method) => {
+    const { status, headers } = await exchange(edge.url, { method });
+    expect(status).toBe(405);
+    expect(headers.allow).toBe('GET, POST, DELETE, OPTIONS');
+  });
+
+  it('by OPTIONS is answered as browsers need it', async () => {
+    const origin = 'http://localhost:5173';
+    const { status, headers } = await exchange(edge.url, { method: 'OPTIONS', headers: { origin } });
+    expect(status).toBe(204);
+    expect(headers['access-control-allow-origin']).toBe(origin);
+    expect(headers['access-control-allow-methods']).toContain('DELETE');
+    expect(headers['access-control-allow-headers']).toContain('mcp-session-id');
+  });
+
+  it.each<[string, RawRequest['headers'], string | object, number, number]>([
+    ['no Accept of both types', { accept: 'application/json' }, PING, 406, -32000],
+    ['another content type', { 'content-type': 'text/plain' }, PING, 415, -32000],
+    ['a body that is too large', {}, { ...PING, params: { x: 'x'.repeat(1000) } }, 413, -32000],
+    ['no JSON', {}, '{', 400, -32700],
+    ['no body', {}, '', 400, -32700],
+    ['JSON that is no message', {}, '7', 400, -32600],
+    ['another version of JSON-RPC', {}, { id: 1, method: 'ping' }, 400, -32600],
+    ['an id of null', {}, { ...PING, id: null }, 400, -32600],
+    ['no session', {}, PING, 400, -32000],
+    ['an unknown session', { 'mcp-session-id': 'nobody' }, PING, 404, -32001],
+    ['an unknown revision', { 'mcp-protocol-version': '1999-01-01' }, PING, 400, -32000],
+    ['a batch without a session', {}, [PING], 400, -32000],
+  ])('with %s is refused', async (_what, headers, body, status, code) => {
+    const response = await postMessage(edge.url, body, headers);
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toBe('application/json');
+    expect(failureOf(response).error.code).toBe(code);
+  });
+
+  it.each<[string, object, unknown]>([
+    ['whose id can be read has it in the refusal', { ...PING, jsonrpc: '1.0' }, 'p'],
+    ['without a session has its id in the refusal', PING, 'p'],
+    ['whose id cannot be read has none there', { ...PING, id: {} }, undefined],
+    ['that is a notification has none there', { jsonrpc: '2.0', method: 'x' }, undefined],
+  ])('%s', async (_what, message, id) => {
+    const failure = failureOf(await postMessage(edge.url, message));
+    expect(failure.id).toBe(id);
+    expect('id' in failure).toBe(id !== undefined);
+  });
+
+  it('that is no UTF-8 is refused', async () => {
+    const body = Buffer.concat([Buffer.from('{"x":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+    const response = await postMessage(edge.url, body);
+    expect([response.status, failureOf(response).error.code]).toEqual([400, -32700]);
+  });
+
+  it('is answered, whatever its body is', async () => {
+    const session = await RawSession.open(edge.url);
+    const bodies = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
+      fc
+        .record(
+          {
+            jsonrpc: fc.constant('2.0'),
+            id: fc.jsonValue(),
+            method: fc.oneof(
+              fc.constantFrom('ping', 'initialize', '__proto__', 'constructor'),
+              fc.jsonValue(),
+            ),
+            params: fc.jsonValue(),
+          },
+          { requiredKeys: ['jsonrpc'] },
+        )
+        .map((message) => JSON.stringify(message)),
+    );
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const response = await postMessage(edge.url, body, { 'mcp-session-id': session.id });
+        expect([200, 202, 400, 413]).toContain(response.status);
+        if (response.status !== 202) expect(JSON.parse(response.text)).toBeInstanceOf(Object);
+      }),
+      { numRuns: 200 },
+    );
+    expect((await session.request('ping')).result).toEqual({});
+  });
+});
+
+describe('initialize', () => {
+  it('makes a session and names it', async () => {
+    const response = await postMessage(edge.url, INITIALIZE);
+    expect(response.status).toBe(200);
+    expect(response.headers['mcp-session-id']).toMatch(/^[\x21-\x7e]{32}$/);
+    expect(JSON.parse(response.text)).toMatchObject({
+      id: 'i',
+      result: { protocolVersion: '2025-11-25', serverInfo: { name: 'gatehouse' } },
+    });
+    expect(edge.sessions.size).toBe(1);
+  });
+
+  it('that fails makes none', async () => {
+    const response = await postMessage(edge.url, { ...INITIALIZE, params: {} });
+    expect(response.headers['mcp-session-id']).toBeUndefined();
+    expect(failureOf(response)).toMatchObject({ id: 'i', error: { code: -32602 } });
+    expect(edge.sessions.size).toBe(0);
+  });
+
+  it('within a session is refused', async () => {
+    const session = await RawSession.open(edge.url);
+    const response = await session.post(INITIALIZE);
+    expect(response.status).toBe(400);
+    expect(failureOf(response)).toMatchObject({ id: 'i', error: { code: -32600 } });
+  });
+
+  it('beyond the limit of sessions is refused with its id, also when many come at once', async () => {
+    const small = await serve({ sessions: 2 });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => postMessage(small.url, INITIALIZE)));
+    const refused = answers.filter(({ headers }) => headers['mcp-session-id'] === undefined);
+    expect(small.sessions.size).toBe(2);
+    expect(refused).toHaveLength(6);
+    for (const answer of refused) {
+      expect(failureOf(answer)).toEqual({
+        jsonrpc: '2.0',
+        id: 'i',
+        error: {
+          code: -31029,
+          message: 'LimitExceeded: 2 sessions are open',
+          data: { code: 'LimitExceeded', limit: 2 },
+        },
+      });
+    }
+  });
+});
+
+describe('in a session', () => {
+  it('notifications and responses are accepted without a word', async () => {
+    const session = await RawSession.open(edge.url);
+    for (const response of [await session.notify('notifications/x'), await session.reply('none', {})]) {
+      expect(response).toMatchObject({ status: 202, text: '' });
+      expect(response.headers['content-length']).toBe('0');
+    }
+  });
+
+  it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
+    'a request may say that it is of revision %s',
+    async (version) => {
+      const session = await RawSession.open(edge.url);
+      expect((await session.post(PING, { 'mcp-protocol-version': version })).status).toBe(200);
+    },
+  );
+
+  it('DELETE ends it for good', async () => {
+    const session = await RawSession.open(edge.url);
+    expect((await session.end()).status).toBe(200);
+    expect((await session.end()).status).toBe(404);
+    expect((await session.post(PING)).status).toBe(404);
+    expect(edge.sessions.size).toBe(0);
+  });
+
+  it.each<[string, RawRequest['headers'], number]>([
+    ['without its Accept', { accept: 'application/json' }, 406],
+    ['with an id to resume from that is none', { 'last-event-id': 'x' }, 400],
+    ['with an id to resume from of nobody', { 'last-event-id': '1.zz' }, 200],
+  ])('GET %s is answered with its status', async (_what, headers, status) => {
+    const session = await RawSession.open(edge.url);
+    const base = { accept: 'text/event-stream', 'mcp-session-id': session.id };
+    expect((await exchange(edge.url, { headers: { ...base, ...headers } })).status).toBe(status);
+  });
+
+  it.each<[string, RawRequest['headers'], number]>([
+    ['without a session', {}, 400],
+    ['with an unknown one', { 'mcp-session-id': 'nobody' }, 404],
+  ])('GET and DELETE %s are refused', async (_what, headers, status) => {
+    const accepting = { accept: BOTH_TYPES, ...headers };
+    expect((await exchange(edge.url, { headers: accepting })).status).toBe(status);
+    expect((await exchange(edge.url, { method: 'DELETE', headers: accepting })).status).toBe(status);
+  });
+});
+
+describe('a batch', () => {
+  const open = (): Promise<RawSession> => RawSession.open(edge.url, { protocolVersion: '2025-03-26' });
+  const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => ({ ...PING, id }));
+
+  it.each(['2025-11-25', '2025-06-18', '2024-11-05'])(
+    'is refused in revision %s',
+    async (protocolVersion) => {
+      const session = await RawSession.open(edge.url, { protocolVersion });
+      const response = await session.post([PING]);
+      expect([response.status, failureOf(response).error.code]).toEqual([400, -32600]);
+    },
+  );
+
+  it.each([
+    [0, 400],
+    [1, 200],
+    [20, 200],
+    [21, 400],
+  ])('of %i messages is answered with %i', async (count, status) => {
+    const response = await (await open()).post(pings(count).map(({ ...ping }) => ping));
+    expect(response.status).toBe(status);
+    if (status === 200) expect(JSON.parse(response.text)).toHaveLength(count);
+  });
+
+  it('of notifications only is accepted without a word', async () => {
+    const response = await (await open()).post([{ jsonrpc: '2.0', method: 'notifications/x' }]);
+    expect(response).toMatchObject({ status: 202, text: '' });
+  });
+
+  it('has an answer for each request and each message that is none, and for nothing else', async () => {
+    const response = await (
+      await open()
+    ).post([
+      PING,
+      { jsonrpc: '2.0', method: 'notifications/x' },
+      { ...PING, id: 'q', method: 'nothing' },
+      7,
+      { ...INITIALIZE, id: 'again' },
+      { ...PING, id: 'p' },
+    ]);
+    const answers = (JSON.parse(response.text) as { id?: unknown; error?: { code: number } }[]).map(
+      ({ id, error }) => [id, error?.code],
+    );
+    expect(answers).toHaveLength(5);
+    expect(answers).toEqual(
+      expect.arrayContaining([
+        ['p', undefined],
+        ['q', -32601],
+        [undefined, -32600],
+        ['again', -32600],
+        ['p', -32600],
+      ]),
+    );
+  });
+
+  it('passes the params of each message on as they were written', async () => {
+    let text: string | undefined;
+    edge.handlers.set('x', (_params, context) => {
+      text = context.paramsText;
+      return {};
+    });
+    const params = '{ "big":12345678901234567890, "f":1.0 }';
+    await (await open()).post(` [ {"jsonrpc":"2.0","id":1,"method":"x","params":${params}} ] `);
+    expect(text).toBe(params);
+  });
+});
+
+describe('while the gateway drains', () => {
+  it('new requests, batches and streams are sent away, and what requests in flight wait for is let in', async () => {
+    const session = await RawSession.open(edge.url, { protocolVersion: '2025-03-26' });
+    edge.endpoint.draining = true;
+    const listening = { accept: 'text/event-stream', 'mcp-session-id': session.id };
+    const refused = [
+      await session.post(PING),
+      await session.post([PING]),
+      await postMessage(edge.url, INITIALIZE),
+      await exchange(edge.url, { headers: listening }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    expect(refused.every(({ headers }) => headers.connection === 'close')).toBe(true);
+    expect(failureOf(refused[0]!)).toMatchObject({ id: 'p', error: { code: -32000 } });
+    const accepted = [await session.notify('notifications/cancelled', {}), await session.reply(1, {})];
+    expect(accepted.map(({ status }) => status)).toEqual([202, 202]);
+    expect((await session.end()).status).toBe(200);
+  });
+});

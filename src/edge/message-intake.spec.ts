@@ -1,0 +1,253 @@
+import { Logger } from '@nestjs/common';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import type { Events } from '../../test/kit/events.js';
+import { RawSession } from '../../test/kit/raw-session.js';
+import { deferred, until, within } from '../../test/kit/until.js';
+import { GatewayError, RemoteError } from '../core/errors.js';
+import { JsonText } from '../core/json-text.js';
+import type { RequestContext } from './request-context.js';
+import { WiredEdge } from './wired-edge.js';
+
+let edge: WiredEdge;
+beforeEach(async () => {
+  Logger.overrideLogger(false);
+  edge = new WiredEdge();
+  await edge.listen();
+  onCleanup(() => edge.close());
+});
+
+/** A method `slow` that runs until the spec ends it; the requests that have come, by their ids. */
+function slowMethod() {
+  const contexts = new Map<unknown, RequestContext>();
+  const ends = new Map<unknown, (result: object) => void>();
+  edge.handlers.set('slow', (_params, context) => {
+    contexts.set(context.requestId, context);
+    return new Promise((resolve, reject) => {
+      ends.set(context.requestId, resolve);
+      context.signal.addEventListener('abort', () => reject(new GatewayError('cancelled', 'cancelled')));
+    });
+  });
+  const begun = (id: unknown): Promise<RequestContext> =>
+    until(`request ${String(id)} has come`, () => contexts.get(id));
+  return { begun, end: (id: unknown, result: object) => ends.get(id)?.(result) };
+}
+
+const methodsOn = (events: Events): unknown[] => events.messages.map(({ method }) => method);
+
+const progress = (n: number): JsonText => JsonText.of({ progressToken: 't', progress: n });
+
+describe('a request', () => {
+  it('is answered with JSON when nothing precedes the result', async () => {
+    edge.handlers.set('x', () => new JsonText('{ "n":1.0 }'));
+    const session = await RawSession.open(edge.url);
+    const answer = await session.request('x', {}, 'id');
+    expect(answer.text).toBe('{"jsonrpc":"2.0","id":"id","result":{ "n":1.0 }}');
+  });
+
+  it.each<[string, Error, unknown]>([
+    [
+      'a failure of the gateway',
+      new GatewayError('server-unavailable', 'SERVER_UNAVAILABLE', { server: 'db' }),
+      { code: -31003, message: 'SERVER_UNAVAILABLE', data: { server: 'db' } },
+    ],
+    [
+      "a server's own error",
+      new RemoteError(-1, 'no', '{"code":-1,"message":"no","data":7}'),
+      { code: -1, message: 'no', data: 7 },
+    ],
+    ['anything else', new TypeError('secret'), { code: -32603, message: 'Internal error' }],
+  ])('that ends in %s is answered with it', async (_what, error, expected) => {
+    edge.handlers.set('x', () => {
+      throw error;
+    });
+    const session = await RawSession.open(edge.url);
+    expect((await session.request('x')).error).toEqual(expected);
+  });
+
+  it('is answered with a stream when something precedes the result', async () => {
+    edge.handlers.set('x', (_params, context) => {
+      context.notify('notifications/progress', progress(1));
+      return { done: true };
+    });
+    const session = await RawSession.open(edge.url);
+    const answer = await session.request('x');
+    expect(answer.before).toMatchObject([{ method: 'notifications/progress', params: { progress: 1 } }]);
+    expect(answer.result).toEqual({ done: true });
+  });
+
+  it('under the id of one in flight is refused, and the first is answered', async () => {
+    const { begun, end } = slowMethod();
+    const session = await RawSession.open(edge.url);
+    const first = session.request('slow', {}, 7);
+    await begun(7);
+    expect((await session.request('ping', {}, 7)).error?.code).toBe(-32600);
+    end(7, { n: 1 });
+    expect((await first).result).toEqual({ n: 1 });
+  });
+
+  it('is never mistaken for that of another client, though all use the same id', async () => {
+    edge.handlers.set('echo', async (params) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return params;
+    });
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => RawSession.open(edge.url)));
+    const answers = await Promise.all(sessions.map((session, n) => session.request('echo', { n }, 1)));
+    expect(answers.map(({ result }) => result)).toEqual(sessions.map((_, n) => ({ n })));
+  });
+
+  it('goes on though its connection is lost, and its client can take it up where it broke', async () => {
+    const { begun, end } = slowMethod();
+    const session = await RawSession.open(edge.url);
+    const broken = session.stream('slow', {}, 7);
+    const context = await begun(7);
+    context.notify('notifications/progress', progress(1));
+    const events = await broken;
+    await events.message('the progress', ({ method }) => method === 'notifications/progress');
+    const lastEventId = events.lastId;
+    events.cut();
+    context.notify('notifications/progress', progress(2));
+    expect(context.signal.aborted).toBe(false);
+    const resumed = await session.listen(lastEventId);
+    context.notify('notifications/progress', progress(3));
+    end(7, { done: true });
+    await resumed.over();
+    expect(resumed.messages).toMatchObject([
+      { params: { progress: 2 } },
+      { params: { progress: 3 } },
+      { id: 7, result: { done: true } },
+    ]);
+  });
+
+  it('that ended while its client was away is still there for it', async () => {
+    const { begun, end } = slowMethod();
+    const session = await RawSession.open(edge.url);
+    const broken = session.stream('slow', {}, 7);
+    (await begun(7)).notify('notifications/progress', progress(1));
+    const events = await broken;
+    await events.message('the progress', ({ method }) => method === 'notifications/progress');
+    events.cut();
+    end(7, { done: true });
+    await within('the end of the request', edge.intake.idle());
+    const resumed = await session.listen(events.lastId);
+    await resumed.over();
+    expect(resumed.messages).toMatchObject([{ id: 7, result: { done: true } }]);
+  });
+});
+
+describe('a client', () => {
+  it('can cancel its request, which ends it', async () => {
+    const { begun } = slowMethod();
+    const session = await RawSession.open(edge.url);
+    const answer = session.request('slow', {}, 7);
+    const context = await begun(7);
+    await session.notify('notifications/cancelled', { requestId: 7 });
+    expect((await answer).error?.code).toBe(-31099);
+    expect(context.signal.aborted).toBe(true);
+  });
+
+  it('can cancel nothing of another client', async () => {
+    const { begun, end } = slowMethod();
+    const [mine, other] = [await RawSession.open(edge.url), await RawSession.open(edge.url)];
+    const answer = mine.request('slow', {}, 7);
+    await begun(7);
+    await other.notify('notifications/cancelled', { requestId: 7 });
+    end(7, { n: 1 });
+    expect((await answer).result).toEqual({ n: 1 });
+  });
+
+  it('that ends its session ends its requests', async () => {
+    const { begun } = slowMethod();
+    const session = await RawSession.open(edge.url);
+    const answer = session.request('slow', {}, 7);
+    await begun(7);
+    await session.end();
+    expect((await answer).error).toBeDefined();
+    await within('the end of the request', edge.intake.idle());
+  });
+
+  it('is asked on the stream of its request, and answers with a POST', async () => {
+    edge.handlers.set('ask', async (_params, context) => {
+      const answer = await context.ask('roots/list', JsonText.of({ _meta: { progressToken: 'b' } }), {
+        signal: context.signal,
+        onProgress: (params) => context.notify('notifications/told', params),
+      });
+      return { answer };
+    });
+    const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
+    const events = await session.stream('ask', {}, 7);
+    const question = await events.message('the question', ({ method }) => method === 'roots/list');
+    const token = (question.params?.['_meta'] as { progressToken: number }).progressToken;
+    await session.notify('notifications/progress', { progressToken: token, progress: 1 });
+    await events.message('the progress', ({ method }) => method === 'notifications/told');
+    expect((await session.reply(question.id, { roots: [] })).status).toBe(202);
+    await events.over();
+    expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { answer: { roots: [] } } });
+  });
+
+  it('that cannot be asked is not asked', async () => {
+    edge.handlers.set('ask', (_params, context) =>
+      context.ask('roots/list', undefined, { signal: context.signal }),
+    );
+    const session = await RawSession.open(edge.url);
+    expect((await session.request('ask')).error).toMatchObject({
+      code: -32601,
+      message: 'The client does not support roots/list',
+    });
+  });
+});
+
+describe('a notification', () => {
+  it('that nobody can deal with does no harm', async () => {
+    edge.handlers.set('notifications/bad', () => {
+      throw new Error('bad');
+    });
+    const session = await RawSession.open(edge.url);
+    expect((await session.notify('notifications/bad')).status).toBe(202);
+    expect((await session.request('ping')).result).toEqual({});
+  });
+
+  it('comes on the standing stream, and what came before it was opened comes first', async () => {
+    const session = await RawSession.open(edge.url);
+    const [served] = edge.sessions.all();
+    served!.notify('notifications/a', undefined);
+    const events = await session.listen();
+    served!.notify('notifications/b', undefined);
+    await events.message('b', ({ method }) => method === 'notifications/b');
+    expect(methodsOn(events)).toEqual(['notifications/a', 'notifications/b']);
+  });
+
+  it('that was missed on a standing stream comes when it is taken up again', async () => {
+    const session = await RawSession.open(edge.url);
+    const [served] = edge.sessions.all();
+    const events = await session.listen();
+    served!.notify('notifications/a', undefined);
+    await events.message('a', ({ method }) => method === 'notifications/a');
+    events.cut();
+    served!.notify('notifications/b', undefined);
+    const resumed = await session.listen(events.lastId);
+    await resumed.message('b', ({ method }) => method === 'notifications/b');
+    expect(methodsOn(resumed)).toEqual(['notifications/b']);
+  });
+});
+
+describe('the intake', () => {
+  it('is idle when no request is being answered', async () => {
+    const { begun, end } = slowMethod();
+    await within('idleness', edge.intake.idle());
+    const session = await RawSession.open(edge.url);
+    const answer = session.request('slow', {}, 7);
+    await begun(7);
+    const idle = deferred();
+    let isIdle = false;
+    void edge.intake.idle().then(() => {
+      isIdle = true;
+      idle.resolve();
+    });
+    expect((await session.request('ping')).result).toEqual({});
+    expect(isIdle).toBe(false);
+    end(7, {});
+    await within('idleness', idle.promise);
+    expect((await answer).result).toEqual({});
+  });
+});

@@ -1,0 +1,57 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ERROR_CODES, GatewayError, RemoteError, type ErrorKind } from '../core/errors.js';
+import { JsonRpcError } from '../mcp/json-rpc-error.js';
+import type { RequestContext } from './request-context.js';
+import { RequestLog } from './request-log.js';
+
+type Level = 'error' | 'warn' | 'debug';
+const LEVELS: readonly Level[] = ['error', 'warn', 'debug'];
+
+let entries: [level: Level, entry: Record<string, unknown>][];
+beforeEach(() => {
+  entries = [];
+  for (const level of LEVELS)
+    jest
+      .spyOn(Logger.prototype, level)
+      .mockImplementation((entry: unknown) => void entries.push([level, entry as Record<string, unknown>]));
+});
+afterEach(() => void jest.restoreAllMocks());
+
+const fail = (error: unknown): void => {
+  const context = { method: 'tools/call', paramsText: '{"secret":1}' } as RequestContext;
+  new RequestLog().failed(context, JsonRpcError.from(error));
+};
+
+describe('a request that failed', () => {
+  const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
+
+  it.each(kinds)('as %s is one line, as loud as an operator needs it', (kind) => {
+    fail(new GatewayError(kind, 'words'));
+    const warned = ['server-unavailable', 'timeout', 'overloaded', 'limit-exceeded'];
+    const expected: Level = kind === 'internal' ? 'error' : warned.includes(kind) ? 'warn' : 'debug';
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject([expected, { method: 'tools/call', kind, reason: 'words' }]);
+  });
+
+  it("by the server's own error is nothing to warn of", () => {
+    fail(new RemoteError(-1, 'no', '{}'));
+    expect(entries).toMatchObject([['debug', { kind: 'remote', code: -1, reason: 'no' }]]);
+  });
+
+  it('for a reason nobody foresaw is told with its cause', () => {
+    fail(new TypeError('x is undefined'));
+    expect(entries[0]?.[0]).toBe('error');
+    expect(entries[0]?.[1]['cause']).toContain('TypeError: x is undefined');
+  });
+
+  it('because of something that is no error is told all the same', () => {
+    fail('just words');
+    expect(entries).toMatchObject([['error', { cause: undefined }]]);
+  });
+
+  it('is told without what was sent', () => {
+    fail(new GatewayError('timeout', 'TIMEOUT', undefined, { cause: new Error('slow') }));
+    expect(JSON.stringify(entries)).not.toContain('secret');
+  });
+});

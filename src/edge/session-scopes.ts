@@ -1,0 +1,65 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LiveConfig } from '../config/live-config.js';
+import { NOTHING, type Scope } from '../core/scope.js';
+import { Projects } from '../projects/projects.service.js';
+import { Registry } from '../registry/registry.service.js';
+import { Authenticator } from './auth/authenticator.js';
+import { ListChanges } from './list-changes.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+/** Keeps what open sessions may see in step with projects and keys that change under them. */
+@Injectable()
+export class SessionScopes implements OnModuleInit {
+  private readonly logger = new Logger('Sessions');
+
+  constructor(
+    private readonly live: LiveConfig,
+    private readonly projects: Projects,
+    private readonly authenticator: Authenticator,
+    private readonly sessions: Sessions,
+    private readonly registry: Registry,
+    private readonly listChanges: ListChanges,
+  ) {}
+
+  onModuleInit(): void {
+    this.live.onChange(({ auth }) => {
+      this.authenticator.replace(auth);
+      this.closeRevoked();
+    });
+    this.projects.onChange(() => this.refresh());
+    this.sessions.onTend(() => this.closeRevoked());
+  }
+
+  /** A session outlives the request that opened it, but not the right to open it. */
+  private closeRevoked(): void {
+    for (const session of this.sessions.all()) {
+      if (this.authenticator.isCurrent(session.principal)) continue;
+      this.logger.log({ message: 'session closed: its credentials are no longer valid' });
+      session.close();
+    }
+  }
+
+  private refresh(): void {
+    for (const session of this.sessions.all()) {
+      const before = session.scope;
+      session.scope = this.scopeOf(session);
+      if (session.scope.key !== before.key) this.announce(session, before);
+    }
+  }
+
+  private scopeOf({ principal, project }: Session): Scope {
+    try {
+      return this.projects.scope(principal, project);
+    } catch {
+      // The project is gone: the session sees nothing, and its requests are told why.
+      return NOTHING;
+    }
+  }
+
+  private announce(session: Session, before: Scope): void {
+    const { tools, prompts } = this.registry.catalog;
+    if (tools.differs(before, session.scope)) this.listChanges.tell(session, 'tools');
+    if (prompts.differs(before, session.scope)) this.listChanges.tell(session, 'prompts');
+  }
+}

@@ -1,0 +1,321 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { JsonText } from '../core/json-text.js';
+import { revisionOf } from '../mcp/revisions/revision.js';
+import { eventFrame } from './event-frame.js';
+import { Exchange } from './exchange.js';
+import { RequestContext } from './request-context.js';
+import { Session } from './session.js';
+
+const LIMITS = { streamQueue: 10, replayEvents: 10, inFlightPerSession: 3 };
+
+/** A response on a connection in memory. */
+class Line {
+  readonly response = new ServerResponse(new IncomingMessage(new Socket()));
+  private readonly wire = new PassThrough();
+  private text = '';
+
+  constructor() {
+    this.response.assignSocket(this.wire as unknown as Socket);
+    this.wire.on('data', (bytes: Buffer) => (this.text += bytes.toString()));
+  }
+
+  /** The messages that have come. */
+  get messages(): { id?: number; method?: string; params?: unknown }[] {
+    return [...this.text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!) as object);
+  }
+
+  get methods(): (string | undefined)[] {
+    return this.messages.map(({ method }) => method);
+  }
+
+  async cut(): Promise<void> {
+    this.wire.destroy();
+    await settled();
+  }
+}
+
+function begin(session: Session, id: string | number) {
+  const exchange = new Exchange(new Line().response, session, 1, false);
+  const context = new RequestContext(session, exchange, 'tools/call', id, undefined);
+  session.begin(context, exchange);
+  const finish = (): void => {
+    exchange.answer('{}');
+    session.finish(context, exchange);
+  };
+  return { context, exchange, finish };
+}
+
+async function listening(session: Session): Promise<Line> {
+  const line = new Line();
+  session.listen(line.response);
+  await settled();
+  return line;
+}
+
+const message = (level: string): JsonText => JsonText.of({ level, data: 'x' });
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
+
+describe('a session', () => {
+  it('has an id that nobody can guess, of characters that fit a header', () => {
+    const ids = Array.from({ length: 100 }, () => new Session(LIMITS).id);
+    expect(new Set(ids).size).toBe(100);
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  });
+
+  it('is what its client said it is', () => {
+    const session = new Session(LIMITS);
+    expect(session).toMatchObject({ capabilities: {}, clientInfo: undefined, primesStreams: true });
+    session.introduce({
+      revision: revisionOf('2025-03-26')!,
+      capabilities: { roots: {} },
+      clientInfo: { name: 'c', version: '1' },
+    });
+    expect(session).toMatchObject({
+      revision: { version: '2025-03-26' },
+      capabilities: { roots: {} },
+      clientInfo: { name: 'c' },
+      primesStreams: false,
+    });
+  });
+});
+
+describe('a request of a session', () => {
+  it('under the id of one in flight is refused, and the first goes on', () => {
+    const session = new Session(LIMITS);
+    const { context } = begin(session, 1);
+    expect(() => begin(session, 1)).toThrow(expect.objectContaining({ kind: 'invalid-request' }));
+    expect(session.inFlight).toBe(1);
+    session.cancel(1);
+    expect(context.signal.aborted).toBe(true);
+  });
+
+  it('may have the id of one that is over, and the number of one that is a word', () => {
+    const session = new Session(LIMITS);
+    begin(session, 1).finish();
+    begin(session, 1);
+    begin(session, '1');
+    expect(session.inFlight).toBe(2);
+  });
+
+  it('beyond the limit is refused until one is over', () => {
+    const session = new Session(LIMITS);
+    const [first] = [begin(session, 1), begin(session, 2), begin(session, 3)];
+    expect(() => begin(session, 4)).toThrow(
+      expect.objectContaining({ kind: 'limit-exceeded', data: { code: 'LimitExceeded', limit: 3 } }),
+    );
+    first.finish();
+    expect(() => begin(session, 4)).not.toThrow();
+  });
+
+  it('is cancelled alone', () => {
+    const session = new Session(LIMITS);
+    const [first, second] = [begin(session, 1), begin(session, 2)];
+    session.cancel('1');
+    session.cancel(99);
+    expect(first.context.signal.aborted).toBe(false);
+    session.cancel(1);
+    expect(first.context.signal.aborted).toBe(true);
+    expect(second.context.signal.aborted).toBe(false);
+  });
+});
+
+describe('a session is idle', () => {
+  it('when nothing was heard for so long', () => {
+    const session = new Session(LIMITS);
+    jest.advanceTimersByTime(999);
+    expect(session.isIdleFor(1000)).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(session.isIdleFor(1000)).toBe(true);
+    session.touch();
+    expect(session.isIdleFor(1000)).toBe(false);
+  });
+
+  it('never while a request is in flight, and from its end on', () => {
+    const session = new Session(LIMITS);
+    const { finish } = begin(session, 1);
+    jest.advanceTimersByTime(5000);
+    expect(session.isIdleFor(1000)).toBe(false);
+    finish();
+    expect(session.isIdleFor(1000)).toBe(false);
+    jest.advanceTimersByTime(1000);
+    expect(session.isIdleFor(1000)).toBe(true);
+  });
+
+  it('never while its client listens, and from the loss of the stream on', async () => {
+    const session = new Session(LIMITS);
+    const line = await listening(session);
+    jest.advanceTimersByTime(5000);
+    expect(session.isIdleFor(1000)).toBe(false);
+    await line.cut();
+    expect(session.isIdleFor(1000)).toBe(false);
+    jest.advanceTimersByTime(1000);
+    expect(session.isIdleFor(1000)).toBe(true);
+  });
+});
+
+describe('a notification', () => {
+  it('waits for a client that does not listen, and comes once', async () => {
+    const session = new Session(LIMITS);
+    session.notify('notifications/x', JsonText.of({ n: 1 }));
+    const line = await listening(session);
+    expect(line.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/x', params: { n: 1 } }]);
+  });
+
+  it('that is a log message comes only at or above the level of the client, on either stream', async () => {
+    const session = new Session(LIMITS);
+    const line = await listening(session);
+    const { exchange } = begin(session, 1);
+    const sent: string[] = [];
+    exchange.send = (text) => sent.push(text);
+    for (const level of [undefined, 'debug', 'error'] as const) {
+      session.logLevel = level;
+      for (const text of ['debug', 'info', 'error', 'nonsense']) {
+        session.notify('notifications/message', message(text));
+        session.notifyOn(exchange, 'notifications/message', message(text));
+      }
+      session.notify('notifications/message', undefined);
+    }
+    await settled();
+    const levels = ['info', 'error', 'debug', 'info', 'error', 'error'];
+    expect(line.messages.map(({ params }) => (params as { level: string }).level)).toEqual(levels);
+    expect(sent).toHaveLength(levels.length);
+  });
+});
+
+describe('a question', () => {
+  it('to a client that does not listen is refused', async () => {
+    const session = new Session(LIMITS);
+    session.introduce({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    const { signal } = new AbortController();
+    expect(await refusalOf(session.ask('roots/list', undefined, { signal }))).toBeInstanceOf(Error);
+  });
+
+  it('that the client cannot be asked is refused', async () => {
+    const session = new Session(LIMITS);
+    await listening(session);
+    const { signal } = new AbortController();
+    expect(await refusalOf(session.ask('roots/list', undefined, { signal }))).toMatchObject({
+      kind: 'method-not-found',
+    });
+  });
+
+  it('comes on the standing stream, or on that of the request it belongs to', async () => {
+    const session = new Session(LIMITS);
+    session.introduce({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    const line = await listening(session);
+    const { signal } = new AbortController();
+    const outcome = outcomeOf(session.ask('roots/list', undefined, { signal }));
+    const { context, exchange } = begin(session, 1);
+    const sent: string[] = [];
+    exchange.send = (text) => sent.push(text);
+    outcomeOf(context.ask('roots/list', undefined, { signal }));
+    await settled();
+    expect(line.methods).toEqual(['roots/list']);
+    expect(sent).toHaveLength(1);
+    session.answer({ kind: 'response', id: 1, outcome: 'result', text: '{"roots":[]}' });
+    await settled();
+    expect(outcome.value?.text).toBe('{"roots":[]}');
+  });
+});
+
+describe('a session that is closed', () => {
+  it('cancels what is in flight, fails what was asked, ends its stream and tells everybody, once', async () => {
+    const session = new Session(LIMITS);
+    session.introduce({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    const line = await listening(session);
+    const { context } = begin(session, 1);
+    const question = outcomeOf(
+      session.ask('roots/list', undefined, { signal: new AbortController().signal }),
+    );
+    let told = 0;
+    let neverTold = 0;
+    session.onClose(() => told++);
+    session.onClose(() => neverTold++)();
+    session.close();
+    session.close();
+    await settled();
+    expect(context.signal.aborted).toBe(true);
+    expect(question.error).toMatchObject({ kind: 'cancelled' });
+    expect([told, neverTold]).toEqual([1, 0]);
+    expect(line.response.writableEnded).toBe(true);
+  });
+
+  it('tells whoever asks to be told afterwards at once', () => {
+    const session = new Session(LIMITS);
+    session.close();
+    let told = 0;
+    session.onClose(() => told++);
+    expect(told).toBe(1);
+  });
+
+  it('takes what is still delivered to it without harm', () => {
+    const session = new Session(LIMITS);
+    session.close();
+    expect(() => session.deliver(eventFrame('{}'), {})).not.toThrow();
+  });
+});
+
+describe('the streams of a session', () => {
+  const streamsOf = (session: Session): number =>
+    (Reflect.get(session, 'streams') as Map<string, unknown>).size;
+
+  it('are forgotten when their request is answered, whether or not the client was there', async () => {
+    const session = new Session(LIMITS);
+    const there = begin(session, 1);
+    there.exchange.send('{"n":1}');
+    const gone = begin(session, 2);
+    gone.exchange.send('{"n":1}');
+    await new Line().cut();
+    expect(streamsOf(session)).toBe(2);
+    there.finish();
+    gone.finish();
+    expect(streamsOf(session)).toBe(0);
+  });
+
+  it('that a slow reader kept open are forgotten once it has read them, or is let go', () => {
+    const session = new Session(LIMITS);
+    const stream = session.openStream();
+    const line = new Line();
+    line.response.write = () => false;
+    stream.connect(line.response);
+    stream.send(eventFrame('{}', stream.name));
+    stream.send(eventFrame('{}', stream.name));
+    stream.end();
+    session.closeStream(stream);
+    expect(streamsOf(session)).toBe(1);
+    line.response.emit('drain');
+    line.response.emit('drain');
+    session.tend(1000, 1000);
+    expect(streamsOf(session)).toBe(0);
+  });
+
+  it('are kept alive, and a silent answer becomes one after a while', () => {
+    const session = new Session(LIMITS);
+    const { exchange } = begin(session, 1);
+    jest.advanceTimersByTime(999);
+    session.tend(1000, 1000);
+    expect(streamsOf(session)).toBe(0);
+    jest.advanceTimersByTime(1);
+    session.tend(1000, 1000);
+    expect(streamsOf(session)).toBe(1);
+    expect(exchange.isAnswered).toBe(false);
+  });
+
+  it('of a batch are kept alive until its last request is answered', () => {
+    const session = new Session(LIMITS);
+    const exchange = new Exchange(new Line().response, session, 2, true);
+    const contexts = [1, 2].map((id) => new RequestContext(session, exchange, 'x', id, undefined));
+    for (const context of contexts) session.begin(context, exchange);
+    exchange.answer('{}');
+    session.finish(contexts[0]!, exchange);
+    jest.advanceTimersByTime(1000);
+    session.tend(1000, 1000);
+    expect(streamsOf(session)).toBe(1);
+  });
+});

@@ -1,0 +1,41 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { GatewayError } from '../core/errors.js';
+import { isObject, type Params } from '../mcp/json-rpc.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import { Projects } from './projects.service.js';
+
+const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
+
+/** Settles what a request may see, before any handler looks: who sends it, narrowed to the project it names. */
+@Injectable()
+export class ProjectGuard implements CanActivate {
+  constructor(private readonly projects: Projects) {}
+
+  canActivate(execution: ExecutionContext): boolean {
+    if (execution.getType() !== 'rpc') return true;
+    const rpc = execution.switchToRpc();
+    const context = rpc.getContext<McpContext>();
+    const named = [...context.namedProjects, ...projectsIn(rpc.getData<Params | undefined>())];
+    const [project] = named;
+    if (named.some((other) => other !== project))
+      throw new GatewayError(
+        'invalid-params',
+        'The path, header, session and _meta must name the same project',
+      );
+    context.project = project;
+    context.scope = this.projects.scope(context.principal, project);
+    return true;
+  }
+}
+
+/** A project in the metadata of a request. What is there and no name is a mistake and not "no project". */
+function projectsIn(params: Params | undefined): string[] {
+  const meta = params?.['_meta'];
+  if (!isObject(meta)) return [];
+  return META_KEYS.filter((key) => meta[key] !== undefined).map((key) => {
+    const project = meta[key];
+    if (typeof project !== 'string')
+      throw new GatewayError('invalid-params', `_meta.${key} must be a string`);
+    return project;
+  });
+}

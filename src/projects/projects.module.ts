@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { ProjectGuard } from './project.guard.js';
+import { Projects } from './projects.service.js';
+
+@Module({
+  providers: [Projects, { provide: APP_GUARD, useClass: ProjectGuard }],
+  exports: [Projects],
+})
+export class ProjectsModule {}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { DesiredState } from '../cluster/desired-state.js';
+import { LiveConfig } from '../config/live-config.js';
+import { GatewayError } from '../core/errors.js';
+import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
+import type { Principal } from '../mcp/principal.js';
+
+export interface Project {
+  readonly id: string;
+  readonly servers: readonly string[];
+  readonly description?: string | undefined;
+  /** Whether it stands in the configuration, or was made by an administrator. */
+  readonly origin: 'config' | 'admin';
+}
+
+/** The projects there are, and what a principal sees through them. */
+@Injectable()
+export class Projects {
+  private readonly listeners = new Set<() => void>();
+  private projects: ReadonlyMap<string, Project>;
+  private scopes = new Map<string, Scope>();
+
+  constructor(
+    private readonly live: LiveConfig,
+    private readonly desired: DesiredState,
+  ) {
+    this.projects = this.collect();
+    live.onChange(() => this.refresh());
+    desired.onChange(() => this.refresh());
+  }
+
+  all(): Iterable<Project> {
+    return this.projects.values();
+  }
+
+  find(id: string): Project | undefined {
+    return this.projects.get(id);
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** What a principal sees in a project, or in all it may use. An unknown project looks like a forbidden one. */
+  scope({ grants }: Principal, project?: string): Scope {
+    if (project !== undefined) {
+      if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))
+        throw new GatewayError('project-not-found', `Unknown project: ${project}`);
+      return this.cached([project]);
+    }
+    return grants === '*' ? EVERYTHING : this.cached([...grants].toSorted());
+  }
+
+  private cached(ids: readonly string[]): Scope {
+    const key = JSON.stringify(ids);
+    let scope = this.scopes.get(key);
+    if (!scope) {
+      scope = scopeOf(ids.flatMap((id) => this.projects.get(id)?.servers ?? []));
+      this.scopes.set(key, scope);
+    }
+    return scope;
+  }
+
+  private refresh(): void {
+    this.projects = this.collect();
+    this.scopes = new Map();
+    for (const listener of this.listeners) listener();
+  }
+
+  private collect(): Map<string, Project> {
+    const projects = new Map<string, Project>();
+    for (const [id, { servers, description }] of this.live.current.projects)
+      projects.set(id, { id, servers, description, origin: 'config' });
+    for (const [id, decision] of this.desired.current.projects) {
+      if ('removed' in decision) projects.delete(id);
+      else projects.set(id, { id, ...decision, origin: 'admin' });
+    }
+    return projects;
+  }
+}

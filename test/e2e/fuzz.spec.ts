@@ -1,0 +1,162 @@
+import { connect } from 'node:net';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Message } from '../kit/events.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { bodyOf, openExchange } from '../kit/http.js';
+import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { within } from '../kit/until.js';
+
+/** Every status the gateway gives on purpose. Not among them: 500. */
+const DELIBERATE = [200, 202, 204, 400, 403, 404, 405, 406, 413, 415];
+
+const METHODS = [
+  'ping',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'initialize',
+];
+
+/** Messages that are nearly right. */
+const message = fc.record(
+  {
+    jsonrpc: fc.oneof({ weight: 5, arbitrary: fc.constant('2.0') }, fc.jsonValue()),
+    id: fc.oneof({ weight: 3, arbitrary: fc.nat() }, fc.string(), fc.jsonValue()),
+    method: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...METHODS) }, fc.string(), fc.jsonValue()),
+    params: fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        {
+          name: fc.oneof(
+            fc.constantFrom('s__echo', 'echo', 's__prompt', '__proto__'),
+            fc.string(),
+            fc.jsonValue(),
+          ),
+          arguments: fc.jsonValue(),
+          cursor: fc.oneof(fc.string(), fc.jsonValue()),
+          ref: fc.record({ type: fc.constantFrom('ref/prompt', 'ref/resource'), name: fc.string() }),
+          argument: fc.jsonValue(),
+          level: fc.oneof(fc.constantFrom('debug', 'emergency'), fc.string()),
+          requestId: fc.jsonValue(),
+          progressToken: fc.jsonValue(),
+          protocolVersion: fc.oneof(fc.constant('2025-11-25'), fc.string()),
+          capabilities: fc.oneof(fc.constant({}), fc.jsonValue()),
+          _meta: fc.oneof(fc.record({ progressToken: fc.jsonValue() }), fc.jsonValue()),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+    result: fc.jsonValue(),
+    error: fc.jsonValue(),
+  },
+  { requiredKeys: ['jsonrpc', 'id', 'method'] },
+);
+
+/** Their text, with some bytes put in the place of others. */
+const mutated = fc
+  .tuple(message, fc.nat(200), fc.nat(8), fc.uint8Array({ maxLength: 8 }))
+  .map(([value, at, length, bytes]) => {
+    const whole = Buffer.from(JSON.stringify(value));
+    return Buffer.concat([whole.subarray(0, at), bytes, whole.subarray(at + length)]);
+  });
+
+const body = fc.oneof(
+  { weight: 3, arbitrary: message.map((value) => Buffer.from(JSON.stringify(value))) },
+  { weight: 3, arbitrary: mutated },
+  fc.array(message, { maxLength: 25 }).map((values) => Buffer.from(JSON.stringify(values))),
+  fc.uint8Array({ maxLength: 500 }).map((bytes) => Buffer.from(bytes)),
+);
+
+const headerValue = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+});
+const usually = (value: string): fc.Arbitrary<string> =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(value) }, headerValue);
+
+describe('whatever is thrown at the gateway', () => {
+  let gateway: Gateway;
+  let sessions: RawSession[];
+
+  beforeAll(async () => {
+    const backend = await ScriptedBackend.start();
+    backend.tool('echo', (call) => text(call.text)).prompt('prompt', () => ({ messages: [] }));
+    gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
+    await gateway.listed({ tools: ['s'], prompts: ['s'] });
+    const revisions = ['2025-11-25', '2025-03-26'];
+    sessions = await Promise.all(
+      revisions.map((protocolVersion) => RawSession.open(gateway.url, { protocolVersion })),
+    );
+  }, 30_000);
+
+  afterEach(async () => {
+    expect(gateway.isRunning).toBe(true);
+    expect((await sessions[0]!.request('ping')).result).toEqual({});
+    expect(gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('is answered, on purpose, and to the id that asked', async () => {
+    const request = fc.record({
+      method: fc.oneof(
+        { weight: 8, arbitrary: fc.constant('POST') },
+        fc.constantFrom('GET', 'PUT', 'OPTIONS'),
+      ),
+      session: fc.nat(1),
+      accept: usually(BOTH_TYPES),
+      contentType: usually('application/json'),
+      version: usually('2025-11-25'),
+      lastEventId: fc.option(headerValue, { nil: undefined }),
+      body,
+    });
+    const property = fc.asyncProperty(request, async (sent) => {
+      const headers: Record<string, string> = {
+        accept: sent.accept,
+        'content-type': sent.contentType,
+        'mcp-protocol-version': sent.version,
+        'mcp-session-id': sessions[sent.session]!.id,
+        ...(sent.lastEventId === undefined ? {} : { 'last-event-id': sent.lastEventId }),
+      };
+      const isPost = sent.method === 'POST';
+      const asked = { method: sent.method, headers, ...(isPost ? { body: sent.body } : {}) };
+      const response = await within('an answer', openExchange(gateway.url, asked), 5000);
+      expect(DELIBERATE).toContain(response.statusCode);
+      if (!isPost) return void response.destroy();
+      const answer = await within('the whole answer', bodyOf(response), 5000);
+      if (response.headers['content-type'] === 'application/json') expectAnswerTo(sent.body, answer);
+    });
+    await fc.assert(property, { numRuns: 500, interruptAfterTimeLimit: 8000 });
+  });
+
+  /** An answer under an id is an answer to that id. */
+  function expectAnswerTo(sent: Buffer, answer: string): void {
+    const { id } = JSON.parse(answer) as Message;
+    if (id === undefined || answer.startsWith('[')) return;
+    expect((JSON.parse(sent.toString()) as Message).id).toBe(id);
+  }
+
+  it('does no harm either when it is not even HTTP', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const bytes = fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 300 }),
+      fc
+        .string({ minLength: 1 })
+        .map((start) => Buffer.from(`POST /mcp HTTP/1.1\r\nhost: localhost\r\n${start}\r\n\r\n`)),
+    );
+    const property = fc.asyncProperty(bytes, async (sent) => {
+      const socket = connect(Number(port), hostname)
+        .on('error', () => {})
+        .resume();
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      socket.end(sent);
+      await within('the connection to end', closed, 5000);
+    });
+    await fc.assert(property, { numRuns: 100, interruptAfterTimeLimit: 5000 });
+  });
+});

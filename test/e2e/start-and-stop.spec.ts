@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { exchange, freePort } from '../kit/http.js';
+import { descendantsOf, isAlive, untilGone } from '../kit/processes.js';
+import { postMessage, RawSession } from '../kit/raw-session.js';
+import { everythingOverStdio, filesystem, memory } from '../kit/real-servers.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { tempDir } from '../kit/temp-dir.js';
+import { deferred, until, within } from '../kit/until.js';
+
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+describe('a start', () => {
+  it('says on stdout, in one line that ends in the URL, where it listens, and logs JSON to stderr', async () => {
+    const gateway = await startGateway({});
+    expect(gateway.stdout).toMatch(/^[^\n]* http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
+    await gateway.stop();
+    expect(gateway.stdout.split('\n')).toHaveLength(2);
+    expect(gateway.stderr).toBe('');
+  });
+
+  it('serves the real servers of the default config', async () => {
+    expect(existsSync('docs')).toBe(true);
+    const gateway = launchGateway([], { GATEHOUSE__STATEDIR: join(tempDir(), 'state') });
+    await gateway.listening();
+    await gateway.listed({ tools: ['everything', 'filesystem', 'memory'], prompts: ['everything'] });
+  });
+
+  it('fails with exit code 1 and the reason when the port is taken', async () => {
+    const port = await freePort();
+    const first = await startGateway({}, { GATEHOUSE__HTTP__PORT: String(port) });
+    const second = launchGateway(['--config', writeConfig({})], { GATEHOUSE__HTTP__PORT: String(port) });
+    const { code } = await within('the second to give up', second.exited);
+    expect(code).toBe(1);
+    expect(second.stderr + JSON.stringify(second.logs)).toContain('EADDRINUSE');
+    expect(first.isRunning).toBe(true);
+  });
+});
+
+describe('a stop', () => {
+  /** A gateway with one scripted server that has a child of its own, and one client with an open stream. */
+  async function begin(config: object = {}, ...flags: string[]) {
+    const backend = await ScriptedBackend.start();
+    const end = deferred();
+    backend
+      .tool('wait', async (call) => {
+        await Promise.race([end.promise, call.over]);
+        return text('finished');
+      })
+      .tool('ask', async (call) => {
+        const { result } = await call.ask('sampling/createMessage', {});
+        return text(JSON.stringify(result));
+      });
+    const gateway = await startGateway({
+      mcpServers: { s: backend.stdio('--grandchild', ...flags) },
+      ...config,
+    });
+    await gateway.listed({ tools: ['s'] });
+    const session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
+    const { pid, grandchild } = backend.link;
+    const family = [pid!, grandchild!];
+    expect(family.every(isAlive)).toBe(true);
+    return { backend, gateway, session, family, end };
+  }
+
+  const inFlight = (backend: ScriptedBackend): Promise<unknown> =>
+    until('the call is in flight', () => backend.inFlight > 0);
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s lets calls finish, ends streams, takes nothing new, reaps the children, and exits with 0',
+    async (signal) => {
+      const { backend, gateway, session, family, end } = await begin();
+      const stream = await session.listen();
+      const call = session.callTool('s__wait');
+      await inFlight(backend);
+
+      gateway.signal(signal);
+      await gateway.logged({ message: 'shutting down', signal });
+      await stream.over();
+      const refused = await session.post(PING);
+      expect(refused.status).toBe(503);
+      expect(refused.headers['connection']).toBe('close');
+      expect((await postMessage(gateway.url, { ...PING, method: 'initialize' })).status).toBe(503);
+      expect((await exchange(gateway.urlOf('/health/ready'))).status).toBe(503);
+      expect((await exchange(gateway.urlOf('/health/live'))).status).toBe(200);
+      expect(family.every(isAlive)).toBe(true);
+
+      end.resolve();
+      expect((await call).result).toEqual(text('finished'));
+      expect(await within('the gateway to exit', gateway.exited)).toEqual({ code: 0, signal: null });
+      expect(family.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  it('still lets in what a call waits for: the answer to a question of its server', async () => {
+    const { backend, gateway, session } = await begin();
+    const answered = deferred<object>();
+    session.onQuestion = () => answered.promise;
+    const call = session.callTool('s__ask');
+    await until('the question is there', () => session.asked.length > 0);
+    gateway.signal('SIGTERM');
+    await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
+    answered.resolve({ answer: 42 });
+    expect((await call).result).toEqual(text('{"answer":42}'));
+    expect((await within('the gateway to exit', gateway.exited)).code).toBe(0);
+    expect(backend.inFlight).toBe(0);
+  });
+
+  it('waits for a call that hangs no longer than the config says', async () => {
+    const { backend, gateway, session, family } = await begin({ shutdown: { drainMs: 300 } });
+    const call = session.callTool('s__wait').then(
+      ({ error }) => error?.code,
+      () => 'cut off',
+    );
+    await inFlight(backend);
+    expect((await gateway.stop('SIGTERM', 5000)).code).toBe(0);
+    expect([-31099, -31003, 'cut off']).toContain(await call);
+    expect(family.filter(isAlive)).toEqual([]);
+    await gateway.logged({ level: 'warn', message: 'requests were cut off by the drain deadline' });
+  });
+
+  it('is immediate at the second signal, and still leaves no process behind', async () => {
+    const { backend, gateway, session, family } = await begin({}, '--stubborn');
+    void session.callTool('s__wait').catch(() => {});
+    await inFlight(backend);
+    gateway.signal('SIGTERM');
+    await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
+    const { code } = await gateway.stop('SIGTERM', 2000);
+    expect(code).not.toBe(0);
+    await untilGone(family, 2000);
+  });
+
+  it('ends a server that neither its stdin nor SIGTERM ends, and what it started', async () => {
+    const { gateway, family } = await begin({}, '--stubborn');
+    expect((await gateway.stop('SIGTERM', 15_000)).code).toBe(0);
+    expect(family.filter(isAlive)).toEqual([]);
+  });
+
+  it('ends the processes that clients have to themselves, too', async () => {
+    const backend = await ScriptedBackend.start();
+    backend.tool('pid', (call) => text(String(call.link.pid)));
+    const gateway = await startGateway({ mcpServers: { s: { ...backend.stdio(), isolation: 'session' } } });
+    await gateway.listed({ tools: ['s'] });
+    const sessions = await Promise.all([1, 2, 3].map(() => RawSession.open(gateway.url)));
+    await Promise.all(sessions.map((session) => session.callTool('s__pid')));
+    const pids = backend.links.map(({ pid }) => pid!);
+    expect(pids.filter(isAlive)).toHaveLength(4);
+    expect((await gateway.stop()).code).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it.each<[string, string]>([
+    ['nothing', ''],
+    ['half a head', 'POST /mcp HTTP/1.1\r\nhost: local'],
+    [
+      'half a body',
+      'POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
+    ],
+  ])('is not held up by a connection that has sent %s', async (_what, sent) => {
+    const gateway = await startGateway({});
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    await new Promise((resolve) => socket.once('connect', resolve));
+    if (sent) socket.write(sent);
+    // A whole exchange on another connection comes after it.
+    await exchange(gateway.urlOf('/health/live'));
+    expect((await gateway.stop('SIGTERM', 5000)).code).toBe(0);
+    socket.destroy();
+  });
+
+  it('by kill -9 leaves no real server behind: each ends with its stdin', async () => {
+    const dir = tempDir();
+    const gateway: Gateway = await startGateway({
+      mcpServers: {
+        everything: everythingOverStdio(),
+        files: filesystem(dir),
+        memory: memory(join(dir, 'm.jsonl')),
+      },
+    });
+    await gateway.listed({ tools: ['everything', 'files', 'memory'] });
+    const children = descendantsOf(gateway.pid);
+    expect(children).toHaveLength(3);
+    await gateway.stop('SIGKILL');
+    await untilGone(children);
+  });
+});
