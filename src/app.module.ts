@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ClusterModule } from './cluster/cluster.module.js';
+import type { ConfigSource } from './config/config-reloader.js';
 import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { StateDir } from './config/state-dir.js';
@@ -11,11 +12,11 @@ import { ToolsModule } from './tools/tools.module.js';
 /** The one place that names every room. */
 @Module({})
 export class AppModule {
-  static with(config: GatehouseConfig): DynamicModule {
+  static with(config: GatehouseConfig, source: ConfigSource): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.forRoot(config),
+        ConfigModule.forRoot(config, source),
         ClusterModule.inDirectory(StateDir),
         ToolsModule,
         PromptsModule,

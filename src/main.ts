@@ -6,6 +6,8 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ConfigError } from './config/config-error.js';
+import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { LiveConfig } from './config/live-config.js';
 import { loadConfig } from './config/load-config.js';
 import { AllowedOrigins } from './edge/allowed-origins.js';
 import { HttpGate } from './edge/http-gate.js';
@@ -32,12 +34,18 @@ async function main(): Promise<void> {
   if (options.help) return print(USAGE);
   if (options.version) return print(`${VERSION}\n`);
   const path = options.config ?? process.env['GATEHOUSE_CONFIG'] ?? DEFAULT_CONFIG;
-  const config = loadConfig({ path, env: process.env });
+  const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
+  const config = load();
 
   const logger = new JsonLogger(config.log.level, config.secrets);
   const gate = new HttpGate(new AllowedOrigins(config.http));
   const adapter = new FastifyAdapter({ serverFactory: (others: RequestListener) => gate.server(others) });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, { logger });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.with(config, { path, load }),
+    adapter,
+    { logger },
+  );
+  app.get(LiveConfig).onChange(({ secrets }) => logger.addSecrets(secrets));
   exitOnSignals(app, logger);
   await connectMcp(app);
   gate.open(app.get(McpEndpoint));

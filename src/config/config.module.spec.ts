@@ -40,7 +40,7 @@ class CuriousRoom {
 describe('ConfigModule', () => {
   it('gives every room the slices it asks for, without an import of its own', async () => {
     const app = await Test.createTestingModule({
-      imports: [ConfigModule.forRoot(config), RoomModule],
+      imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config }), RoomModule],
     }).compile();
     expect(app.get(Room, { strict: false })).toMatchObject({
       limits: config.limits,
@@ -50,7 +50,9 @@ describe('ConfigModule', () => {
   });
 
   it('hands out the very objects of the config', async () => {
-    const app = await Test.createTestingModule({ imports: [ConfigModule.forRoot(config)] }).compile();
+    const app = await Test.createTestingModule({
+      imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
+    }).compile();
     expect(app.get(HttpSettings)).toBe(config.http);
     expect(app.get(Limits)).toBe(config.limits);
     expect(app.get(LogSettings)).toBe(config.log);
@@ -62,14 +64,16 @@ describe('ConfigModule', () => {
 
   it('gives nobody the whole', async () => {
     const module = Test.createTestingModule({
-      imports: [ConfigModule.forRoot(config)],
+      imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
       providers: [CuriousRoom],
     });
     await expect(module.compile()).rejects.toThrow("can't resolve dependencies");
   });
 
   it('creates the state directory for its own user only', async () => {
-    const app = await Test.createTestingModule({ imports: [ConfigModule.forRoot(config)] }).compile();
+    const app = await Test.createTestingModule({
+      imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
+    }).compile();
     const { path } = app.get(StateDir);
     expect(path).toBe(join(directory, 'state/inner'));
     expect(statSync(path).mode & 0o777).toBe(0o700);

@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { ConfigModule as NestConfigModule, registerAs } from '@nestjs/config';
 import { AdminSettings } from './admin-settings.js';
 import { AuthSettings } from './auth-settings.js';
+import { ConfigReloader, type ConfigSource } from './config-reloader.js';
 import type { GatehouseConfig } from './gatehouse-config.js';
 import { HttpSettings } from './http-settings.js';
 import { Limits } from './limits.js';
@@ -17,7 +18,8 @@ import { StateDir } from './state-dir.js';
 /** Gives every room the slices of the config as injection tokens: who asks for Limits cannot reach the rest. */
 @Module({})
 export class ConfigModule {
-  static forRoot(config: GatehouseConfig): DynamicModule {
+  static forRoot(config: GatehouseConfig, source: ConfigSource): DynamicModule {
+    const live = new LiveConfig(config);
     const slices = [
       { token: AdminSettings, load: registerAs('admin', () => config.admin) },
       { token: AuthSettings, load: registerAs('auth', () => config.auth) },
@@ -47,8 +49,12 @@ export class ConfigModule {
           skipProcessEnv: true,
         }),
       ],
-      providers: [...providers, { provide: LiveConfig, useValue: new LiveConfig(config) }],
-      exports: [LiveConfig, ...slices.map(({ token }) => token)],
+      providers: [
+        ...providers,
+        { provide: LiveConfig, useValue: live },
+        { provide: ConfigReloader, useFactory: () => new ConfigReloader(live, source) },
+      ],
+      exports: [LiveConfig, ConfigReloader, ...slices.map(({ token }) => token)],
     };
   }
 }

@@ -25,7 +25,11 @@ adapter
   .getInstance()
   .addHook('onRoute', ({ method, url }) => routes.push(...[method].flat().map((verb) => `${verb} ${url}`)));
 
-const app = await NestFactory.create(AppModule.with(config), adapter, { logger: false });
+const app = await NestFactory.create(
+  AppModule.with(config, { path: 'facts.json', load: () => config }),
+  adapter,
+  { logger: false },
+);
 await connectMcp(app);
 await app.init();
 await addMcpRoutes('/mcp');

@@ -17,8 +17,9 @@ const PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-prot
 
 async function start(config: object): Promise<{ app: NestFastifyApplication; log: string[] }> {
   const text = JSON.stringify({ stateDir: tempDir(), ...config });
+  const whole = readConfig({ text, file: 'g.json', env: {} });
   const module = await Test.createTestingModule({
-    imports: [ConfigModule.forRoot(readConfig({ text, file: 'g.json', env: {} })), AuthModule],
+    imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), AuthModule],
   }).compile();
   const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
   onCleanup(() => app.close());

@@ -1,0 +1,12 @@
+# A stdio MCP server that offers nothing, starts within milliseconds, and leaves a process behind when its stdin ends.
+#
+#   sh quick-server.sh SECONDS
+#
+# SECONDS is how long that process would live.
+sleep "$1" &
+while read -r line; do
+  id=${line#*\"id\":}
+  case $line in *'"initialize"'*)
+    echo '{"jsonrpc":"2.0","id":'"${id%%,*}"',"result":{"protocolVersion":"2025-11-25","capabilities":{}}}' ;;
+  esac
+done
