@@ -31,7 +31,7 @@ describe('the rules of the house', () => {
     ['the logger, from the start', 'main.ts', 'json-logger.ts'],
     ['everything, from the start', 'app.module.ts', 'edge/edge.module.ts'],
     ['a file of the start, from the start', 'main.ts', 'process-signals.ts'],
-    ['the configuration, from a program', 'cli/key-create.ts', 'config/problems.ts'],
+    ['any room, from a program', 'cli/command-line.ts', 'admin/audit/verify-audit.ts'],
   ])('allow to import %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([]);
   });
@@ -42,12 +42,13 @@ describe('the rules of the house', () => {
     ['a neighbour on the first floor', 'mcp/params.ts', 'config/limits.ts'],
     ['a neighbour among the features', 'tools/tools.controller.ts', 'prompts/prompts.module.ts'],
     ['health, from the edge', 'edge/session.ts', 'health/health.module.ts'],
-    ['admin, from health', 'health/health.controller.ts', 'admin/admin.module.ts'],
+    ['health, from admin', 'admin/admin.module.ts', 'health/health.controller.ts'],
+    ['admin, from the edge', 'edge/session.ts', 'admin/admin.module.ts'],
     ['the start, from a room', 'edge/session.ts', 'app.module.ts'],
     ['even the version, from core', 'core/errors.ts', 'version.ts'],
     ['a room, from what everybody imports', 'version.ts', 'core/errors.ts'],
     ['a program', 'admin/admin.module.ts', 'cli/key-create.ts'],
-    ['the inside of the server, from a program', 'cli/key-create.ts', 'backends/link.ts'],
+    ['the start, from a program', 'cli/command-line.ts', 'serve.ts'],
   ])('forbid to import %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([`${from} may not import ${to}`]);
   });

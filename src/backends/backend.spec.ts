@@ -253,15 +253,16 @@ describe('a call that the server did not run because it has forgotten us', () =>
   });
 });
 
-describe('a server that does not answer', () => {
-  const hang = async (served: Served): Promise<void> => {
-    for (let n = 0; n < 3; n++) {
-      const refusal = refusalOf(served.call());
-      (await served.asked()).fail(timeout());
-      await refusal;
-    }
-  };
+/** Three calls in a row get no answer. */
+async function hang(served: Served): Promise<void> {
+  for (let n = 0; n < 3; n++) {
+    const refusal = refusalOf(served.call());
+    (await served.asked()).fail(timeout());
+    await refusal;
+  }
+}
 
+describe('a server that does not answer', () => {
   it('is unresponsive after three timeouts: calls fail at once until a ping is answered', async () => {
     const served = await Served.ready();
     await hang(served);

@@ -33,7 +33,7 @@ export class Deadlines<T extends Waiting> {
     this.dueAt = Infinity;
     const now = performance.now();
     let next = Infinity;
-    for (const item of [...this.waiting()]) {
+    for (const item of this.waiting()) {
       if (item.deadline <= now) this.expire(item);
       // Looked at afterwards: whoever expires may have been given more time.
       if (item.deadline > now) next = Math.min(next, item.deadline);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient, outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
 import { linkTo, type Sent } from '../../test/kit/scripted-transport.js';
+import { deferred } from '../../test/kit/until.js';
 import type { JsonRpcLink } from './json-rpc-link.js';
 import { TransportError, type TransportFault } from './transport.js';
 
@@ -14,12 +15,14 @@ function call(link: JsonRpcLink, params = '{}') {
   return { caller, outcome };
 }
 
-describe('a delivery that fails', () => {
-  const failing =
-    (error: Error) =>
-    ({ method }: Sent): unknown =>
-      method === 'tools/call' ? Promise.reject(error) : undefined;
+/** Calls cannot be delivered. */
+const failing =
+  (error: Error) =>
+  async ({ method }: Sent): Promise<void> => {
+    if (method === 'tools/call') throw error;
+  };
 
+describe('a delivery that fails', () => {
   it.each(['unreachable', 'session-lost'] as const)('retires the link when it is %s', async (fault) => {
     const error = new TransportError(fault, 'gone');
     const { link } = await linkTo({ onSend: failing(error) });
@@ -90,15 +93,13 @@ describe('a link that ends', () => {
   });
 
   it('can be closed any number of times, and waits for the transport each time', async () => {
-    let release: () => void = () => {};
-    const { link, transport } = await linkTo({
-      onClose: () => new Promise((resolve) => (release = resolve)),
-    });
+    const transportClosed = deferred();
+    const { link, transport } = await linkTo({ onClose: () => transportClosed.promise });
     let closed = false;
     void link.close().then(() => (closed = true));
     await settled();
     expect(closed).toBe(false);
-    release();
+    transportClosed.resolve();
     await settled();
     expect(closed).toBe(true);
     void link.close();

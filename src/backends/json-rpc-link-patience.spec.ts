@@ -146,14 +146,15 @@ describe('a server that makes progress', () => {
   });
 });
 
-describe('a call whose client is being asked something', () => {
-  async function asking() {
-    const { transport, link } = await linkTo();
-    const { outcome, caller } = call(link);
-    transport.ask(7, 'elicitation/create', {});
-    return { transport, link, outcome, caller };
-  }
+/** A call whose client is being asked something. */
+async function asking() {
+  const { transport, link } = await linkTo();
+  const { outcome, caller } = call(link);
+  transport.ask(7, 'elicitation/create', {});
+  return { transport, link, outcome, caller };
+}
 
+describe('a call whose client is being asked something', () => {
   it('does not time out while the question is open', async () => {
     const { transport, outcome, caller } = await asking();
     await pass(5 * TIMEOUT_MS);

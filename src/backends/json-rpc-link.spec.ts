@@ -5,7 +5,7 @@ import { FACTS, LINK_OPTIONS, linkTo, ScriptedTransport } from '../../test/kit/s
 import { RemoteError } from '../core/errors.js';
 import { JsonRpcLink } from './json-rpc-link.js';
 import { ConnectError, type ServerNotification } from './link.js';
-import { TransportError, type LinkTransport, type TransportFault } from './transport.js';
+import { TransportError, type TransportFault } from './transport.js';
 
 const faultOf = (error: Error): TransportFault | undefined =>
   error instanceof TransportError ? error.fault : undefined;
@@ -63,8 +63,9 @@ describe('a link that does not come up', () => {
   });
 
   it('says what the child process had to say about it', async () => {
-    const start = (): Promise<never> => Promise.reject(new TransportError('unreachable', 'exited'));
-    const transport = new ScriptedTransport({ start });
+    const transport = new ScriptedTransport({
+      start: () => Promise.reject(new TransportError('unreachable', 'exited')),
+    });
     transport.stderr.push('no API key');
     const error = await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
     expect(error).toMatchObject({ message: 'exited', stderr: ['no API key'] });
@@ -128,11 +129,10 @@ describe('a request', () => {
 
   it('is passed on as it was written, but for the progress token', async () => {
     const { transport, link } = await linkTo();
-    const params = (token: string): string =>
-      `{ "big":12345678901234567890, "f":1.0,"_meta":{"x":"\\u00e9","progressToken":${token}} }`;
-    call(link, params('"mine"'));
+    const params = '{ "big":12345678901234567890, "f":1.0,"_meta":{"x":"\\u00e9","progressToken":"mine"} }';
+    call(link, params);
     const { id, text } = transport.only('tools/call');
-    expect(text).toContain(`"params":${params(String(id))}`);
+    expect(text).toContain(`"params":${params.replace('"mine"', String(id))}`);
   });
 
   it.each(['"mine"', '7', '"1"'])('is told of progress under its own token %s', async (token) => {
@@ -193,11 +193,7 @@ describe('a request', () => {
   it('goes out through a transport that takes only objects', async () => {
     const transport = new ScriptedTransport();
     const plain = Object.assign(transport, { sendText: undefined });
-    const link = await JsonRpcLink.connect(
-      plain as LinkTransport,
-      LINK_OPTIONS,
-      new AbortController().signal,
-    );
+    const link = await JsonRpcLink.connect(plain, LINK_OPTIONS, new AbortController().signal);
     call(link, '{"n":1}');
     expect(transport.only('tools/call').params).toEqual({ n: 1 });
   });

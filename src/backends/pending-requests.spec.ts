@@ -4,6 +4,8 @@ import { FakeClient, type FakeCaller } from '../../test/kit/fake-link.js';
 import type { Caller } from '../mcp/mcp-context.js';
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 
+const nothing = (): void => {};
+
 class Requests {
   readonly givenUp: [id: number, why: GivenUp][] = [];
   asked: Caller | undefined;
@@ -15,7 +17,6 @@ class Requests {
   );
 
   open(caller?: FakeCaller, timeoutMs = 1000): Pending {
-    const nothing = (): void => {};
     return this.pending.open({ method: 'x', caller, timeoutMs }, nothing, nothing);
   }
 }
@@ -86,17 +87,17 @@ describe('the requests of a link', () => {
   });
 });
 
+function flying(clients: readonly number[]) {
+  const requests = new Requests();
+  const people = [0, 1, 2].map((n) => new FakeClient(String(n)));
+  const callers = clients.map((n) => people[n]?.call());
+  const opened = callers.map((caller) => requests.open(caller));
+  return { requests, callers, opened };
+}
+
 describe('the origin of a message', () => {
   /** The client behind each request in flight; -1 is the gateway itself. */
   const clientsInFlight = fc.array(fc.integer({ min: -1, max: 2 }), { maxLength: 6 });
-
-  function flying(clients: readonly number[]) {
-    const requests = new Requests();
-    const people = [0, 1, 2].map((n) => new FakeClient(String(n)));
-    const callers = clients.map((n) => people[n]?.call());
-    const opened = callers.map((caller) => requests.open(caller));
-    return { requests, callers, opened };
-  }
 
   it('without a stream is every call of the one client that calls, or nobody can tell', () => {
     fc.assert(

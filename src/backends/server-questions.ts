@@ -78,7 +78,7 @@ export class ServerQuestions {
 
   /** The server is gone, and its questions with it. */
   stop(): void {
-    for (const id of [...this.open.keys()]) this.withdraw(id);
+    for (const id of this.open.keys()) this.withdraw(id);
   }
 
   private async forward(request: ServerRequest, channel: Channel): Promise<void> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { deferred } from '../../test/kit/until.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import type { Link } from './link.js';
 import { SessionLinks } from './session-links.js';
@@ -48,13 +49,13 @@ describe('the links of sessions', () => {
 
   it('are given up when their client goes while they are being opened', async () => {
     const opened = new Opened();
-    let arrive: (link: FakeLink) => void = () => {};
-    opened.connect = () => new Promise((resolve) => (arrive = resolve));
+    const arrival = deferred<FakeLink>();
+    opened.connect = () => arrival.promise;
     const client = new FakeClient('a');
     const outcome = outcomeOf(opened.sessionLinks.of(client));
     client.close();
     expect(opened.signals[0]?.aborted).toBe(true);
-    arrive(new FakeLink());
+    arrival.resolve(new FakeLink());
     await settled();
     expect(outcome.value).toBeDefined();
     expect(opened.links[0]?.closes).toBe(1);

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeLink, outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { deferred } from '../../test/kit/until.js';
 import type { Link } from './link.js';
 import { Supervisor } from './supervisor.js';
 import { TransportError } from './transport.js';
@@ -42,8 +43,8 @@ class Server {
     return this.supervisor.state;
   }
 
-  refuse(error: Error = new Error('refused')): void {
-    this.connect = () => Promise.reject(error);
+  refuse(reason: Error = new Error('refused')): void {
+    this.connect = () => Promise.reject(reason);
   }
 
   accept(): void {
@@ -253,12 +254,12 @@ describe('a supervisor that is stopped', () => {
 
   it('while it connects never uses a link that comes all the same', async () => {
     const server = new Server();
-    let arrive: (link: FakeLink) => void = () => {};
-    server.connect = () => new Promise((resolve) => (arrive = resolve));
+    const arrival = deferred<FakeLink>();
+    server.connect = () => arrival.promise;
     server.supervisor.start();
     await settled();
     const stopping = server.supervisor.stop();
-    arrive(new FakeLink());
+    arrival.resolve(new FakeLink());
     await stopping;
     expect(server.used).toEqual([]);
     expect(server.link.closes).toBe(1);
@@ -291,12 +292,12 @@ describe('the replacement of a link', () => {
   it('can be asked for while the lost link is still being closed', async () => {
     const server = await Server.ready();
     const lost = server.link;
-    let closed: () => void = () => {};
-    lost.close = () => new Promise((resolve) => (closed = resolve));
+    const closed = deferred();
+    lost.close = () => closed.promise;
     lost.lose(sessionLost());
     await settled();
     const replacement = server.supervisor.replacement(lost);
-    closed();
+    closed.resolve();
     expect(await replacement).toBe(server.link);
     expect(server.links).toHaveLength(2);
   });

@@ -37,6 +37,10 @@ const offering = (tools: string, prompts: string): Answers => ({
   'prompts/list': () => list('prompts', prompts),
 });
 
+const endless = (name: string): Answers => ({
+  'tools/list': () => ({ ...list('tools', name), nextCursor: 'again' }),
+});
+
 async function pass(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
   await settled();
@@ -137,9 +141,6 @@ describe('a list that does not come', () => {
   });
 
   it('stays as it was last known when it was cut short, unless nothing was known', async () => {
-    const endless = (name: string): Answers => ({
-      'tools/list': () => ({ ...list('tools', name), nextCursor: 'again' }),
-    });
     const synced = new Synced();
     await synced.attach(endless('part'), { capabilities: { tools: {} } });
     expect(synced.names).toBe('part/');

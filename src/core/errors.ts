@@ -14,17 +14,14 @@ export type ErrorKind =
   | 'cancelled'
   | 'overloaded'
   | 'limit-exceeded'
-  | 'client-unable'
   | 'bad-request'
   | 'session-required'
   | 'session-not-found'
   | 'unauthorized'
   | 'insufficient-scope'
   | 'forbidden'
-  | 'not-found'
   | 'method-not-allowed'
   | 'not-acceptable'
-  | 'conflict'
   | 'payload-too-large'
   | 'unsupported-media-type'
   | 'draining'
@@ -57,17 +54,14 @@ export const ERROR_CODES = {
   cancelled: { code: -31099, http: 200 },
   overloaded: { code: -31029, http: 200 },
   'limit-exceeded': { code: -31029, http: 200 },
-  'client-unable': { code: -31021, http: 200 },
   'bad-request': { code: -32000, http: 400 },
   'session-required': { code: -32000, http: 400 },
   'session-not-found': { code: -32001, http: 404 },
   unauthorized: { code: -32000, http: 401 },
   'insufficient-scope': { code: -32000, http: 403 },
   forbidden: { code: -32000, http: 403 },
-  'not-found': { code: -32000, http: 404 },
   'method-not-allowed': { code: -32000, http: 405 },
   'not-acceptable': { code: -32000, http: 406 },
-  conflict: { code: -32000, http: 409 },
   'payload-too-large': { code: -32000, http: 413 },
   'unsupported-media-type': { code: -32000, http: 415 },
   draining: { code: -32000, http: 503 },

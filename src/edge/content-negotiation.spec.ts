@@ -43,8 +43,9 @@ describe('a client', () => {
   });
 
   it('that does not is told what it must accept', () => {
-    const check = (): void => requireAccept(requestWith({}), 'application/json', 'text/event-stream');
-    expect(check).toThrow('the client must accept application/json and text/event-stream');
+    expect(() => requireAccept(requestWith({}), 'application/json', 'text/event-stream')).toThrow(
+      'the client must accept application/json and text/event-stream',
+    );
   });
 
   it.each([

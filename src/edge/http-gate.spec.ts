@@ -8,6 +8,11 @@ import { within } from '../../test/kit/until.js';
 import { AllowedOrigins } from './allowed-origins.js';
 import { HttpGate } from './http-gate.js';
 
+const answer =
+  (words: string) =>
+  (_request: IncomingMessage, response: ServerResponse): void =>
+    void response.end(words);
+
 let gate: HttpGate;
 let server: Server;
 let port: number;
@@ -19,8 +24,6 @@ beforeEach(async () => {
       allowedOrigins: ['https://app.example.com'],
     }),
   );
-  const answer = (words: string) => (_request: IncomingMessage, response: ServerResponse) =>
-    void response.end(words);
   server = gate.server(answer('nest'));
   gate.open({ handle: answer('mcp') });
   server.listen(0, '127.0.0.1');
@@ -56,18 +59,6 @@ describe('the gate', () => {
     ['/health/live', 'nest'],
   ])('leads %s to %s', async (path, expected) => {
     expect((await ask(path)).text).toBe(expected);
-  });
-
-  it('leads everything to Nest until there is an endpoint', async () => {
-    const closed = new HttpGate(
-      new AllowedOrigins({ host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] }),
-    );
-    const bare = closed.server((_request, response) => void response.end('nest'));
-    bare.listen(0, '127.0.0.1');
-    await once(bare, 'listening');
-    onCleanup(() => bare.close().closeAllConnections());
-    const { port: barePort } = bare.address() as AddressInfo;
-    expect((await exchange(`http://127.0.0.1:${barePort}/mcp`)).text).toBe('nest');
   });
 
   it.each(['/mcp', '/', '/admin/v1/servers', '/health', '/metrics'])(

@@ -177,8 +177,8 @@ describe('a client', () => {
     const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
     const events = await session.stream('ask', {}, 7);
     const question = await events.message('the question', ({ method }) => method === 'roots/list');
-    const token = (question.params?.['_meta'] as { progressToken: number }).progressToken;
-    await session.notify('notifications/progress', { progressToken: token, progress: 1 });
+    const { progressToken } = question.params!['_meta'] as { progressToken: number };
+    await session.notify('notifications/progress', { progressToken, progress: 1 });
     await events.message('the progress', ({ method }) => method === 'notifications/told');
     expect((await session.reply(question.id, { roots: [] })).status).toBe(202);
     await events.over();

@@ -56,6 +56,9 @@ async function listening(session: Session): Promise<Line> {
   return line;
 }
 
+const streamsOf = (session: Session): number =>
+  (Reflect.get(session, 'streams') as Map<string, unknown>).size;
+
 const message = (level: string): JsonText => JsonText.of({ level, data: 'x' });
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
@@ -262,9 +265,6 @@ describe('a session that is closed', () => {
 });
 
 describe('the streams of a session', () => {
-  const streamsOf = (session: Session): number =>
-    (Reflect.get(session, 'streams') as Map<string, unknown>).size;
-
   it('are forgotten when their request is answered, whether or not the client was there', async () => {
     const session = new Session(LIMITS);
     const there = begin(session, 1);

@@ -19,7 +19,6 @@ import { EventLog } from './event-log.js';
 import { EventStream, type SendOptions } from './event-stream.js';
 import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
 import { isLogged, levelOf } from './log-level.js';
-import type { RequestContext } from './request-context.js';
 
 export interface SessionLimits {
   readonly streamQueue: number;
@@ -32,6 +31,12 @@ export interface Introduction {
   readonly revision: Revision;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
+}
+
+/** A request while it is being answered. */
+export interface RunningRequest {
+  readonly requestId: RequestId | undefined;
+  abort(): void;
 }
 
 /** Bytes of events that a session keeps for resumption. */
@@ -51,7 +56,7 @@ export class Session implements McpClient, ExchangeHost {
   private readonly standing: EventStream;
   private readonly streams = new Map<string, EventStream>();
   private readonly questions = new ClientQuestions();
-  private readonly requests = new Map<RequestId, RequestContext>();
+  private readonly requests = new Map<RequestId, RunningRequest>();
   private readonly exchanges = new Set<Exchange>();
   private readonly closeListeners = new Set<() => void>();
   private lastStream = 0;
@@ -109,7 +114,7 @@ export class Session implements McpClient, ExchangeHost {
     return this.requests.size;
   }
 
-  begin(context: RequestContext, exchange: Exchange): void {
+  begin(context: RunningRequest, exchange: Exchange): void {
     const id = context.requestId!;
     if (this.requests.has(id))
       throw new GatewayError('invalid-request', `A request with the id ${JSON.stringify(id)} is in flight`);
@@ -127,7 +132,7 @@ export class Session implements McpClient, ExchangeHost {
     this.exchanges.add(exchange);
   }
 
-  finish(context: RequestContext, exchange: Exchange): void {
+  finish(context: RunningRequest, exchange: Exchange): void {
     this.requests.delete(context.requestId!);
     if (exchange.isAnswered) this.exchanges.delete(exchange);
     this.touch();

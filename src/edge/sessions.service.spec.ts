@@ -23,19 +23,32 @@ describe('the sessions', () => {
   it('are found by their id once they are added, and not before', () => {
     const sessions = sessionsWithin();
     const session = sessions.create(ANONYMOUS);
-    expect(() => sessions.get(session.id, ANONYMOUS)).toThrow(expect.objectContaining({ kind: 'session-not-found' }));
+    expect(() => sessions.get(session.id, ANONYMOUS)).toThrow(
+      expect.objectContaining({ kind: 'session-not-found' }),
+    );
     sessions.add(session);
     expect(sessions.get(session.id, ANONYMOUS)).toBe(session);
     expect([...sessions.all()]).toEqual([session]);
   });
 
   it.each(['', 'nobody', '__proto__', 'constructor'])('are not found by %j', (id) => {
-    expect(() => sessionsWithin().get(id, ANONYMOUS)).toThrow(expect.objectContaining({ kind: 'session-not-found' }));
+    expect(() => sessionsWithin().get(id, ANONYMOUS)).toThrow(
+      expect.objectContaining({ kind: 'session-not-found' }),
+    );
   });
 
   it('are not looked for without an id', () => {
     expect(() => sessionsWithin().get(undefined, ANONYMOUS)).toThrow(
       expect.objectContaining({ kind: 'session-required' }),
+    );
+  });
+
+  it('are not found by anybody but who opened them', () => {
+    const sessions = sessionsWithin();
+    const session = open(sessions);
+    const other = { id: 'other', grants: '*' } as const;
+    expect(() => sessions.get(session.id, other)).toThrow(
+      expect.objectContaining({ kind: 'session-not-found' }),
     );
   });
 
@@ -61,7 +74,9 @@ describe('the sessions', () => {
       sessions.get(used.id, ANONYMOUS);
     }
     expect([...sessions.all()]).toEqual([used]);
-    expect(() => sessions.get(unused.id, ANONYMOUS)).toThrow(expect.objectContaining({ kind: 'session-not-found' }));
+    expect(() => sessions.get(unused.id, ANONYMOUS)).toThrow(
+      expect.objectContaining({ kind: 'session-not-found' }),
+    );
     jest.advanceTimersByTime(90_000);
     expect(sessions.size).toBe(0);
   });

@@ -120,3 +120,25 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     stream.cut();
   });
 });
+
+describe('fields over sse', () => {
+  it('that nobody here knows keep their meaning, if not their bytes: the SDK reads that transport', async () => {
+    const backend = await ScriptedBackend.start();
+    backend.tool('odd', () => tame(RESULT), tame(DEFINITION)).prompt('odd', () => tame(PROMPT));
+    const gateway = await startGateway({ mcpServers: { sse: backend.sse } });
+    await gateway.listed({ tools: ['sse'], prompts: ['sse'] });
+    const session = await RawSession.open(gateway.url);
+    const [tool] = await session.list('tools');
+    expect(tool).toMatchObject({ ...meaningOf(DEFINITION), name: 'sse__odd' });
+    const { result } = await session.request('tools/call', { name: 'sse__odd' });
+    expect(result).toEqual(meaningOf(RESULT));
+    const prompt = await session.request('prompts/get', { name: 'sse__odd' });
+    expect(prompt.result).toEqual(meaningOf(PROMPT));
+  });
+
+  /** The SDK's schemas leave this one key out. */
+  const tame = (json: string): string => json.replaceAll('"__proto__":{"constructor":null},', '');
+
+  /** What a parse leaves of it, sent once more; no JSON can say infinity. */
+  const meaningOf = (json: string): object => JSON.parse(JSON.stringify(JSON.parse(tame(json)))) as object;
+});

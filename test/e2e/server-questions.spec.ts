@@ -38,10 +38,11 @@ describe('what a server asks', () => {
         shared: { ...backend.stdio(), tools: { exclusive: [] } },
         'exclusive-tool': { ...backend.stdio(), tools: { exclusive: ['ask'] } },
         exclusive: { ...backend.stdio(), isolation: 'exclusive' },
+        sse: { ...backend.sse, isolation: 'exclusive' },
         session: { ...backend.stdio(), isolation: 'session' },
       },
     });
-    await gateway.listed({ tools: ['http', 'shared', 'exclusive-tool', 'exclusive', 'session'] });
+    await gateway.listed({ tools: ['http', 'sse', 'shared', 'exclusive-tool', 'exclusive', 'session'] });
   }, 30_000);
 
   const questionOf = ({ args }: ScriptedCall): object => ({ ...(args['params'] as object) });
@@ -58,7 +59,7 @@ describe('what a server asks', () => {
     { method, params: { from } },
   ];
 
-  describe.each(['http', 'exclusive-tool', 'exclusive', 'session'])(
+  describe.each(['http', 'sse', 'exclusive-tool', 'exclusive', 'session'])(
     'in a call at the server "%s"',
     (server) => {
       it.each(['sampling/createMessage', 'elicitation/create'])(

@@ -130,7 +130,7 @@ export class FakeLink implements Link {
   lose(reason: Error = new TransportError('broken', 'the connection closed')): void {
     if (this.reason) return;
     this.reason = reason;
-    for (const asked of [...this.open]) asked.fail(new TransportError('broken', reason.message));
+    for (const asked of this.open) asked.fail(new TransportError('broken', reason.message));
     this.announceClosed(reason);
   }
 
@@ -178,7 +178,7 @@ export class FakeClient implements McpClient {
   }
 
   close(): void {
-    for (const listener of [...this.closeListeners]) listener();
+    for (const listener of this.closeListeners) listener();
   }
 
   /** A call of this client. */

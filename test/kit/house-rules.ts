@@ -13,18 +13,17 @@ const FLOORS = [
   ['registry'],
   ['backends'],
   ['tools', 'resources', 'prompts', 'subscriptions', 'projects'],
-  ['edge', 'admin', 'health'],
+  ['edge'],
+  ['admin'],
+  ['health'],
 ];
-/** Neighbours on one floor that may look into one another after all: readiness is whether the edge takes requests. */
-const DOORS = new Set(['health -> edge']);
-/** Programs beside the server know no more of it than its two lowest floors; nobody imports them. */
+/** Programs beside the server: they may use any room, and only the start imports them. */
 const PROGRAMS = ['cli', 'tui'];
-const PROGRAM_FLOOR = 2;
 
 /** Files of no room: the start, which may import everything and is imported by nobody in a room. */
-const START = ['main.ts', 'app.module.ts', 'process-signals.ts'];
+const START = ['main.ts', 'serve.ts', 'app.module.ts', 'process-signals.ts', 'json-logger.ts'];
 /** Files of no room that everybody may import; they themselves import nothing of the house. */
-const COMMON_GROUND = ['version.ts', 'json-logger.ts'];
+const COMMON_GROUND = ['version.ts'];
 
 const SDK = '@modelcontextprotocol/';
 const SDK_ROOMS = ['mcp', 'edge', 'backends'];
@@ -59,8 +58,7 @@ function mayImport(from: string, to: string): boolean {
   if (COMMON_GROUND.includes(to)) return roomOf(from) !== 'core';
   const [room, other] = [roomOf(from), roomOf(to)];
   if (START.includes(from) || room === other) return true;
-  if (DOORS.has(`${room} -> ${other}`)) return true;
-  return (floorOf(to) ?? Infinity) < (PROGRAMS.includes(room) ? PROGRAM_FLOOR : (floorOf(from) ?? 0));
+  return (floorOf(to) ?? Infinity) < (floorOf(from) ?? 0);
 }
 
 function mayUse(from: string, name: string): boolean {

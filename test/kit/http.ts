@@ -25,7 +25,8 @@ export function openExchange(
 ): Promise<IncomingMessage> {
   const response = new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = request(url, { method, headers, agent }, resolve);
-    outgoing.once('error', reject);
+    // Also for a connection that breaks later, when nobody is interested any more.
+    outgoing.on('error', reject);
     outgoing.end(body);
   });
   return within(`an answer to ${method} ${url}`, response, 30_000);

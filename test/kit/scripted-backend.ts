@@ -33,7 +33,7 @@ export const text = (words: string): object => ({ content: [{ type: 'text', text
 
 /**
  * An MCP server that does what the test says, and remembers what it was told. The same script serves as a child
- * process (`stdio`) and over HTTP (`http`), side by side.
+ * process (`stdio`) and over HTTP (`http`, `sse`), side by side.
  */
 export class ScriptedBackend {
   /** Everything anybody sent, in order. */
@@ -69,6 +69,11 @@ export class ScriptedBackend {
   /** For the config: the same server over HTTP. */
   get http(): { url: string } {
     return { url: `http://127.0.0.1:${this.port}/mcp` };
+  }
+
+  /** For the config: the same server over the old transport. */
+  get sse(): { type: 'sse'; url: string } {
+    return { type: 'sse', url: `http://127.0.0.1:${this.port}/sse` };
   }
 
   /** Replaces what is answered to a method. */

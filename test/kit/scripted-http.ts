@@ -33,7 +33,7 @@ class HttpLink extends ScriptedLink {
   }
 }
 
-/** The HTTP side of a scripted backend: Streamable HTTP with sessions, as plain as it can be. */
+/** The HTTP side of a scripted backend: Streamable HTTP with sessions, and SSE, as plain as they can be. */
 export class HttpFront {
   private readonly sessions = new Map<string, HttpLink>();
   private readonly sockets = new Set<Socket>();
@@ -61,6 +61,9 @@ export class HttpFront {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, search } = new URL(request.url ?? '/', 'http://backend');
+    if (pathname === '/sse') return this.openSse(response);
+    if (pathname === '/message') return this.postSse(search.slice(1), await bodyOf(request), response);
     const id = request.headers['mcp-session-id'];
     const link = typeof id === 'string' ? this.sessions.get(id) : undefined;
     if (request.method === 'POST') return this.post(await bodyOf(request), id !== undefined, link, response);
@@ -86,12 +89,30 @@ export class HttpFront {
   }
 
   private open(response: ServerResponse): HttpLink {
+    const [id, link] = this.newSession();
+    response.setHeader('mcp-session-id', id);
+    return link;
+  }
+
+  private newSession(): [string, HttpLink] {
     const id = `session-${++this.lastSession}`;
     const link = new HttpLink();
     this.sessions.set(id, link);
     this.backend.links.push(link);
-    response.setHeader('mcp-session-id', id);
-    return link;
+    return [id, link];
+  }
+
+  private openSse(response: ServerResponse): void {
+    const [id, link] = this.newSession();
+    link.listen(response);
+    response.write(`event: endpoint\ndata: /message?${id}\n\n`);
+    response.once('close', () => link.drop());
+  }
+
+  private async postSse(id: string, text: string, response: ServerResponse): Promise<void> {
+    const link = this.sessions.get(id);
+    response.writeHead(link ? 202 : 404).end();
+    if (link) await this.backend.receive(text, link, (said) => link.send(said));
   }
 
   private end(id: string, link: HttpLink, response: ServerResponse): void {

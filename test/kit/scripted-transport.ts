@@ -138,7 +138,7 @@ export class ScriptedTransport implements LinkTransport {
     (isHandshake ? this.handshake : this.sent).push(sent);
     await this.script.onSend?.(sent);
     const { facts = FACTS } = this.script;
-    if (sent.method === 'initialize' && facts !== null) this.answer(sent.id!, facts);
+    if (sent.method === 'initialize' && facts !== null) this.answer(sent.id, facts);
   }
 }
 

@@ -1,0 +1,33 @@
+import type { RequestListener } from 'node:http';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { LiveConfig } from './config/live-config.js';
+import { loadConfig } from './config/load-config.js';
+import { AllowedOrigins } from './edge/allowed-origins.js';
+import { HttpGate } from './edge/http-gate.js';
+import { McpEndpoint } from './edge/mcp-endpoint.js';
+import { JsonLogger } from './json-logger.js';
+import { connectMcp } from './mcp/mcp.module.js';
+import { exitOnSignals } from './process-signals.js';
+import { VERSION } from './version.js';
+
+/** Starts the gateway; it ends by a signal. Rejects when it cannot start. */
+export async function serve({ config: path }: { readonly config: string }): Promise<void> {
+  const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
+  const config = load();
+  const logger = new JsonLogger(config.log.level, config.secrets);
+  const gate = new HttpGate(new AllowedOrigins(config.http));
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.with(config, { path, load }),
+    new FastifyAdapter({ serverFactory: (others: RequestListener) => gate.server(others) }),
+    { logger, abortOnError: false },
+  );
+  app.get(LiveConfig).onChange(({ secrets }) => logger.addSecrets(secrets));
+  exitOnSignals(app, logger);
+  await connectMcp(app);
+  gate.open(app.get(McpEndpoint));
+  await app.listen(config.http.port, config.http.host);
+  process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`);
+}
