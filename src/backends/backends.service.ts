@@ -22,6 +22,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly retiring = new Set<Promise<void>>();
   private readonly notificationListeners = new Set<NotificationListener>();
   private readonly stateListeners = new Set<StateListener>();
+  private logLevel: string | undefined;
 
   constructor(
     private readonly desired: DesiredServers,
@@ -57,6 +58,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Tells the servers that keep a link for this client alone. */
   tellServersOf(client: McpClient, method: string): void {
     for (const backend of this.backends.values()) backend.tellServerOf(client, method);
+  }
+
+  /** What servers are to log, those of now and those to come. */
+  setLogLevel(level: string): void {
+    this.logLevel = level;
+    for (const backend of this.backends.values()) backend.setLogLevel(level);
   }
 
   /** What servers say that is not for one client alone. */
@@ -95,6 +102,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
         for (const listener of this.stateListeners) listener(backend);
       },
     });
+    if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     backend.start();
   }

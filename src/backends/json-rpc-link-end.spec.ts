@@ -23,8 +23,8 @@ const failing =
   };
 
 describe('a delivery that fails', () => {
-  it.each(['unreachable', 'session-lost'] as const)('retires the link when it is %s', async (fault) => {
-    const error = new TransportError(fault, 'gone');
+  it('retires the link, and fails what waits on it, when it is unreachable', async () => {
+    const error = new TransportError('unreachable', 'gone');
     const { link } = await linkTo({ onSend: failing(error) });
     const waiting = refusalOf(link.request({ method: 'prompts/get', timeoutMs: 1000 }));
     const { outcome } = call(link);
@@ -33,6 +33,50 @@ describe('a delivery that fails', () => {
     await expect(link.closed).resolves.toBe(error);
     expect(faultOf(await waiting)).toBe('broken');
     expect(faultOf(await refusalOf(link.request({ method: 'ping', timeoutMs: 1 })))).toBe('unreachable');
+  });
+
+  it('retires the link, but lets the server answer what it has, when it is session-lost', async () => {
+    const error = new TransportError('session-lost', 'who?');
+    const { link, transport } = await linkTo({ onSend: failing(error) });
+    const waiting = link.request({ method: 'prompts/get', timeoutMs: 1000 });
+    const { outcome } = call(link);
+    await settled();
+    expect(outcome.error).toBe(error);
+    await expect(link.closed).resolves.toBe(error);
+    const closing = link.close();
+    expect(transport.closes).toBe(0);
+    transport.answer(transport.only('prompts/get').id, { messages: [] });
+    await expect(waiting).resolves.toMatchObject({ text: '{"messages":[]}' });
+    await closing;
+    expect(transport.closes).toBe(1);
+  });
+
+  const badRequest = new TransportError('refused', 'HTTP 400', { httpStatus: 400 });
+
+  it('asks by a ping whether a bad request means a lost session', async () => {
+    const refuse = async ({ method }: Sent): Promise<void> => {
+      if (method === 'tools/call' || method === 'ping') throw badRequest;
+    };
+    const { link } = await linkTo({ onSend: refuse });
+    call(link);
+    await expect(link.closed).resolves.toMatchObject({ fault: 'session-lost' });
+  });
+
+  it('keeps the link when the ping after a bad request is answered', async () => {
+    const { link, transport } = await linkTo({ onSend: failing(badRequest) });
+    const { outcome } = call(link);
+    await settled();
+    expect(outcome.error).toBe(badRequest);
+    transport.answer(transport.only('ping').id, {});
+    const next = link.request({ method: 'prompts/get', timeoutMs: 1000 });
+    transport.answer(transport.only('prompts/get').id, {});
+    await expect(next).resolves.toMatchObject({ text: '{}' });
+  });
+
+  it('asks by a ping whether the server is there when its stream breaks off', async () => {
+    const { transport } = await linkTo({});
+    transport.onstream?.('lost');
+    expect(transport.only('ping')).toBeDefined();
   });
 
   it.each(['refused', 'broken', 'too-large', 'busy'] as const)(
@@ -92,7 +136,7 @@ describe('a link that ends', () => {
     await expect(chatty.link.closed).resolves.toMatchObject({ message: 'the connection closed' });
   });
 
-  it('can be closed any number of times, and waits for the transport each time', async () => {
+  it('can be closed any number of times, and is over when the transport is', async () => {
     const transportClosed = deferred();
     const { link, transport } = await linkTo({ onClose: () => transportClosed.promise });
     let closed = false;
@@ -102,7 +146,7 @@ describe('a link that ends', () => {
     transportClosed.resolve();
     await settled();
     expect(closed).toBe(true);
-    void link.close();
-    expect(transport.closes).toBe(2);
+    await link.close();
+    expect(transport.closes).toBe(1);
   });
 });

@@ -15,6 +15,11 @@ import {
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 import { ServerQuestions } from './server-questions.js';
 import { TransportError, type LinkTransport, type Received } from './transport.js';
+import { within } from './within.js';
+
+const PING_TIMEOUT_MS = 5000;
+/** How long calls in flight may still be answered on a session that the server has forgotten. */
+const LAST_ANSWERS_MS = 5000;
 
 export interface LinkOptions {
   readonly server: string;
@@ -41,6 +46,8 @@ export class JsonRpcLink implements Link {
   );
   private announceClosed!: (reason: Error) => void;
   private closedFor: Error | undefined;
+  private closing: Promise<void> | undefined;
+  private checking = false;
   private fault: TransportError | undefined;
   private listener: (notification: ServerNotification) => void = () => {};
   private serverFacts: ServerFacts | undefined;
@@ -55,7 +62,13 @@ export class JsonRpcLink implements Link {
     transport.onerror = (error) => {
       if (error instanceof TransportError) this.fault = error;
     };
-    transport.onclose = () => this.end(this.fault ?? broken('the connection closed'));
+    transport.onclose = () => {
+      this.end(this.fault ?? broken('the connection closed'));
+      this.failPending();
+    };
+    transport.onstream = (state) => {
+      if (state === 'lost') this.checkSession();
+    };
   }
 
   /** Starts the transport and shakes hands. Whatever was started is closed again when that fails. */
@@ -120,8 +133,15 @@ export class JsonRpcLink implements Link {
     this.post(notificationMessage(method, params));
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.end(broken('the link was closed'));
+    this.closing ??= this.finish();
+    return this.closing;
+  }
+
+  private async finish(): Promise<void> {
+    if (isForgotten(this.closedFor)) await within(this.pending.drained(), LAST_ANSWERS_MS);
+    this.failPending();
     await this.transport.close();
   }
 
@@ -216,6 +236,18 @@ export class JsonRpcLink implements Link {
   private retireAfter(error: TransportError): void {
     // The server is gone or has forgotten us: this link will carry nothing any more.
     if (error.fault === 'unreachable' || error.fault === 'session-lost') this.end(error);
+    else if (isBadRequest(error)) this.checkSession();
+  }
+
+  /** Some servers call an unknown session a bad request. Whether it is that, a ping will tell, which is never bad. */
+  private checkSession(): void {
+    if (this.checking || this.closedFor || !this.serverFacts) return;
+    this.checking = true;
+    this.request({ method: 'ping', timeoutMs: PING_TIMEOUT_MS })
+      .catch((error: Error) => {
+        if (isBadRequest(error)) this.end(new TransportError('session-lost', error.message));
+      })
+      .finally(() => (this.checking = false));
   }
 
   private giveUp(pending: Pending, why: GivenUp): void {
@@ -258,12 +290,24 @@ export class JsonRpcLink implements Link {
   private end(reason: Error): void {
     if (this.closedFor) return;
     this.closedFor = reason;
-    this.questions.stop();
-    for (const pending of this.pending.abandonAll())
-      pending.reject(broken(reason.message, { cause: reason }));
+    // A server that forgot us is still there: it answers what it has, and refuses the rest without running it.
+    if (!isForgotten(reason)) this.failPending();
     this.announceClosed(reason);
   }
+
+  private failPending(): void {
+    const reason = this.closedFor;
+    this.questions.stop();
+    for (const pending of this.pending.abandonAll())
+      pending.reject(broken(reason?.message ?? 'the link was closed', { cause: reason }));
+  }
 }
+
+const isForgotten = (reason: Error | undefined): boolean =>
+  reason instanceof TransportError && reason.fault === 'session-lost';
+
+const isBadRequest = (error: Error): boolean =>
+  error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
 
 const broken = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);

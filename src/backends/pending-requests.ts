@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
 import { progressTokenOf } from '../mcp/progress-token.js';
@@ -40,7 +41,9 @@ const OF_ANY_CALL: Origin = { callers: [], ambiguous: true };
 export class PendingRequests {
   private readonly byId = new Map<number, Pending>();
   private readonly deadlines: Deadlines<Pending>;
-  private lastId = 0;
+  /** Not from 1: what a client could guess, it could send as the progress token of another's call. */
+  private lastId = randomInt(2 ** 40);
+  private announceDrained: () => void = () => {};
 
   constructor(
     private readonly giveUp: (pending: Pending, why: GivenUp) => void,
@@ -79,7 +82,14 @@ export class PendingRequests {
   settle(pending: Pending): boolean {
     if (!this.byId.delete(pending.id)) return false;
     pending.request.caller?.signal.removeEventListener('abort', pending.onAbort);
+    if (this.byId.size === 0) this.announceDrained();
     return true;
+  }
+
+  /** Resolves when nobody waits any more. */
+  drained(): Promise<void> {
+    if (this.byId.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.announceDrained = resolve));
   }
 
   /** Progress was made: the timeout starts again, up to the latest deadline. */

@@ -30,6 +30,7 @@ export class Supervisor {
   /** Somebody asked for a new link, so the end of the one there is no trouble. */
   private renewing = false;
   private waiters: { resolve: (link: Link) => void; reject: (error: Error) => void }[] = [];
+  private lastClosing: Promise<void> | undefined;
   private links = 0;
   state: LinkState = 'stopped';
   /** Why there is no link; the last thing that went wrong. */
@@ -66,6 +67,7 @@ export class Supervisor {
     this.wake?.();
     await this.current?.close();
     await this.running;
+    await this.lastClosing;
   }
 
   /** Ends the link there is, or the pause there is, and connects anew. */
@@ -97,9 +99,8 @@ export class Supervisor {
     this.crashes.record();
     const { isLoop } = this.crashes;
     this.enter(isLoop ? 'crash-loop' : 'retrying', reason);
-    const forgotten = reason instanceof TransportError && reason.fault === 'session-lost';
     // The server is there, it only wants to be greeted again.
-    if (forgotten && !isLoop) return;
+    if (isForgotten(reason) && !isLoop) return;
     this.rejectWaiters(reason);
     await this.pause(isLoop ? LOOP_PAUSE_MS : this.backoff.next());
   }
@@ -123,7 +124,9 @@ export class Supervisor {
     const reason = await link.closed;
     this.current = undefined;
     this.onLost(link, reason);
-    await link.close();
+    this.lastClosing = link.close();
+    // A server that forgot us is greeted again at once, while what it still answers comes in on the old link.
+    if (!isForgotten(reason)) await this.lastClosing;
     if (performance.now() - since > STABLE_MS) this.backoff.reset();
     return reason;
   }
@@ -170,5 +173,8 @@ export class Supervisor {
     this.onState();
   }
 }
+
+const isForgotten = (reason: Error): boolean =>
+  reason instanceof TransportError && reason.fault === 'session-lost';
 
 const stopped = (): TransportError => new TransportError('unreachable', 'it is being stopped');

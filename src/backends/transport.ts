@@ -22,6 +22,9 @@ export interface LinkTransport extends Transport {
    */
   sendText?(text: string, requestId?: RequestId): Promise<void>;
 
+  /** Called when a stream of the transport's own comes up, breaks off, or turns out not to be offered. */
+  onstream?: ((state: 'open' | 'lost' | 'none') => void) | undefined;
+
   /** Called once the handshake is done: a transport that listens on a stream of its own opens it now. */
   openStandingStream?(): void;
 

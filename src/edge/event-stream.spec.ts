@@ -100,7 +100,7 @@ describe('a stream', () => {
     expect(await reader.reads(3)).toEqual([1, 2, 3]);
   });
 
-  it('goes over to the next connection, and ends the one it had', async () => {
+  it('goes over to the newest connection, and keeps the one it had in reserve', async () => {
     const [first, second] = [await Reader.open(), await Reader.open()];
     const stream = streamOf();
     stream.connect(first.response);
@@ -109,8 +109,22 @@ describe('a stream', () => {
     stream.send(frameOf(2));
     expect(await second.reads(2)).toEqual([2]);
     expect(first.numbers).toEqual([1]);
-    await until('the first response is over', () => first.response.writableFinished);
+    second.socket.destroy();
+    await until('the second response is gone', () => second.response.destroyed);
+    stream.send(frameOf(3));
+    expect(await first.reads(3)).toEqual([1, 3]);
     expect(stream.isConnected).toBe(true);
+  });
+
+  it('has a few connections at the most: the oldest makes room', async () => {
+    const stream = streamOf();
+    const readers = [];
+    for (let i = 0; i < 5; i++) readers.push(await Reader.open());
+    for (const { response } of readers) stream.connect(response);
+    await until('the oldest is over', () => readers[0]!.response.writableFinished);
+    expect(readers.slice(1).some(({ response }) => response.writableEnded)).toBe(false);
+    stream.end();
+    await until('all are over', () => readers.every(({ response }) => response.writableFinished));
   });
 
   it('does not take a response for a reader whose client is gone already', async () => {

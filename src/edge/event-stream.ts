@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { NotificationOutcome, StreamEnd } from '../metrics/metrics.js';
+import type { NotificationKind } from '../metrics/notification-kind.js';
 import { KEEP_ALIVE, type EventFrame } from './event-frame.js';
 import type { EventLog } from './event-log.js';
 
@@ -7,7 +9,17 @@ export interface SendOptions {
   readonly coalesce?: string;
   /** May be left out when a slow reader falls too far behind. */
   readonly droppable?: boolean;
+  /** What a notification is counted as; an answer or a question is none. */
+  readonly kind?: NotificationKind;
 }
+
+/** Hears what becomes of notifications and connections. */
+export interface StreamObserver {
+  notified(kind: NotificationKind, outcome: NotificationOutcome): void;
+  streamEnded(reason: StreamEnd): void;
+}
+
+const NOBODY: StreamObserver = { notified: () => {}, streamEnded: () => {} };
 
 /** What an event that waits may suffer when too many wait: the first to go are those that say something once. */
 type Fate = 'dropped first' | 'dropped last' | 'kept';
@@ -15,12 +27,16 @@ type Fate = 'dropped first' | 'dropped last' | 'kept';
 interface Waiting {
   readonly frame: EventFrame;
   readonly fate: Fate;
+  readonly kind: NotificationKind | undefined;
 }
 
 export interface StreamLimits {
   /** Events that may wait for a slow reader. */
   readonly waiting: number;
 }
+
+/** Connections that one stream may have; the oldest makes room. */
+const MOST_CONNECTIONS = 4;
 
 /** Bytes of events that may wait for a slow reader. */
 const WAITING_BYTES = 1_048_576;
@@ -32,10 +48,12 @@ const WAITING_BYTES = 1_048_576;
 export class EventStream {
   private readonly waiting = new Map<string, Waiting>();
   private waitingBytes = 0;
-  private response: ServerResponse | undefined;
+  /** Every open connection; events go to the newest, because each is sent only once. */
+  private readonly responses: ServerResponse[] = [];
   private blockedSince: number | undefined;
   private unkeyed = 0;
   private ended = false;
+  private stuck: ServerResponse | undefined;
   /** Events that were left out because the reader was too slow. */
   dropped = 0;
 
@@ -44,10 +62,15 @@ export class EventStream {
     readonly name: string,
     private readonly log: EventLog,
     private readonly limits: StreamLimits,
+    private readonly observer: StreamObserver = NOBODY,
   ) {}
 
+  private get response(): ServerResponse | undefined {
+    return this.responses.at(-1);
+  }
+
   get isConnected(): boolean {
-    return this.response !== undefined;
+    return this.responses.length > 0;
   }
 
   /** True when nothing is left to do: everything was sent, or the reader is gone and the log has the rest. */
@@ -55,11 +78,11 @@ export class EventStream {
     return this.ended && (this.waiting.size === 0 || !this.isConnected);
   }
 
-  /** Goes on over this response, whose head has been sent. A connection it still had is ended. */
+  /** Goes on over this response, whose head has been sent. A connection it still had is kept in reserve. */
   connect(response: ServerResponse, resumeAfter?: number): void {
     if (response.destroyed) return;
-    this.response?.end();
-    this.response = response;
+    this.responses.push(response);
+    if (this.responses.length > MOST_CONNECTIONS) this.responses.shift()?.end();
     this.blockedSince = undefined;
     response.once('close', () => this.disconnected(response));
     response.on('drain', () => this.drained(response));
@@ -70,17 +93,19 @@ export class EventStream {
   send(frame: EventFrame, options: SendOptions = {}): void {
     if (this.ended) return;
     this.log.append(this.name, frame);
-    if (this.isWritable) this.write(frame.bytes);
+    if (this.isWritable) this.deliver(frame, options.kind);
     else this.enqueue(frame, options);
   }
 
   keepAlive(): void {
-    if (this.isWritable && !this.ended) this.write(KEEP_ALIVE);
+    if (this.ended) return;
+    for (const response of this.responses) if (!response.writableNeedDrain) response.write(KEEP_ALIVE);
   }
 
   /** A reader that has not taken anything for so long is not coming back for it. */
   disconnectIfStuck(longestMs: number): boolean {
     if (this.blockedSince === undefined || performance.now() - this.blockedSince < longestMs) return false;
+    this.stuck = this.response;
     this.response?.destroy();
     return true;
   }
@@ -95,11 +120,11 @@ export class EventStream {
     return this.response !== undefined && this.blockedSince === undefined;
   }
 
-  private enqueue(frame: EventFrame, { coalesce, droppable = false }: SendOptions): void {
+  private enqueue(frame: EventFrame, { coalesce, droppable = false, kind }: SendOptions): void {
     const key = coalesce ?? `#${this.unkeyed++}`;
     const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
-    this.remove(key);
-    this.add(key, { frame, fate });
+    this.remove(key, 'coalesced');
+    this.add(key, { frame, fate, kind });
     while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));
   }
 
@@ -111,7 +136,7 @@ export class EventStream {
   private drop(fate: Fate): boolean {
     for (const [key, waiting] of this.waiting) {
       if (waiting.fate !== fate) continue;
-      this.remove(key);
+      this.remove(key, 'dropped');
       this.dropped++;
       return true;
     }
@@ -123,9 +148,12 @@ export class EventStream {
     this.waitingBytes += waiting.frame.bytes.length;
   }
 
-  private remove(key: string): void {
-    this.waitingBytes -= this.waiting.get(key)?.frame.bytes.length ?? 0;
+  private remove(key: string, outcome?: NotificationOutcome): void {
+    const waiting = this.waiting.get(key);
+    if (!waiting) return;
+    this.waitingBytes -= waiting.frame.bytes.length;
     this.waiting.delete(key);
+    if (outcome && waiting.kind) this.observer.notified(waiting.kind, outcome);
   }
 
   /** What was sent after this sequence is sent again, ahead of what waits. */
@@ -134,17 +162,23 @@ export class EventStream {
     const firstWaiting = waiting[0]?.[1].frame.sequence ?? Infinity;
     for (const [key] of waiting) this.remove(key);
     for (const frame of this.log.after(this.name, sequence))
-      if (frame.sequence < firstWaiting) this.add(`#${this.unkeyed++}`, { frame, fate: 'kept' });
+      if (frame.sequence < firstWaiting) 
+        this.add(`#${this.unkeyed++}`, { frame, fate: 'kept', kind: undefined });
     for (const [key, event] of waiting) this.add(key, event);
   }
 
   private flush(): void {
-    for (const [key, { frame }] of this.waiting) {
+    for (const [key, { frame, kind }] of this.waiting) {
       if (!this.isWritable) return;
       this.remove(key);
-      this.write(frame.bytes);
+      this.deliver(frame, kind);
     }
-    if (this.ended && this.waiting.size === 0) this.response?.end();
+    if (this.ended && this.waiting.size === 0) for (const response of this.responses) response.end();
+  }
+
+  private deliver(frame: EventFrame, kind: NotificationKind | undefined): void {
+    this.write(frame.bytes);
+    if (kind) this.observer.notified(kind, 'delivered');
   }
 
   private write(bytes: Buffer): void {
@@ -158,8 +192,19 @@ export class EventStream {
   }
 
   private disconnected(response: ServerResponse): void {
-    if (response !== this.response) return;
-    this.response = undefined;
+    this.observer.streamEnded(this.endOf(response));
+    this.stuck = undefined;
+    const isCurrent = response === this.response;
+    const index = this.responses.indexOf(response);
+    if (index !== -1) this.responses.splice(index, 1);
+    if (!isCurrent) return;
     this.blockedSince = undefined;
+    this.flush();
+  }
+
+  private endOf(response: ServerResponse): StreamEnd {
+    if (response === this.stuck) return 'stuck';
+    if (!this.responses.includes(response)) return 'replaced';
+    return response.writableEnded ? 'finished' : 'left';
   }
 }

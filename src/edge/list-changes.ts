@@ -30,7 +30,7 @@ export class ListChanges implements OnModuleInit {
 
   /** Tells one client, once it is ready to hear. */
   tell(session: Session, kind: ListKind, frame = noticeOf(kind)): void {
-    if (session.isReady) session.deliver(frame, { coalesce: kind });
+    if (session.isReady) session.deliver(frame, { coalesce: kind, kind: `${kind}/list_changed` });
   }
 }
 

@@ -16,7 +16,7 @@ class House {
   readonly levels: string[] = [];
   private say: (server: string, notification: ServerNotification) => void = () => {};
   private readonly backends = {
-    all: () => [{ setLogLevel: (level: string) => this.levels.push(level) }],
+    setLogLevel: (level: string) => this.levels.push(level),
     onNotification: (listener: typeof this.say) => (this.say = listener),
   };
   readonly messages = new LogMessages(this.sessions, this.backends as unknown as Backends);

@@ -29,8 +29,9 @@ export class LogMessages implements OnModuleInit {
   }
 
   private readonly settle = (): void => {
-    const level = mostTalkative([...this.sessions.all()].flatMap(({ logLevel }) => logLevel ?? []));
-    for (const backend of this.backends.all()) backend.setLogLevel(level);
+    this.backends.setLogLevel(
+      mostTalkative([...this.sessions.all()].flatMap(({ logLevel }) => logLevel ?? [])),
+    );
   };
 
   private broadcast(server: string, { method, paramsText }: ServerNotification): void {
@@ -40,7 +41,7 @@ export class LogMessages implements OnModuleInit {
     for (const session of this.sessions.all()) {
       const { logLevel, scope } = session;
       if (logLevel !== undefined && scope.allows(server) && isLogged(level, logLevel))
-        session.deliver(frame, { droppable: true });
+        session.deliver(frame, { droppable: true, kind: 'message' });
     }
   }
 }

@@ -11,7 +11,7 @@ import { requireAccept, requireJson } from './content-negotiation.js';
 import { writeError } from './http-errors.js';
 import { MessageIntake } from './message-intake.js';
 import { readBody } from './request-body.js';
-import { projectsOf, type Sender } from './sender.js';
+import { PROJECT_HEADERS, projectsOf, type Sender } from './sender.js';
 import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
 
@@ -177,7 +177,8 @@ function preflight(response: ServerResponse): void {
   response.writeHead(204, {
     'access-control-allow-methods': ALLOW,
     'access-control-allow-headers':
-      'content-type, accept, authorization, mcp-session-id, mcp-protocol-version, last-event-id',
+      'content-type, accept, authorization, mcp-session-id, mcp-protocol-version, last-event-id, ' +
+      PROJECT_HEADERS.join(', '),
     'access-control-max-age': '600',
   });
   response.end();

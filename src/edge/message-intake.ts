@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
+import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { RequestLog } from './request-log.js';
@@ -25,6 +26,7 @@ export class MessageIntake {
     private readonly dispatcher: McpDispatcher,
     private readonly sessions: Sessions,
     private readonly log: RequestLog,
+    private readonly metrics: Metrics,
   ) {}
 
   /** `projects` is what the HTTP request names; the messages may name theirs. */
@@ -63,9 +65,9 @@ export class MessageIntake {
       const result = await this.dispatcher.request(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.id);
-      exchange.answer(resultMessage(message.id, result));
+      this.succeed(context, exchange, result);
     } catch (error) {
-      exchange.answer(this.failure(context, error));
+      this.fail(context, exchange, error);
     }
   }
 
@@ -85,15 +87,14 @@ export class MessageIntake {
     try {
       session.begin(context, exchange);
     } catch (error) {
-      exchange.answer(this.failure(context, error));
+      this.fail(context, exchange, error);
       return;
     }
     this.running++;
     try {
-      const result = await this.dispatcher.request(context, message.params);
-      exchange.answer(resultMessage(message.id, result));
+      this.succeed(context, exchange, await this.dispatcher.request(context, message.params));
     } catch (error) {
-      exchange.answer(this.failure(context, error));
+      this.fail(context, exchange, error);
     } finally {
       session.finish(context, exchange);
       if (--this.running === 0) this.announceIdle();
@@ -111,10 +112,21 @@ export class MessageIntake {
     });
   }
 
-  private failure(context: RequestContext, error: unknown): string {
+  private succeed(context: RequestContext, exchange: Exchange, result: unknown): void {
+    exchange.answer(resultMessage(context.requestId!, result));
+    this.measure(context, exchange, 'ok');
+  }
+
+  private fail(context: RequestContext, exchange: Exchange, error: unknown): void {
     const failure = JsonRpcError.from(error);
     this.log.failed(context, failure);
-    return errorMessage(context.requestId, failure.text);
+    exchange.answer(errorMessage(context.requestId, failure.text));
+    this.measure(context, exchange, 'error');
+  }
+
+  private measure({ method }: RequestContext, { startedAt }: Exchange, outcome: RequestOutcome): void {
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.metrics.requestEnded(method, this.dispatcher.handles(method), outcome, seconds);
   }
 
   private announceIdle(): void {

@@ -8,7 +8,7 @@ export interface Sender {
   readonly projects: readonly string[];
 }
 
-const PROJECT_HEADERS = ['x-gatehouse-project', 'x-mcpr-project'];
+export const PROJECT_HEADERS = ['x-gatehouse-project', 'x-mcpr-project'];
 
 /** What the path and the headers say of the project; whether they agree is for the project guard to judge. */
 export function projectsOf({ headers }: IncomingMessage, inPath: string | undefined): string[] {

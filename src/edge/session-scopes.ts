@@ -27,7 +27,10 @@ export class SessionScopes implements OnModuleInit {
       this.authenticator.replace(auth);
       this.closeRevoked();
     });
-    this.projects.onChange(() => this.refresh());
+    this.projects.onChange(() => {
+      for (const session of this.sessions.all()) this.settle(session);
+    });
+    this.sessions.onRenewal((session) => this.settle(session));
     this.sessions.onTend(() => this.closeRevoked());
   }
 
@@ -40,12 +43,10 @@ export class SessionScopes implements OnModuleInit {
     }
   }
 
-  private refresh(): void {
-    for (const session of this.sessions.all()) {
-      const before = session.scope;
-      session.scope = this.scopeOf(session);
-      if (session.scope.key !== before.key) this.announce(session, before);
-    }
+  private settle(session: Session): void {
+    const before = session.scope;
+    session.scope = this.scopeOf(session);
+    if (session.scope.key !== before.key) this.announce(session, before);
   }
 
   private scopeOf({ principal, project }: Session): Scope {

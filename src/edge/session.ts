@@ -13,10 +13,11 @@ import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { AskOptions, McpClient } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
+import { notificationKind } from '../metrics/notification-kind.js';
 import { canBeAsked, ClientQuestions } from './client-questions.js';
 import { eventFrame, type EventFrame } from './event-frame.js';
 import { EventLog } from './event-log.js';
-import { EventStream, type SendOptions } from './event-stream.js';
+import { EventStream, type SendOptions, type StreamObserver } from './event-stream.js';
 import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
 import { isLogged, levelOf } from './log-level.js';
 
@@ -69,9 +70,10 @@ export class Session implements McpClient, ExchangeHost {
   constructor(
     private readonly limits: SessionLimits,
     public principal: Principal = ANONYMOUS,
+    private readonly observer?: StreamObserver,
   ) {
     this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
-    this.standing = new EventStream('', this.log, { waiting: limits.streamQueue });
+    this.standing = new EventStream('', this.log, { waiting: limits.streamQueue }, observer);
   }
 
   get revision(): Revision {
@@ -144,7 +146,8 @@ export class Session implements McpClient, ExchangeHost {
 
   notify(method: string, params: JsonText | undefined): void {
     if (!this.wants(method, params)) return;
-    this.deliver(eventFrame(notificationMessage(method, params?.text)), { droppable: true });
+    const frame = eventFrame(notificationMessage(method, params?.text));
+    this.deliver(frame, { droppable: true, kind: notificationKind(method) });
   }
 
   /** Puts an event on the standing stream; it waits there, within bounds, for a client that has none open. */
@@ -153,8 +156,9 @@ export class Session implements McpClient, ExchangeHost {
   }
 
   notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
-    if (this.wants(method, params))
-      exchange.send(notificationMessage(method, params?.text), { droppable: true });
+    if (!this.wants(method, params)) return;
+    const options = { droppable: true, kind: notificationKind(method) };
+    exchange.send(notificationMessage(method, params?.text), options);
   }
 
   ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
@@ -185,9 +189,8 @@ export class Session implements McpClient, ExchangeHost {
   }
 
   openStream(): EventStream {
-    const stream = new EventStream((++this.lastStream).toString(36), this.log, {
-      waiting: this.limits.streamQueue,
-    });
+    const name = (++this.lastStream).toString(36);
+    const stream = new EventStream(name, this.log, { waiting: this.limits.streamQueue }, this.observer);
     this.streams.set(stream.name, stream);
     return stream;
   }

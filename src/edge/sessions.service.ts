@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Session } from './session.js';
 
 const TEND_EVERY_MS = 5000;
@@ -15,8 +16,13 @@ export class Sessions implements OnModuleInit {
   private readonly sessions = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly tendListeners: (() => void)[] = [];
+  private readonly renewalListeners: ((session: Session) => void)[] = [];
+  private readonly openListeners = new Set<(session: Session) => void>();
 
-  constructor(private readonly limits: Limits) {}
+  constructor(
+    private readonly limits: Limits,
+    private readonly metrics: Metrics = new Metrics(),
+  ) {}
 
   onModuleInit(): void {
     const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
@@ -36,13 +42,19 @@ export class Sessions implements OnModuleInit {
 
   /** A session that nobody can use until it is added. */
   create(principal: Principal): Session {
-    return new Session(this.limits, principal);
+    return new Session(this.limits, principal, this.metrics);
   }
 
   add(session: Session): void {
     this.requireRoom();
     this.sessions.set(session.id, session);
+    for (const listener of this.openListeners) listener(session);
     session.onClose(() => this.sessions.delete(session.id));
+  }
+
+  onOpen(listener: (session: Session) => void): () => void {
+    this.openListeners.add(listener);
+    return () => this.openListeners.delete(listener);
   }
 
   requireRoom(): void {
@@ -59,16 +71,25 @@ export class Sessions implements OnModuleInit {
     if (id === undefined) throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
     const session = this.sessions.get(id);
     if (session?.principal.id !== principal.id) throw sessionNotFound();
-    // A refreshed token may carry other grants.
-    session.principal = principal;
+    if (session.principal !== principal) this.renew(session, principal);
     session.touch();
     return session;
+  }
+
+  /** Calls the listener when a client comes with another token than before, which may carry other grants. */
+  onRenewal(listener: (session: Session) => void): void {
+    this.renewalListeners.push(listener);
   }
 
   /** Lets go of everything, once nothing new comes in any more. */
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
     for (const session of this.sessions.values()) session.close();
+  }
+
+  private renew(session: Session, principal: Principal): void {
+    session.principal = principal;
+    for (const listener of this.renewalListeners) listener(session);
   }
 
   private expire(): void {

@@ -8,6 +8,7 @@ import { GatewayError } from '../core/errors.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { Params } from '../mcp/json-rpc.js';
 import type { McpDispatcher } from '../mcp/mcp.dispatcher.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { AllowedOrigins } from './allowed-origins.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -28,6 +29,7 @@ export class WiredEdge {
   readonly sessions: Sessions;
   readonly intake: MessageIntake;
   readonly endpoint: McpEndpoint;
+  readonly metrics = new Metrics();
   readonly registry = new Registry(new Naming());
   /** Whatever is not here is no method. */
   readonly handlers: Map<string, Handler>;
@@ -35,7 +37,7 @@ export class WiredEdge {
 
   constructor(limits: Partial<Limits> = {}) {
     this.limits = Object.assign(new Limits(), limits);
-    this.sessions = new Sessions(this.limits);
+    this.sessions = new Sessions(this.limits, this.metrics);
     const backends = { all: () => [], tellServersOf: () => {} } as unknown as Backends;
     const controller = new SessionController(
       this.registry,
@@ -51,7 +53,7 @@ export class WiredEdge {
         'notifications/progress': (params, context) => controller.progress(params, context),
       }),
     );
-    this.intake = new MessageIntake(this.dispatcher(), this.sessions, new RequestLog());
+    this.intake = new MessageIntake(this.dispatcher(), this.sessions, new RequestLog(), this.metrics);
     this.endpoint = new McpEndpoint(this.sessions, this.intake, new Authenticator(NO_AUTH), this.limits);
     const gate = new HttpGate(
       new AllowedOrigins({ host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] }),
@@ -85,6 +87,7 @@ export class WiredEdge {
         throw JsonRpcError.from(error);
       }
     };
-    return { request: handle, notification: handle } as unknown as McpDispatcher;
+    const handles = (method: string): boolean => this.handlers.has(method);
+    return { request: handle, notification: handle, handles } as unknown as McpDispatcher;
   }
 }

@@ -29,27 +29,27 @@ function commandOf(pid: string): string {
   }
 }
 
+function startBackend(): Backend {
+  const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: WRAPPED } } });
+  const { mcpServers, limits } = readConfig({ text, file: 'test', env: {} });
+  const config = mcpServers.get('cycles')!;
+  const nobody = { listed: () => {}, notified: () => {}, stateChanged: () => {} };
+  const backend = new Backend('cycles', config, connectTo('cycles', config, limits), nobody);
+  onCleanup(() => backend.stop());
+  backend.start();
+  return backend;
+}
+
+/** The process behind the link, once it is another than `before`. */
+const nextPid = (backend: Backend, before?: number): Promise<number> =>
+  until('the server is ready', () => {
+    const { state, pid } = backend.status();
+    return state === 'ready' && pid !== before ? pid : undefined;
+  });
+
 describe('a server that is connected again and again', () => {
   beforeAll(() => Logger.overrideLogger(false));
   afterAll(() => Logger.overrideLogger(['error']));
-
-  function startBackend(): Backend {
-    const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: WRAPPED } } });
-    const { mcpServers, limits } = readConfig({ text, file: 'test', env: {} });
-    const config = mcpServers.get('cycles')!;
-    const nobody = { listed: () => {}, notified: () => {}, stateChanged: () => {} };
-    const backend = new Backend('cycles', config, connectTo('cycles', config, limits), nobody);
-    onCleanup(() => backend.stop());
-    backend.start();
-    return backend;
-  }
-
-  /** The process behind the link, once it is another than `before`. */
-  const nextPid = (backend: Backend, before?: number): Promise<number> =>
-    until('the server is ready', () => {
-      const { state, pid } = backend.status();
-      return state === 'ready' && pid !== before ? pid : undefined;
-    });
 
   it.each<[string, (backend: Backend, pid: number) => unknown]>([
     ['because it was asked for', (backend) => backend.reconnect()],

@@ -25,6 +25,9 @@ const ERROR = `{"code":-32050,"message":"own \\u00e9","data":{${ODDITIES}},"more
 const DEFINITION = `{"x":1.0,"name":"odd","inputSchema":{"type":"object",${ODDITIES}},"icons":[{"src":"a","y":1.0}],${ODDITIES}}`;
 const DEFINITION_WITH_META = `{"name":"odd_meta","inputSchema":{},"_meta":{"vendor/x":1.0,${ODDITIES}},"z":{}}`;
 
+const oddParams = (name: string, token: string | number): string =>
+  `{"unknown":{${ODDITIES}},"name":"${name}","arguments":{${ODDITIES}},"_meta":{"vendor/x":1.0,"progressToken":${token}}}`;
+
 const nameIn = (server: string, definition: string): string => definition.replace('"odd', `"${server}__odd`);
 
 describe.each(['stdio', 'http'])('bytes over %s', (server) => {
@@ -93,11 +96,9 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
   });
 
   it('of a request reach the server but for the name and the progress token', async () => {
-    const params = (name: string, token: string | number): string =>
-      `{"unknown":{${ODDITIES}},"name":"${name}","arguments":{${ODDITIES}},"_meta":{"vendor/x":1.0,"progressToken":${token}}}`;
-    await session.request('tools/call', params(`${server}__odd`, '"mine"'));
+    await session.request('tools/call', oddParams(`${server}__odd`, '"mine"'));
     const { text: received, message } = backend.messages('tools/call').at(-1)!;
-    expect(received).toContain(`"params":${params('odd', message.id as number)}`);
+    expect(received).toContain(`"params":${oddParams('odd', message.id as number)}`);
   });
 
   it('of a question reach the client, and of its answer the server', async () => {
@@ -121,6 +122,12 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
   });
 });
 
+/** The SDK's schemas leave this one key out. */
+const tame = (json: string): string => json.replaceAll('"__proto__":{"constructor":null},', '');
+
+/** What a parse leaves of it, sent once more; no JSON can say infinity. */
+const meaningOf = (json: string): object => JSON.parse(JSON.stringify(JSON.parse(tame(json)))) as object;
+
 describe('fields over sse', () => {
   it('that nobody here knows keep their meaning, if not their bytes: the SDK reads that transport', async () => {
     const backend = await ScriptedBackend.start();
@@ -135,10 +142,4 @@ describe('fields over sse', () => {
     const prompt = await session.request('prompts/get', { name: 'sse__odd' });
     expect(prompt.result).toEqual(meaningOf(PROMPT));
   });
-
-  /** The SDK's schemas leave this one key out. */
-  const tame = (json: string): string => json.replaceAll('"__proto__":{"constructor":null},', '');
-
-  /** What a parse leaves of it, sent once more; no JSON can say infinity. */
-  const meaningOf = (json: string): object => JSON.parse(JSON.stringify(JSON.parse(tame(json)))) as object;
 });

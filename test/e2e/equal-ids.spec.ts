@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { RawSession } from '../kit/raw-session.js';
+import { RawSession, textIn } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 
 const CLIENTS = 200;
@@ -46,9 +46,8 @@ describe('clients that all use the same ids', () => {
             client.callTool(`${server}__silent`, { secret: `${index}:${round}` }, 1),
           ),
         );
-        answers.forEach(({ id, result }, index) => {
-          const [content] = result?.['content'] as [{ text: string }];
-          if (id !== 1 || content.text !== `${index}:${round}`) misrouted++;
+        answers.forEach((answer, index) => {
+          if (answer.id !== 1 || textIn(answer) !== `${index}:${round}`) misrouted++;
         });
       }
       expect(misrouted).toBe(0);

@@ -8,6 +8,9 @@ import { until } from '../kit/until.js';
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
+const startBackend = async (): Promise<ScriptedBackend> =>
+  (await ScriptedBackend.start()).tool('first', () => text('1')).prompt('initial', () => ({ messages: [] }));
+
 /** Two servers on one gateway; what follows is about the streams of its clients. */
 describe('a change of what a server offers', () => {
   let stdio: ScriptedBackend;
@@ -18,11 +21,7 @@ describe('a change of what a server offers', () => {
   let lastPrompt = 0;
 
   beforeAll(async () => {
-    const start = async (): Promise<ScriptedBackend> =>
-      (await ScriptedBackend.start())
-        .tool('first', () => text('1'))
-        .prompt('initial', () => ({ messages: [] }));
-    [stdio, http] = await Promise.all([start(), start()]);
+    [stdio, http] = await Promise.all([startBackend(), startBackend()]);
     const gateway = await startGateway({ mcpServers: { stdio: stdio.stdio(), http: http.http } });
     await gateway.listed({ tools: ['stdio', 'http'], prompts: ['stdio', 'http'] });
     url = gateway.url;

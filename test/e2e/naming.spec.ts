@@ -1,22 +1,29 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { RawSession, type Answer } from '../kit/raw-session.js';
+import { RawSession, textIn, type Answer } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 
 const LONG = 'a_tool_whose_name_alone_is_already_as_long_as_providers_accept_x';
 
+async function scripted(server: string): Promise<ScriptedBackend> {
+  const backend = await ScriptedBackend.start();
+  for (const tool of ['shared', `only_${server}`, 'hidden', LONG])
+    backend.tool(tool, (call) => text(`${String(call.params['name'])} of ${server}`));
+  return backend
+    .prompt('greeting', () => ({ messages: [], description: server }))
+    .on('completion/complete', () => ({ completion: { values: [server] } }));
+}
+
+const namesOf = async (session: RawSession, kind: 'tools' | 'prompts'): Promise<string[]> =>
+  (await session.list(kind)).map(({ name }) => name);
+
+const saidBy = (answer: Answer): unknown => textIn(answer) ?? answer.error;
+
+const unknown = (name: string): object => ({ code: -32602, message: `Unknown tool: ${name}` });
+
 describe('naming', () => {
   let alpha: ScriptedBackend;
   let beta: ScriptedBackend;
-
-  async function scripted(server: string): Promise<ScriptedBackend> {
-    const backend = await ScriptedBackend.start();
-    for (const tool of ['shared', `only_${server}`, 'hidden', LONG])
-      backend.tool(tool, (call) => text(`${String(call.params['name'])} of ${server}`));
-    return backend
-      .prompt('greeting', () => ({ messages: [], description: server }))
-      .on('completion/complete', () => ({ completion: { values: [server] } }));
-  }
 
   beforeAll(async () => {
     [alpha, beta] = await Promise.all([scripted('alpha'), scripted('beta')]);
@@ -34,14 +41,6 @@ describe('naming', () => {
     await gateway.listed({ tools: ['alpha', 'beta'] });
     return [gateway, await RawSession.open(gateway.url)];
   }
-
-  const namesOf = async (session: RawSession, kind: 'tools' | 'prompts'): Promise<string[]> =>
-    (await session.list(kind)).map(({ name }) => name);
-
-  const saidBy = ({ result, error }: Answer): unknown =>
-    result ? (result['content'] as [{ text: string }])[0].text : error;
-
-  const unknown = (name: string): object => ({ code: -32602, message: `Unknown tool: ${name}` });
 
   describe('always', () => {
     let session: RawSession;
@@ -144,7 +143,7 @@ describe('naming', () => {
     const tools = await session.list('tools');
     expect(tools.map(({ name }) => name)).toEqual([LONG, 'only_alpha', 'only_beta', 'shared']);
     const shared = tools.find(({ name }) => name === 'shared');
-    expect(shared?._meta).toEqual({ 'io.gatehouse/server': 'beta' });
+    expect(shared).toMatchObject({ _meta: { 'io.gatehouse/server': 'beta' } });
     expect(saidBy(await session.callTool('shared'))).toBe('shared of beta');
     expect(saidBy(await session.callTool('alpha__shared'))).toBe('shared of alpha');
     await gateway.logged({ level: 'warn', server: 'alpha', name: 'shared' });

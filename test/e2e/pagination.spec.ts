@@ -5,6 +5,9 @@ import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 
 const named = (name: string): object => ({ name, inputSchema: { type: 'object' } });
 
+const namesIn = (result: Record<string, unknown> = {}): string[] =>
+  (result['tools'] as { name: string }[]).map(({ name }) => name);
+
 describe('lists in pages', () => {
   let gateway: Gateway;
   let session: RawSession;
@@ -40,7 +43,7 @@ describe('lists in pages', () => {
     const pages: string[][] = [];
     for (let cursor: unknown, more = true; more; more = cursor !== undefined) {
       const { result } = await session.request('tools/list', { cursor });
-      pages.push((result?.['tools'] as { name: string }[]).map(({ name }) => name));
+      pages.push(namesIn(result));
       cursor = result?.['nextCursor'];
     }
     expect(pages.map(({ length }) => length)).toEqual([3, 3, 3, 3, 2]);
@@ -67,8 +70,7 @@ describe('lists in pages', () => {
     const changed = ALL.toSpliced(2, 0, 'main__tool_0a');
     await session.namesUntil('tools', changed);
     const { result: next } = await session.request('tools/list', { cursor: result?.['nextCursor'] });
-    const names = (next?.['tools'] as { name: string }[]).map(({ name }) => name);
-    expect(names).toEqual(['main__tool_2', 'main__tool_3', 'main__tool_4']);
+    expect(namesIn(next)).toEqual(['main__tool_2', 'main__tool_3', 'main__tool_4']);
     backend.withoutTool('tool_0a');
     backend.announce('notifications/tools/list_changed');
     await session.namesUntil('tools', ALL);

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
   LoggingMessageNotificationSchema,
   type Progress,
   type TextContent,
@@ -16,6 +18,13 @@ import { until } from '../kit/until.js';
 const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
 
 const textOf = (result: unknown): string => (result as { content: TextContent[] }).content[0]!.text;
+
+/** What a client answers that is asked for a sample. */
+const sample = (by: string) => ({
+  role: 'assistant' as const,
+  model: by,
+  content: { type: 'text' as const, text: by },
+});
 
 describe('one gateway before real servers over stdio, Streamable HTTP and SSE', () => {
   let gateway: Gateway;
@@ -146,6 +155,27 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
     expect(heard[0]).toMatchObject({ data: expect.stringMatching(/level.message/i) });
   });
+
+  it.each(TRANSPORTS)(
+    'lets a server ask the client that called it, and brings it the answer (%s)',
+    async (server) => {
+      const capabilities = { sampling: {}, elicitation: { form: {} } };
+      const one = await connectV1(gateway.url, capabilities, (client) => {
+        client.setRequestHandler(CreateMessageRequestSchema, () => sample('sampled by v1'));
+        client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'v1' } }));
+      });
+      const two = await connectV2(gateway.url, capabilities, (client) => {
+        client.setRequestHandler('sampling/createMessage', () => sample('sampled by v2'));
+        client.setRequestHandler('elicitation/create', () => ({ action: 'decline' }));
+      });
+      const sampling = { name: `${server}__trigger-sampling-request`, arguments: { prompt: 'hello' } };
+      expect(textOf(await one.callTool(sampling))).toContain('sampled by v1');
+      expect(textOf(await two.callTool(sampling))).toContain('sampled by v2');
+      const elicitation = { name: `${server}__trigger-elicitation-request`, arguments: {} };
+      expect(JSON.stringify(await one.callTool(elicitation))).toContain('Name: v1');
+      expect(textOf(await two.callTool(elicitation))).toContain('declined');
+    },
+  );
 
   it('answers ping by itself', async () => {
     await expect(v1.ping()).resolves.toEqual({});

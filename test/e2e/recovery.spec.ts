@@ -37,6 +37,19 @@ class Load {
   }
 }
 
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** A call may fail while its server is away, but only in this way. */
+function expectResultOrUnavailable({ result, error }: Answer, server: string, expected: object): void {
+  expect(error ?? result).toEqual(error ? UNAVAILABLE(server) : expected);
+}
+
 describe('a server that dies', () => {
   describe('by kill -9, under load', () => {
     let gateway: Gateway;
@@ -58,14 +71,6 @@ describe('a server that dies', () => {
     /** The process of the victim, found as an operator would. */
     const pidOfVictim = (): number | undefined =>
       descendantsOf(gateway.pid).find((pid) => commandOf(pid).includes('server-everything'));
-
-    const commandOf = (pid: number): string => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      } catch {
-        return '';
-      }
-    };
 
     it('fails its calls at once with -31003, costs the others nothing, and comes back by itself', async () => {
       const sessions = await Promise.all(Array.from({ length: 6 }, () => RawSession.open(gateway.url)));
@@ -169,10 +174,9 @@ describe('an HTTP server that is restarted', () => {
   /** Succeeds in the end, and until then is told nothing but that the server is unavailable. */
   async function echoes(server: string, message: string): Promise<void> {
     await until(`${server} answers`, async () => {
-      const { result, error } = await echo(server, message);
-      if (error) expect(error).toEqual(UNAVAILABLE(server));
-      else expect(result).toEqual(text(message));
-      return result !== undefined;
+      const answer = await echo(server, message);
+      expectResultOrUnavailable(answer, server, text(message));
+      return answer.result !== undefined;
     });
   }
 
@@ -190,10 +194,7 @@ describe('an HTTP server that is restarted', () => {
     const { many } = backends;
     many.front.forgetSessions();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo('many', `${index}`)));
-    answers.forEach(({ result, error }, index) => {
-      if (error) expect(error).toEqual(UNAVAILABLE('many'));
-      else expect(result).toEqual(text(`${index}`));
-    });
+    answers.forEach((answer, index) => expectResultOrUnavailable(answer, 'many', text(`${index}`)));
     await echoes('many', 'after');
     expect(many.countOf('initialize')).toBe(2);
     expect(many.countOf('notifications/initialized')).toBe(2);
@@ -239,10 +240,9 @@ describe('an HTTP server that is restarted', () => {
       await first.kill();
       await startEverything(transport, Number(new URL(first.url).port));
       await until('it answers again', async () => {
-        const { result, error } = await client.callTool('real__echo', { message: '2' });
-        if (error) expect(error).toEqual(UNAVAILABLE('real'));
-        else expect(result).toEqual(text('Echo: 2'));
-        return result !== undefined;
+        const answer = await client.callTool('real__echo', { message: '2' });
+        expectResultOrUnavailable(answer, 'real', text('Echo: 2'));
+        return answer.result !== undefined;
       });
     },
     30_000,

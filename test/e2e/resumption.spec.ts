@@ -15,6 +15,14 @@ interface Steered {
   readonly end: Deferred<void>;
 }
 
+const progressOf = ({ params }: Message): unknown => params?.['progress'];
+const heard = (stream: Events, step: number): Promise<Message> =>
+  stream.message(`progress ${step}`, (message) => progressOf(message) === step);
+const steps = (stream: Events): unknown[] => stream.messages.filter(({ method }) => method).map(progressOf);
+
+const isHeard = (events: Events, data: string): Promise<Message> =>
+  events.message(data, ({ params }) => params?.['data'] === data);
+
 describe('a stream that breaks', () => {
   let gateway: Gateway;
   let backend: ScriptedBackend;
@@ -43,11 +51,6 @@ describe('a stream that breaks', () => {
     await heard(stream, 1);
     return [stream, call];
   }
-
-  const progressOf = ({ params }: Message): unknown => params?.['progress'];
-  const heard = (stream: Events, step: number): Promise<Message> =>
-    stream.message(`progress ${step}`, (message) => progressOf(message) === step);
-  const steps = (stream: Events): unknown[] => stream.messages.filter(({ method }) => method).map(progressOf);
 
   it('is taken up where it broke: the rest of the progress, the result, and the end', async () => {
     const session = await RawSession.open(gateway.url);
@@ -122,13 +125,12 @@ describe('a stream that breaks', () => {
     expect(stolen.messages).toEqual([]);
   });
 
+  const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+
   it('is resumed also where it is the standing one', async () => {
     const session = await RawSession.open(gateway.url);
     const stream = await session.listen();
     await session.request('logging/setLevel', { level: 'debug' });
-    const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
-    const isHeard = (events: Events, data: string): Promise<Message> =>
-      events.message(data, ({ params }) => params?.['data'] === data);
     say('one');
     await isHeard(stream, 'one');
     const place = stream.lastId;

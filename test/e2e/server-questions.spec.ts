@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { isAlive, untilGone } from '../kit/processes.js';
-import { RawSession } from '../kit/raw-session.js';
+import { RawSession, textIn, type Answer } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import type { ScriptedCall } from '../kit/scripted-call.js';
 import { deferred, until } from '../kit/until.js';
@@ -12,10 +12,18 @@ const ALL = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listCha
 /** What the client answered, or the error it was answered with. */
 const outcome = ({ result, error }: Message): object => text(JSON.stringify(result ?? error));
 
-const said = (answer: { result?: Record<string, unknown> | undefined }): Record<string, unknown> => {
-  const [content] = answer.result?.['content'] as [{ text: string }];
-  return JSON.parse(content.text) as Record<string, unknown>;
-};
+const said = (answer: Answer): Record<string, unknown> =>
+  JSON.parse(textIn(answer) ?? 'null') as Record<string, unknown>;
+
+const questionOf = ({ args }: ScriptedCall): object => ({ ...(args['params'] as object) });
+
+const ask = (server: string, method: string, from: string): [string, object] => [
+  `${server}__ask`,
+  { method, params: { from } },
+];
+
+const pidOf = async (client: RawSession): Promise<number> =>
+  Number(said(await client.callTool('session__whoami'))['pid']);
 
 describe('what a server asks', () => {
   let backend: ScriptedBackend;
@@ -45,8 +53,6 @@ describe('what a server asks', () => {
     await gateway.listed({ tools: ['http', 'sse', 'shared', 'exclusive-tool', 'exclusive', 'session'] });
   }, 30_000);
 
-  const questionOf = ({ args }: ScriptedCall): object => ({ ...(args['params'] as object) });
-
   /** A client that answers every question with its own name. */
   async function named(name: string, capabilities: object = ALL): Promise<RawSession> {
     const session = await RawSession.open(gateway.url, { capabilities });
@@ -54,10 +60,11 @@ describe('what a server asks', () => {
     return session;
   }
 
-  const ask = (server: string, method: string, from: string): [string, object] => [
-    `${server}__ask`,
-    { method, params: { from } },
-  ];
+  async function rooted(uri: string): Promise<RawSession> {
+    const client = await named(uri);
+    client.onQuestion = () => ({ roots: [{ uri }] });
+    return client;
+  }
 
   describe.each(['http', 'sse', 'exclusive-tool', 'exclusive', 'session'])(
     'in a call at the server "%s"',
@@ -152,9 +159,6 @@ describe('what a server asks', () => {
   });
 
   describe('with isolation: session', () => {
-    const pidOf = async (client: RawSession): Promise<number> =>
-      Number(said(await client.callTool('session__whoami'))['pid']);
-
     it('gives every client a process of its own, and keeps it for the next call', async () => {
       const [one, two] = await Promise.all([named('one'), named('two')]);
       const [pidOfOne, pidOfTwo] = await Promise.all([pidOf(one), pidOf(two)]);
@@ -197,12 +201,6 @@ describe('what a server asks', () => {
       const told = backend.messages('notifications/roots/list_changed').map(({ link }) => link.pid);
       expect(told).toEqual([pidOfOne]);
     });
-
-    async function rooted(uri: string): Promise<RawSession> {
-      const client = await named(uri);
-      client.onQuestion = () => ({ roots: [{ uri }] });
-      return client;
-    }
   });
 
   it.each([

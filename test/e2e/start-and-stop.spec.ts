@@ -13,6 +13,34 @@ import { deferred, until, within } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
+/** A gateway with one scripted server that has a child of its own, and one client with an open stream. */
+async function begin(config: object = {}, ...flags: string[]) {
+  const backend = await ScriptedBackend.start();
+  const end = deferred();
+  backend
+    .tool('wait', async (call) => {
+      await Promise.race([end.promise, call.over]);
+      return text('finished');
+    })
+    .tool('ask', async (call) => {
+      const { result } = await call.ask('sampling/createMessage', {});
+      return text(JSON.stringify(result));
+    });
+  const gateway = await startGateway({
+    mcpServers: { s: backend.stdio('--grandchild', ...flags) },
+    ...config,
+  });
+  await gateway.listed({ tools: ['s'] });
+  const session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
+  const { pid, grandchild } = backend.link;
+  const family = [pid!, grandchild!];
+  expect(family.every(isAlive)).toBe(true);
+  return { backend, gateway, session, family, end };
+}
+
+const inFlight = (backend: ScriptedBackend): Promise<unknown> =>
+  until('the call is in flight', () => backend.inFlight > 0);
+
 describe('a start', () => {
   it('says on stdout, in one line that ends in the URL, where it listens, and logs JSON to stderr', async () => {
     const gateway = await startGateway({});
@@ -41,34 +69,6 @@ describe('a start', () => {
 });
 
 describe('a stop', () => {
-  /** A gateway with one scripted server that has a child of its own, and one client with an open stream. */
-  async function begin(config: object = {}, ...flags: string[]) {
-    const backend = await ScriptedBackend.start();
-    const end = deferred();
-    backend
-      .tool('wait', async (call) => {
-        await Promise.race([end.promise, call.over]);
-        return text('finished');
-      })
-      .tool('ask', async (call) => {
-        const { result } = await call.ask('sampling/createMessage', {});
-        return text(JSON.stringify(result));
-      });
-    const gateway = await startGateway({
-      mcpServers: { s: backend.stdio('--grandchild', ...flags) },
-      ...config,
-    });
-    await gateway.listed({ tools: ['s'] });
-    const session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
-    const { pid, grandchild } = backend.link;
-    const family = [pid!, grandchild!];
-    expect(family.every(isAlive)).toBe(true);
-    return { backend, gateway, session, family, end };
-  }
-
-  const inFlight = (backend: ScriptedBackend): Promise<unknown> =>
-    until('the call is in flight', () => backend.inFlight > 0);
-
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s lets calls finish, ends streams, takes nothing new, reaps the children, and exits with 0',
     async (signal) => {

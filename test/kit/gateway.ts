@@ -75,8 +75,10 @@ export class Gateway {
   /** Waits until these servers have been asked what they offer. */
   async listed({ tools = [], prompts = [] }: Listed): Promise<void> {
     const session = await RawSession.open(this.url);
-    await until(`tools of ${tools} are listed`, async () => includesAll(await session.list('tools'), tools));
-    await until(`prompts of ${prompts} are listed`, async () =>
+    await until(`tools of ${tools.join(', ')} are listed`, async () =>
+      includesAll(await session.list('tools'), tools),
+    );
+    await until(`prompts of ${prompts.join(', ')} are listed`, async () =>
       includesAll(await session.list('prompts'), prompts),
     );
     await session.end();

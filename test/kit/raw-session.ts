@@ -18,6 +18,12 @@ export interface Answer extends Message {
   readonly before: readonly Message[];
 }
 
+/** The words of a tool's result; undefined where there is no result. */
+export function textIn({ result }: Pick<Answer, 'result'>): string | undefined {
+  const [first] = (result?.['content'] ?? []) as { text?: string }[];
+  return first?.text;
+}
+
 interface Definition {
   readonly name: string;
   readonly _meta?: Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { AuthSettings } from '../../config/auth-settings.js';
+import { Metrics } from '../../metrics/metrics.js';
 import { Authenticator } from './authenticator.js';
 import { ProtectedResourceController } from './protected-resource.controller.js';
 import { RemoteWithoutAuth } from './remote-without-auth.js';
@@ -10,8 +11,9 @@ import { RemoteWithoutAuth } from './remote-without-auth.js';
     RemoteWithoutAuth,
     {
       provide: Authenticator,
-      useFactory: (settings: AuthSettings) => new Authenticator(settings),
-      inject: [AuthSettings],
+      useFactory: (settings: AuthSettings, metrics: Metrics) =>
+        new Authenticator(settings, Date.now, (reason) => metrics.authFailed(reason)),
+      inject: [AuthSettings, Metrics],
     },
   ],
   exports: [Authenticator],

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
+import type { AuthFailure } from '../../metrics/metrics.js';
 import { ApiKeys } from './api-keys.js';
 import { AuthenticationError } from './authentication-error.js';
 import { readBearerToken } from './bearer-token.js';
@@ -25,6 +26,7 @@ export class Authenticator {
   constructor(
     private settings: AuthSettings,
     private readonly now: () => number = Date.now,
+    private readonly onFailure: (reason: AuthFailure) => void = () => {},
   ) {
     this.keys = new ApiKeys([], now);
     this.replace(settings);
@@ -86,12 +88,14 @@ export class Authenticator {
       case 'token':
         return bearer.token;
       case 'none':
+        this.onFailure('missing');
         throw new AuthenticationError(
           'unauthorized',
           'Unauthorized: a bearer token is required',
           challenge(this.jwt),
         );
       case 'malformed': {
+        this.onFailure('malformed');
         const description = 'The Authorization header must be Bearer and one token';
         const fault = { error: 'invalid_request', description } as const;
         throw new AuthenticationError('bad-request', description, challenge(this.jwt, fault));
@@ -104,6 +108,7 @@ export class Authenticator {
   /** The log gets the reason. The client gets no more than helps one who has the right token. */
   private refuse(error: unknown, digest?: string): unknown {
     if (!(error instanceof Refusal)) return error;
+    this.onFailure(error.kind);
     this.logger.warn({
       message: 'token refused',
       reason: error.message,

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Events, Message } from '../kit/events.js';
+import { startGateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until } from '../kit/until.js';
+
+const MESSAGE = 'notifications/message';
+
+const levels = (messages: readonly Message[]): unknown[] =>
+  messages.filter(({ method }) => method === MESSAGE).map(({ params }) => params?.['level']);
+
+describe('log messages', () => {
+  let backend: ScriptedBackend;
+  let url: string;
+
+  beforeAll(async () => {
+    backend = await ScriptedBackend.start();
+    backend.tool('talk', (call) => {
+      for (const level of ['debug', 'info', 'warning', 'error'])
+        call.notify(MESSAGE, { level, data: call.args['secret'] });
+      return text('done');
+    });
+    const gateway = await startGateway({ mcpServers: { s: backend.http } });
+    await gateway.listed({ tools: ['s'] });
+    url = gateway.url;
+  }, 30_000);
+
+  async function listener(level?: string): Promise<[RawSession, Events]> {
+    const session = await RawSession.open(url);
+    if (level) await session.request('logging/setLevel', { level });
+    return [session, await session.listen()];
+  }
+
+  it('of no call reach every client that asked for them, each from its own level up', async () => {
+    const [[, talkative], [, calm], [, silent]] = await Promise.all([
+      listener('debug'),
+      listener('error'),
+      listener(),
+    ]);
+    for (const level of ['debug', 'info', 'error', 'emergency'])
+      backend.announce(MESSAGE, { level, data: 'x' });
+    await until('the last one is there', () =>
+      [talkative, calm].every(({ messages }) => levels(messages).includes('emergency')),
+    );
+    expect(levels(talkative.messages)).toEqual(['debug', 'info', 'error', 'emergency']);
+    expect(levels(calm.messages)).toEqual(['error', 'emergency']);
+    expect(silent.messages).toEqual([]);
+  });
+
+  it('of a call reach its client on the stream of that call, and nobody else', async () => {
+    const [session] = await listener('warning');
+    const [, other] = await listener('debug');
+    const { before } = await session.callTool('s__talk', { secret: 'mine' });
+    expect(levels(before)).toEqual(['warning', 'error']);
+    expect(JSON.stringify(other.messages)).not.toContain('mine');
+  });
+
+  it('are asked of the server at the level of the most talkative client, also after it was restarted', async () => {
+    await listener('error');
+    await backend.heard('logging/setLevel', ({ params }) => params?.['level'] === 'debug');
+    const before = backend.countOf('logging/setLevel');
+    backend.front.forgetSessions();
+    await until('it is told again', () => backend.countOf('logging/setLevel') > before);
+    expect(backend.messages('logging/setLevel').at(-1)?.message.params).toEqual({ level: 'debug' });
+  });
+});

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { REQUIREMENTS } from './requirements.js';
+
+/** Only ever lower this number: it falls when something pending gets its proof. */
+const PENDING = 99;
+
+const SCENARIOS = { '000': 12, '001': 8, '002': 37, '003': 14, '004': 36 };
+
+const cases = REQUIREMENTS.flatMap(({ seed, scenario, proofs = [] }) =>
+  proofs.map((proof) => ({ title: `${seed} ${scenario}`, ...proof })),
+);
+
+describe('what the gateway was created for', () => {
+  it('is listed scenario by scenario, each once', () => {
+    const titles = REQUIREMENTS.map(({ seed, scenario }) => `${seed} ${scenario}`);
+    expect(new Set(titles).size).toBe(titles.length);
+    const counts = Object.keys(SCENARIOS).map((id) => [
+      id,
+      REQUIREMENTS.filter(({ seed }) => seed === id).length,
+    ]);
+    expect(Object.fromEntries(counts)).toEqual(SCENARIOS);
+  });
+
+  it('is either shown by a test or known to be pending', () => {
+    for (const { scenario, proofs = [], pending } of REQUIREMENTS)
+      expect([scenario, proofs.length > 0]).toEqual([scenario, pending === undefined]);
+  });
+
+  it('is pending in no more than this many scenarios', () => {
+    expect(REQUIREMENTS.filter(({ pending }) => pending !== undefined)).toHaveLength(PENDING);
+  });
+
+  it.each(cases)('$title: "$test" is a test in $file', ({ file, test }) => {
+    expect(existsSync(file)).toBe(true);
+    const source = readFileSync(file, 'utf8');
+    expect(source).toContain(test);
+    // A test that does not run shows nothing.
+    expect(source).not.toMatch(/\b(it|test|describe)\.(skip|todo|only|failing)\b|\bx(it|describe)\(/);
+  });
+});
