@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AdminModule } from './admin/admin.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
 import type { ConfigSource } from './config/config-reloader.js';
 import { ConfigModule } from './config/config.module.js';
@@ -6,22 +7,30 @@ import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { StateDir } from './config/state-dir.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { HealthModule } from './health/health.module.js';
+import { MetricsEndpointModule } from './health/metrics-endpoint.module.js';
+import { McpModule } from './mcp/mcp.module.js';
+import { Tracing } from './mcp/tracing.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
 import { ToolsModule } from './tools/tools.module.js';
 
 /** The one place that names every room. */
 @Module({})
 export class AppModule {
-  static with(config: GatehouseConfig, source: ConfigSource): DynamicModule {
+  static with(config: GatehouseConfig, source: ConfigSource, tracing = Tracing.OFF): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config, source),
         ClusterModule.inDirectory(StateDir),
+        McpModule.with(tracing),
         ToolsModule,
         PromptsModule,
         EdgeModule,
+        AdminModule,
         HealthModule,
+        MetricsModule,
+        MetricsEndpointModule,
       ],
     };
   }

@@ -2,7 +2,11 @@ import type { INestApplication, LoggerService } from '@nestjs/common';
 import { killAllChildren } from './backends/stdio/live-groups.js';
 
 /** The first signal drains, the second does not wait. No way out of the process leaves a child behind. */
-export function exitOnSignals(app: INestApplication, logger: LoggerService): void {
+export function exitOnSignals(
+  app: INestApplication,
+  logger: LoggerService,
+  afterwards: () => Promise<void>,
+): void {
   let closing = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (closing) {
@@ -11,13 +15,16 @@ export function exitOnSignals(app: INestApplication, logger: LoggerService): voi
     }
     closing = true;
     logger.log({ message: 'shutting down', signal });
-    app.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        logger.error(error);
-        process.exit(1);
-      },
-    );
+    app
+      .close()
+      .then(afterwards)
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error(error);
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);

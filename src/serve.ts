@@ -11,6 +11,7 @@ import { McpEndpoint } from './edge/mcp-endpoint.js';
 import { JsonLogger } from './json-logger.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { exitOnSignals } from './process-signals.js';
+import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
 /** Starts the gateway; it ends by a signal. Rejects when it cannot start. */
@@ -18,14 +19,15 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
   const config = load();
   const logger = new JsonLogger(config.log.level, config.secrets);
+  const { tracing, stop: stopTracing } = await startTracing(process.env);
   const gate = new HttpGate(new AllowedOrigins(config.http));
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with(config, { path, load }),
+    AppModule.with(config, { path, load }, tracing),
     new FastifyAdapter({ serverFactory: (others: RequestListener) => gate.server(others) }),
     { logger, abortOnError: false },
   );
   app.get(LiveConfig).onChange(({ secrets }) => logger.addSecrets(secrets));
-  exitOnSignals(app, logger);
+  exitOnSignals(app, logger, stopTracing);
   await connectMcp(app);
   gate.open(app.get(McpEndpoint));
   await app.listen(config.http.port, config.http.host);

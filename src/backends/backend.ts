@@ -1,9 +1,12 @@
 import { Logger } from '@nestjs/common';
+import type { Span } from '@opentelemetry/api';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog.js';
 import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
+import { carrying, finish, Tracing } from '../mcp/tracing.js';
+import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
 import { Responsiveness } from './responsiveness.js';
@@ -29,6 +32,8 @@ export interface BackendCall {
   readonly method: string;
   readonly params: string | undefined;
   readonly caller: Caller;
+  /** What the call is about, by the server's own name for it. */
+  readonly subject?: string;
   /** Nothing else may run on the server meanwhile. */
   readonly exclusive?: boolean;
 }
@@ -66,6 +71,7 @@ export class Backend {
     private settings: ServerConfig,
     connect: Connect,
     private readonly events: BackendEvents,
+    private readonly tracing = Tracing.OFF,
   ) {
     this.gate = new CallGate(id, callLimits(settings));
     this.sync = new Sync(
@@ -181,7 +187,29 @@ export class Backend {
     }
   }
 
-  private async request(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
+  private request(link: Link, call: BackendCall): Promise<JsonText> {
+    return call.caller.span
+      ? this.requestTraced(link, call, call.caller.span)
+      : this.requestPlain(link, call);
+  }
+
+  private async requestTraced(link: Link, call: BackendCall, parent: Span): Promise<JsonText> {
+    const { method, subject: name } = call;
+    const transport = this.settings.type === 'stdio' ? 'pipe' : 'tcp';
+    const attributes = { 'gatehouse.server.id': this.id, 'network.transport': transport };
+    const span = this.tracing.sent({ method, name, attributes }, parent);
+    try {
+      const result = await this.requestPlain(link, { ...call, params: carrying(span, call.params) });
+      const failed = outcomeOfResult(result) === 'tool_error';
+      finish(span, failed ? { type: 'tool_error' } : undefined);
+      return result;
+    } catch (error) {
+      finish(span, { type: outcomeOfFailure(error) });
+      throw error;
+    }
+  }
+
+  private async requestPlain(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
     // A link that one client has to itself says nothing of how the server answers the others.
     const isShared = link === this.supervisor.link;
     try {

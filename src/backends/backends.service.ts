@@ -5,8 +5,9 @@ import { Naming } from '../config/naming.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { serverUnavailable } from '../core/errors.js';
 import type { McpClient } from '../mcp/mcp-context.js';
+import { Tracing } from '../mcp/tracing.js';
 import { Registry } from '../registry/registry.service.js';
-import { Backend } from './backend.js';
+import { Backend, type BackendEvents } from './backend.js';
 import { connectTo } from './connect.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { ServerNotification } from './link.js';
@@ -29,6 +30,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly naming: Naming,
     private readonly limits: Limits,
     private readonly registry: Registry,
+    private readonly tracing: Tracing,
   ) {}
 
   /** Starts them all at once and waits for none. */
@@ -93,7 +95,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private launch(server: DesiredServer): void {
     const { id, config } = server;
-    const backend: Backend = new Backend(id, config, connectTo(id, config, this.limits), {
+    const events: BackendEvents = {
       listed: () => this.list(backend),
       notified: (notification) => {
         for (const listener of this.notificationListeners) listener(id, notification);
@@ -101,7 +103,9 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       stateChanged: () => {
         for (const listener of this.stateListeners) listener(backend);
       },
-    });
+    };
+    const connect = connectTo(id, config, this.limits);
+    const backend: Backend = new Backend(id, config, connect, events, this.tracing);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     backend.start();

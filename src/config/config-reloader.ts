@@ -1,8 +1,10 @@
-import { watch, type FSWatcher } from 'node:fs';
+import { statSync, watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { needsAuth } from './cross-checks.js';
 import type { GatehouseConfig } from './gatehouse-config.js';
+import type { HttpSettings } from './http-settings.js';
 import type { LiveConfig } from './live-config.js';
 
 /** Editors and orchestrators write in several steps; only the last of them counts. */
@@ -32,13 +34,21 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private readonly logger = new Logger('Config');
   private watcher: FSWatcher | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private readonly listeners = new Set<(outcome: ReloadOutcome) => void>();
   private readonly onHangup = (): void => void this.reload();
+  /** The address in use, whatever a later file says of it. */
+  private readonly bound: HttpSettings;
+  private seen: string | undefined;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
+  /** When a configuration was last accepted. */
+  lastGoodAt = new Date();
 
   constructor(
     private readonly live: LiveConfig,
     private readonly source: ConfigSource,
-  ) {}
+  ) {
+    this.bound = live.current.http;
+  }
 
   onApplicationBootstrap(): void {
     // The directory and not the file: files are replaced by renaming, and mounted ones by swapping a link beside them.
@@ -58,29 +68,43 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     process.off('SIGHUP', this.onHangup);
   }
 
+  /** Told of every attempt, whether it changed something or not. */
+  onOutcome(listener: (outcome: ReloadOutcome) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
   reload(): ReloadOutcome {
     clearTimeout(this.timer);
     const at = new Date();
     try {
       this.apply(this.source.load());
       this.lastOutcome = { ok: true, at };
+      this.lastGoodAt = at;
     } catch (error) {
       const problem = (error as Error).message;
       this.lastOutcome = { ok: false, at, problem };
       this.logger.error({ message: 'the configuration was not reloaded; the last good one stays', problem });
     }
+    for (const listener of this.listeners) listener(this.lastOutcome);
     return this.lastOutcome;
   }
 
   private schedule(): void {
+    // Other files of the directory change too. One of them may be our own log, which a reload makes grow.
+    const mark = markOf(this.source.path);
+    if (mark === this.seen) return;
+    this.seen = mark;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.reload(), SETTLE_MS).unref();
   }
 
   private apply(config: GatehouseConfig): void {
+    if (!config.auth.isConfigured && needsAuth(this.bound))
+      throw new Error('auth: cannot go while the gateway listens beyond loopback; change http and restart');
     const before = this.live.current;
     const changed = (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
-      (key) => !isDeepStrictEqual(config[key], before[key]),
+      (key) => !isDeepStrictEqual(inOrder(config[key]), inOrder(before[key])),
     );
     if (changed.length === 0) return;
     const waiting = changed.filter((key) => !LIVE_KEYS.has(key));
@@ -88,4 +112,13 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     this.logger.log({ message: 'configuration reloaded', changed });
     if (waiting.length > 0) this.logger.warn({ message: 'these changes need a restart', keys: waiting });
   }
+}
+
+/** Maps are equal in any order, but the order of the servers decides about names. */
+const inOrder = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
+
+/** Differs whenever the file, or what a link puts in its place, was written, replaced or removed. */
+function markOf(path: string): string {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return file ? `${file.dev} ${file.ino} ${file.ctimeNs} ${file.mtimeNs} ${file.size}` : 'none';
 }

@@ -1,4 +1,5 @@
 import type { GatehouseConfig } from './gatehouse-config.js';
+import type { HttpSettings } from './http-settings.js';
 import { isLoopback } from './loopback.js';
 import type { KeyPath, Problems } from './problems.js';
 
@@ -6,11 +7,14 @@ const REMOTE_WITHOUT_AUTH =
   'everybody who reaches this address could call every tool, because nothing authenticates clients: configure auth, ' +
   'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
 
+/** Whether clients that reach this address must prove who they are. */
+export const needsAuth = (http: HttpSettings): boolean =>
+  !http.allowRemoteWithoutAuth && !isLoopback(http.host);
+
 /** What no section can know of itself alone. */
 export function crossCheck(config: GatehouseConfig, problems: Problems): void {
   const { http, auth, mcpServers, projects, readiness } = config;
-  if (!auth.isConfigured && !http.allowRemoteWithoutAuth && !isLoopback(http.host))
-    problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);
+  if (!auth.isConfigured && needsAuth(http)) problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);
   for (const [id, { servers }] of projects)
     reportUnknown(servers, ['projects', id, 'servers'], mcpServers, problems);
   reportUnknown(readiness.requireServers, ['readiness', 'requireServers'], mcpServers, problems);

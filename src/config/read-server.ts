@@ -1,5 +1,6 @@
 import { ConfigError } from './config-error.js';
 import { readConfig } from './load-config.js';
+import { pathText } from './problems.js';
 import type { ServerConfig } from './servers-config.js';
 
 /**
@@ -8,7 +9,7 @@ import type { ServerConfig } from './servers-config.js';
  */
 export function readServer(id: string, definition: unknown): ServerConfig {
   const text = JSON.stringify({ mcpServers: { [id]: definition } });
-  const prefix = `mcpServers.${id}`;
+  const prefix = pathText(['mcpServers', id]);
   try {
     return readConfig({ text, file: `server ${id}`, env: {} }).mcpServers.get(id)!;
   } catch (error) {

@@ -26,6 +26,9 @@ export interface Entry {
   readonly definition: Definition;
 }
 
+/** An entry that clients see. */
+export type ListedEntry = Entry & { readonly name: string };
+
 /** The key under which every listed tool and prompt says where it comes from. */
 export const SERVER_MARK = 'io.gatehouse/server';
 
@@ -106,7 +109,7 @@ export class NameTable {
 /** The part of a table that one scope sees. */
 export class NameView {
   /** Sorted by public name, so that a position in the list is a name and survives a change of the list. */
-  private readonly listed: readonly (Entry & { readonly name: string })[];
+  readonly listed: readonly ListedEntry[];
   private readonly byName = new Map<string, Entry>();
   private readonly byPrefixedName = new Map<string, Entry>();
   private readonly byOwnName = new Map<string, Entry | 'ambiguous'>();
@@ -163,7 +166,7 @@ export class NameView {
   }
 }
 
-const isListed = (entry: Entry): entry is Entry & { readonly name: string } => entry.name !== undefined;
+const isListed = (entry: Entry): entry is ListedEntry => entry.name !== undefined;
 
 function firstAfter(sorted: readonly { readonly name: string }[], name: string): number {
   let low = 0;

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BackendsModule } from '../backends/backends.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
-import { McpModule } from '../mcp/mcp.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { Drain } from './drain.service.js';
@@ -15,7 +14,7 @@ import { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
 
 @Module({
-  imports: [AuthModule, McpModule, ProjectsModule, RegistryModule, BackendsModule],
+  imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule],
   controllers: [SessionController],
   providers: [
     SessionScopes,

@@ -118,7 +118,7 @@ describe('a stream', () => {
 
   it('has a few connections at the most: the oldest makes room', async () => {
     const stream = streamOf();
-    const readers = [];
+    const readers: Reader[] = [];
     for (let i = 0; i < 5; i++) readers.push(await Reader.open());
     for (const { response } of readers) stream.connect(response);
     await until('the oldest is over', () => readers[0]!.response.writableFinished);

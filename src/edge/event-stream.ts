@@ -162,7 +162,7 @@ export class EventStream {
     const firstWaiting = waiting[0]?.[1].frame.sequence ?? Infinity;
     for (const [key] of waiting) this.remove(key);
     for (const frame of this.log.after(this.name, sequence))
-      if (frame.sequence < firstWaiting) 
+      if (frame.sequence < firstWaiting)
         this.add(`#${this.unkeyed++}`, { frame, fate: 'kept', kind: undefined });
     for (const [key, event] of waiting) this.add(key, event);
   }

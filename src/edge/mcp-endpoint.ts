@@ -55,7 +55,8 @@ export class McpEndpoint {
 
   private async senderOf(request: IncomingMessage, project: string | undefined): Promise<Sender> {
     const projects = projectsOf(request, project);
-    return { principal: await this.authenticator.authenticate(request.headers), projects };
+    const { headers } = request;
+    return { principal: await this.authenticator.authenticate(headers), projects, headers };
   }
 
   private async post(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
@@ -67,7 +68,7 @@ export class McpEndpoint {
       const session = this.sessionOf(request, sender);
       const messages = readBatch(parsed, body, session);
       if (messages.some(({ kind }) => kind === 'request')) this.requireOpen(response);
-      this.intake.acceptBatch(messages, session, response, sender.projects);
+      this.intake.acceptBatch(messages, session, response, sender);
       return;
     }
     const message = readMessage(parsed, body);
@@ -94,7 +95,7 @@ export class McpEndpoint {
       }
       return this.intake.initialize(message, response, sender);
     }
-    this.intake.accept(message, this.sessionOf(request, sender), response, sender.projects);
+    this.intake.accept(message, this.sessionOf(request, sender), response, sender);
   }
 
   private requireOpen(response: ServerResponse): void {

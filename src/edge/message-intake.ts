@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
+import { finish, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
@@ -13,7 +14,6 @@ import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 type Request = Extract<Inbound, { kind: 'request' }>;
-type Projects = Sender['projects'];
 type Message = Exclude<Inbound, { kind: 'invalid' }>;
 
 /** Takes the messages of a POST to where they belong, and brings every request its answer. */
@@ -27,15 +27,15 @@ export class MessageIntake {
     private readonly sessions: Sessions,
     private readonly log: RequestLog,
     private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
   ) {}
 
-  /** `projects` is what the HTTP request names; the messages may name theirs. */
-  accept(message: Message, session: Session, response: ServerResponse, projects: Projects): void {
+  accept(message: Message, session: Session, response: ServerResponse, sender: Sender): void {
     if (message.kind === 'request') {
-      void this.run(message, session, new Exchange(response, session, 1, false), projects);
+      void this.run(message, session, new Exchange(response, session, 1, false), sender);
       return;
     }
-    this.take(message, session, projects);
+    this.take(message, session, sender);
     acknowledge(response);
   }
 
@@ -43,14 +43,14 @@ export class MessageIntake {
     messages: readonly Inbound[],
     session: Session,
     response: ServerResponse,
-    projects: Projects,
+    sender: Sender,
   ): void {
     const answered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid');
     const exchange = new Exchange(response, session, answered.length, true);
     for (const message of messages) {
-      if (message.kind === 'request') void this.run(message, session, exchange, projects);
+      if (message.kind === 'request') void this.run(message, session, exchange, sender);
       else if (message.kind === 'invalid') exchange.answer(invalidAnswer(message));
-      else this.take(message, session, projects);
+      else this.take(message, session, sender);
     }
     if (answered.length === 0) acknowledge(response);
   }
@@ -59,7 +59,7 @@ export class MessageIntake {
   async initialize(message: Request, response: ServerResponse, sender: Sender): Promise<void> {
     const session = this.sessions.create(sender.principal);
     const exchange = new Exchange(response, session, 1, false);
-    const context = contextOf(message, session, exchange, sender.projects);
+    const context = contextOf(message, session, exchange, sender);
     try {
       this.sessions.requireRoom();
       const result = await this.dispatcher.request(context, message.params);
@@ -77,13 +77,8 @@ export class MessageIntake {
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
-  private async run(
-    message: Request,
-    session: Session,
-    exchange: Exchange,
-    projects: Projects,
-  ): Promise<void> {
-    const context = contextOf(message, session, exchange, projects);
+  private async run(message: Request, session: Session, exchange: Exchange, sender: Sender): Promise<void> {
+    const context = contextOf(message, session, exchange, sender);
     try {
       session.begin(context, exchange);
     } catch (error) {
@@ -91,6 +86,7 @@ export class MessageIntake {
       return;
     }
     this.running++;
+    context.span = this.tracing.received(tracedMethod(message, session), message.params, sender.headers);
     try {
       this.succeed(context, exchange, await this.dispatcher.request(context, message.params));
     } catch (error) {
@@ -101,12 +97,12 @@ export class MessageIntake {
     }
   }
 
-  private take(message: Exclude<Message, Request>, session: Session, projects: Projects): void {
+  private take(message: Exclude<Message, Request>, session: Session, sender: Sender): void {
     if (message.kind === 'response') {
       session.answer(message);
       return;
     }
-    const context = contextOf(message, session, undefined, projects);
+    const context = contextOf(message, session, undefined, sender);
     this.dispatcher.notification(context, message.params).catch((error: unknown) => {
       this.log.failed(context, JsonRpcError.from(error));
     });
@@ -114,6 +110,7 @@ export class MessageIntake {
 
   private succeed(context: RequestContext, exchange: Exchange, result: unknown): void {
     exchange.answer(resultMessage(context.requestId!, result));
+    finish(context.span);
     this.measure(context, exchange, 'ok');
   }
 
@@ -121,6 +118,7 @@ export class MessageIntake {
     const failure = JsonRpcError.from(error);
     this.log.failed(context, failure);
     exchange.answer(errorMessage(context.requestId, failure.text));
+    finish(context.span, { type: failure.kind, code: failure.code });
     this.measure(context, exchange, 'error');
   }
 
@@ -140,10 +138,25 @@ function contextOf(
   message: Exclude<Message, { kind: 'response' }>,
   session: Session,
   exchange: Exchange | undefined,
-  projects: Projects,
+  sender: Sender,
 ): RequestContext {
   const id = message.kind === 'request' ? message.id : undefined;
-  return new RequestContext(session, exchange, message.method, id, message.paramsText, projects);
+  return new RequestContext(session, exchange, message.method, id, message.paramsText, sender.projects);
+}
+
+/** What a span says of a request. The session is named by nothing that could be used to hold it. */
+function tracedMethod({ id, method, params }: Request, session: Session): TracedMethod {
+  const subject = params?.['name'] ?? params?.['uri'];
+  return {
+    method,
+    name: typeof subject === 'string' ? subject : undefined,
+    attributes: {
+      'jsonrpc.request.id': String(id),
+      'mcp.protocol.version': session.revision.version,
+      'network.transport': 'tcp',
+      'network.protocol.name': 'http',
+    },
+  };
 }
 
 function acknowledge(response: ServerResponse): void {

@@ -1,3 +1,4 @@
+import type { Span } from '@opentelemetry/api';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
@@ -14,6 +15,7 @@ export class RequestContext implements McpContext {
   readonly principal: Principal;
   readonly namedProjects: readonly string[];
   project: string | undefined;
+  span: Span | undefined;
   /** Nothing, until the project guard has looked. */
   scope: Scope = NOTHING;
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 
@@ -6,6 +6,7 @@ import type { Principal } from '../mcp/principal.js';
 export interface Sender {
   readonly principal: Principal;
   readonly projects: readonly string[];
+  readonly headers: IncomingHttpHeaders;
 }
 
 export const PROJECT_HEADERS = ['x-gatehouse-project', 'x-mcpr-project'];

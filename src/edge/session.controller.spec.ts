@@ -22,7 +22,7 @@ class House {
   constructor(private readonly scope: Scope = EVERYTHING) {
     const sessions = new Sessions(new Limits());
     const backends = {
-      all: () => [{ setLogLevel: (level: string) => this.levels.push(level) }],
+      setLogLevel: (level: string) => this.levels.push(level),
       tellServersOf: (client: McpClient, method: string) => this.told.push([client, method]),
     } as unknown as Backends;
     this.session = sessions.create(ANONYMOUS);

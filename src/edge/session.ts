@@ -116,6 +116,11 @@ export class Session implements McpClient, ExchangeHost {
     return this.requests.size;
   }
 
+  /** Streams that the client reads right now. */
+  get openStreams(): number {
+    return [this.standing, ...this.streams.values()].filter((stream) => stream.isConnected).length;
+  }
+
   begin(context: RunningRequest, exchange: Exchange): void {
     const id = context.requestId!;
     if (this.requests.has(id))

@@ -7,6 +7,7 @@ import { Naming } from '../config/naming.js';
 import { GatewayError } from '../core/errors.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { Params } from '../mcp/json-rpc.js';
+import { Tracing } from '../mcp/tracing.js';
 import type { McpDispatcher } from '../mcp/mcp.dispatcher.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
@@ -53,7 +54,13 @@ export class WiredEdge {
         'notifications/progress': (params, context) => controller.progress(params, context),
       }),
     );
-    this.intake = new MessageIntake(this.dispatcher(), this.sessions, new RequestLog(), this.metrics);
+    this.intake = new MessageIntake(
+      this.dispatcher(),
+      this.sessions,
+      new RequestLog(),
+      this.metrics,
+      Tracing.OFF,
+    );
     this.endpoint = new McpEndpoint(this.sessions, this.intake, new Authenticator(NO_AUTH), this.limits);
     const gate = new HttpGate(
       new AllowedOrigins({ host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] }),

@@ -1,4 +1,4 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, UseGuards } from '@nestjs/common';
 import {
   HealthCheck,
   HealthCheckService,
@@ -8,11 +8,15 @@ import {
 } from '@nestjs/terminus';
 import { Backends } from '../backends/backends.service.js';
 import { McpEndpoint } from '../edge/mcp-endpoint.js';
+import { Indicators } from './indicators.js';
+import { OperatorGuard } from './operator.guard.js';
+import { RequiredServers } from './required-servers.js';
+import { Startup } from './startup.js';
 
 /** Told otherwise, terminus would load all of Swagger for its decorator. */
 const PLAIN = { noCache: true, swaggerDocumentation: false };
 
-/** What an orchestrator asks. The answers name no server: whoever can reach the port can read them. */
+/** What an orchestrator asks is answered to whoever can reach the port, and names no server; the rest is for operators. */
 @Controller('health')
 export class HealthController {
   constructor(
@@ -20,13 +24,24 @@ export class HealthController {
     private readonly indicator: HealthIndicatorService,
     private readonly backends: Backends,
     private readonly endpoint: McpEndpoint,
+    private readonly startupProgress: Startup,
+    private readonly required: RequiredServers,
+    private readonly indicators: Indicators,
   ) {}
 
-  /** The process runs and its event loop turns. */
+  /** Everything there is to know. */
+  @Get()
+  @UseGuards(OperatorGuard)
+  @HealthCheck(PLAIN)
+  everything(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.accepting(), ...this.indicators.all()]);
+  }
+
+  /** The process runs and its event loop turns. Not terminus' own check, to which one that is draining is dead. */
   @Get('live')
   @HealthCheck(PLAIN)
-  live(): Promise<HealthCheckResult> {
-    return this.health.check([]);
+  live(): HealthCheckResult {
+    return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
   /**
@@ -36,13 +51,14 @@ export class HealthController {
   @Get('ready')
   @HealthCheck(PLAIN)
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.accepting(), () => this.servers()]);
+    return this.health.check([() => this.accepting(), () => this.requiredServers(), () => this.servers()]);
   }
 
+  /** Every server has been asked once, so lists are as whole as they can be. */
   @Get('startup')
   @HealthCheck(PLAIN)
   startup(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.servers()]);
+    return this.health.check([() => this.started()]);
   }
 
   private accepting(): HealthIndicatorResult {
@@ -50,9 +66,19 @@ export class HealthController {
     return this.endpoint.draining ? session.down('shutting down') : session.up();
   }
 
+  private requiredServers(): HealthIndicatorResult {
+    const session = this.indicator.check('requiredServers');
+    return this.required.wereConnected ? session.up() : session.down('not all were connected yet');
+  }
+
   private servers(): HealthIndicatorResult {
     const session = this.indicator.check('servers');
     const allReady = [...this.backends.all()].every((backend) => backend.status().state === 'ready');
     return allReady ? session.up() : session.degraded();
+  }
+
+  private started(): HealthIndicatorResult {
+    const session = this.indicator.check('startup');
+    return this.startupProgress.isComplete ? session.up() : session.down('servers are still being asked');
   }
 }

@@ -1,11 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { OperatorModule } from '../admin/operator.module.js';
 import { BackendsModule } from '../backends/backends.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
+import { EventLoopDelay } from './event-loop-delay.js';
 import { HealthController } from './health.controller.js';
+import { Indicators } from './indicators.js';
+import { Readings } from './readings.js';
+import { RequiredServers } from './required-servers.js';
+import { Startup } from './startup.js';
 
 @Module({
-  imports: [TerminusModule.forRoot({ logger: false }), BackendsModule, EdgeModule],
+  imports: [TerminusModule.forRoot({ logger: false }), OperatorModule, BackendsModule, EdgeModule],
   controllers: [HealthController],
+  providers: [EventLoopDelay, Indicators, Readings, RequiredServers, Startup],
 })
 export class HealthModule {}

@@ -1,3 +1,4 @@
+import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
 import type { Scope } from '../core/scope.js';
@@ -31,6 +32,8 @@ export interface Caller extends Channel {
   readonly client: McpClient;
   /** Aborted when the client cancels the request or is gone for good. */
   readonly signal: AbortSignal;
+  /** What the calls made for it belong to, where requests are traced. */
+  readonly span?: Span | undefined;
 }
 
 /** One MCP message on its way through guards and handler. */

@@ -21,6 +21,7 @@ import { McpController, McpNotification, McpRequest } from './mcp.decorators.js'
 import { McpDispatcher } from './mcp.dispatcher.js';
 import type { McpContext } from './mcp-context.js';
 import { connectMcp, McpModule } from './mcp.module.js';
+import { Tracing } from './tracing.js';
 import { ANONYMOUS } from './principal.js';
 import { LATEST } from './revisions/revision.js';
 
@@ -171,7 +172,7 @@ class OtherTransport extends McpDispatcher {
 
 async function build(): Promise<INestApplication> {
   const module = await Test.createTestingModule({
-    imports: [McpModule],
+    imports: [McpModule.with(Tracing.OFF)],
     controllers: [TestController, SecondController, ThirdController],
     providers: [
       Diary,

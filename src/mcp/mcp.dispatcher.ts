@@ -28,6 +28,12 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
     throw new Error('the dispatcher has no server underneath');
   }
 
+  /** Whether there is a handler for this request method. */
+  handles(method: string): boolean {
+    const handler = this.messageHandlers.get(method);
+    return handler !== undefined && !handler.isEventHandler;
+  }
+
   /** Runs guards, handler and filter of one request method. Rejects with a JsonRpcError and nothing else. */
   async request(context: McpContext, params: Params | undefined): Promise<unknown> {
     const handler = this.messageHandlers.get(context.method);

@@ -1,9 +1,19 @@
-import { Module, type INestApplication } from '@nestjs/common';
+import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import type { AsyncMicroserviceOptions } from '@nestjs/microservices';
 import { McpDispatcher } from './mcp.dispatcher.js';
+import { Tracing } from './tracing.js';
 
-@Module({ providers: [McpDispatcher], exports: [McpDispatcher] })
-export class McpModule {}
+@Module({})
+export class McpModule {
+  static with(tracing: Tracing): DynamicModule {
+    return {
+      module: McpModule,
+      global: true,
+      providers: [McpDispatcher, { provide: Tracing, useValue: tracing }],
+      exports: [McpDispatcher, Tracing],
+    };
+  }
+}
 
 /** Binds every `@McpController` of the application to the dispatcher. Call before `app.init()` or `app.listen()`. */
 export async function connectMcp(app: INestApplication): Promise<void> {

@@ -1,12 +1,44 @@
-import { Counter, Gauge, Histogram, register, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.js';
+import type { CallOutcome } from './call-outcome.js';
+import { MimeTypeLabels } from './mime-type-labels.js';
+import { NOTIFICATION_KINDS, type NotificationKind } from './notification-kind.js';
+import { Tally } from './tally.js';
 
-/** How a request or a call ended, as far as a label may say it. */
-export type Outcome = 'ok' | 'error';
+/** How a request ended, as far as a label may say it. */
+export type RequestOutcome = 'ok' | 'error';
 
-/** A value read when it is asked for, one per server or other bounded label. */
-export type Reading = readonly (readonly [labels: Record<string, string>, value: number])[];
+/** `coalesced`: a later one of its kind took its place. `dropped`: its reader was too slow. */
+export type NotificationOutcome = 'delivered' | 'coalesced' | 'dropped';
+const NOTIFICATION_OUTCOMES: readonly NotificationOutcome[] = ['delivered', 'coalesced', 'dropped'];
 
+/** `stuck`: its reader took nothing for too long and was let go. `replaced`: the client opened it anew. */
+export type StreamEnd = 'finished' | 'left' | 'replaced' | 'stuck';
+const STREAM_ENDS: readonly StreamEnd[] = ['finished', 'left', 'replaced', 'stuck'];
+
+export type AuthFailure =
+  'missing' | 'malformed' | 'invalid' | 'expired' | 'insufficient-scope' | 'unverifiable';
+const AUTH_FAILURES: readonly AuthFailure[] = [
+  'missing',
+  'malformed',
+  'invalid',
+  'expired',
+  'insufficient-scope',
+  'unverifiable',
+];
+
+/** Values that are read when they are asked for: each with its labels. */
+export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
+
+interface Family {
+  readonly type: 'counter' | 'gauge';
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+}
+
+/** The method of a request that there is no handler for. */
+const NO_METHOD = '_other';
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
@@ -14,60 +46,166 @@ const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
  * handlers there are; nothing that a client writes becomes one.
  */
 export class Metrics {
-  readonly requestDuration: Histogram<'method' | 'outcome'>;
-  readonly toolCalls: Counter<'server_id' | 'outcome'>;
-  readonly notifications: Counter<'kind' | 'outcome'>;
-  readonly authFailures: Counter<'reason'>;
-  readonly configReloadSuccessful: Gauge;
-  readonly configReloadTime: Gauge;
-  readonly auditWriteFailures: Counter;
-  private readonly registers: Registry[];
+  private readonly toolCalls = new Tally(['server_id', 'outcome']);
+  private readonly resourceReads = new Tally(['server_id', 'mime_type', 'outcome']);
+  private readonly notifications = new Tally(['kind', 'outcome']);
+  private readonly streamEnds = new Tally(['reason']);
+  private readonly authFailures = new Tally(['reason']);
+  private readonly mimeTypes = new MimeTypeLabels();
+  private readonly durations: Histogram<'method' | 'outcome'>;
+  private readonly timers = new Map<string, Record<RequestOutcome, (seconds: number) => void>>();
+  private forgetServers: () => void = () => {};
+  private auditFailures = 0;
+  private subscriptionEvents = 0;
+  /** Set by the room that keeps them. */
+  activeSubscriptions: () => number = () => 0;
 
-  constructor(readonly registry: Registry = register) {
-    this.registers = [registry];
-    this.requestDuration = new Histogram({
+  constructor(readonly registry: Registry = new Registry()) {
+    this.durations = new Histogram({
       name: 'mcp_request_duration_seconds',
-      help: 'Time from reading an MCP request to having its answer.',
+      help: 'Time from reading an MCP request to writing its answer.',
       labelNames: ['method', 'outcome'],
       buckets: LATENCY_BUCKETS,
-      registers: this.registers,
+      registers: [registry],
     });
-    this.toolCalls = this.counter('mcp_tool_calls_total', 'Tool calls routed to a server.', ['server_id', 'outcome']);
-    this.notifications = this.counter('mcp_notifications_total', 'Notifications to clients.', ['kind', 'outcome']);
-    this.authFailures = this.counter('gatehouse_auth_failures_total', 'Requests with no valid credentials.', ['reason']);
-    this.auditWriteFailures = this.counter('gatehouse_audit_write_failures_total', 'Audit entries not written.', []);
-    this.configReloadSuccessful = this.gauge(
-      'gatehouse_config_last_reload_successful',
-      'Whether the last reload of the configuration was accepted.',
+    for (const reason of AUTH_FAILURES) this.authFailures.count([reason], 0);
+    for (const reason of STREAM_ENDS) this.streamEnds.count([reason], 0);
+    for (const kind of NOTIFICATION_KINDS)
+      for (const outcome of NOTIFICATION_OUTCOMES) this.notifications.count([kind, outcome], 0);
+    this.exposeCounts();
+  }
+
+  /** `handled` says whether there is a handler for the method: one that there is none for becomes no label. */
+  requestEnded(method: string, handled: boolean, outcome: RequestOutcome, seconds: number): void {
+    const name = handled ? method : NO_METHOD;
+    const timer = this.timers.get(name) ?? this.timerOf(name);
+    timer[outcome](seconds);
+  }
+
+  toolCalled(server: string, outcome: CallOutcome): void {
+    this.toolCalls.count([server, outcome]);
+  }
+
+  resourceRead(server: string, mimeType: string | undefined, outcome: CallOutcome): void {
+    this.resourceReads.count([server, this.mimeTypes.of(mimeType), outcome]);
+  }
+
+  notified(kind: NotificationKind, outcome: NotificationOutcome): void {
+    this.notifications.count([kind, outcome]);
+  }
+
+  /** An update of something that is subscribed came from its server. */
+  subscriptionEvent(): void {
+    this.subscriptionEvents++;
+  }
+
+  streamEnded(reason: StreamEnd): void {
+    this.streamEnds.count([reason]);
+  }
+
+  authFailed(reason: AuthFailure): void {
+    this.authFailures.count([reason]);
+  }
+
+  auditNotWritten(): void {
+    this.auditFailures++;
+  }
+
+  /** Shows values that are read at every scrape: what is gone is gone from the scrape too. */
+  expose({ type, ...family }: Family, read: () => Reading): void {
+    const options = { ...family, registers: [this.registry] };
+    if (type === 'gauge')
+      new Gauge({
+        ...options,
+        collect() {
+          this.reset();
+          for (const [labels, value] of read()) this.set(labels, value);
+        },
+      });
+    else
+      new Counter({
+        ...options,
+        collect() {
+          this.reset();
+          for (const [labels, value] of read()) this.inc(labels, value);
+        },
+      });
+  }
+
+  /** Only these servers are shown; what was counted of others is forgotten. Asked at every scrape. */
+  keepServers(isKnown: (server: string) => boolean): void {
+    this.forgetServers = () => {
+      this.toolCalls.retain(([server]) => isKnown(server));
+      this.resourceReads.retain(([server]) => isKnown(server));
+    };
+  }
+
+  /** Shows resource reads under a second name too, for those whose dashboards have it. */
+  exposeAlias(): void {
+    const labelNames = ['serverId', 'mimeType', 'status'];
+    const help = 'The same as mcp_resource_reads_total.';
+    this.expose({ type: 'counter', name: 'mcpResourceReadsTotal', help, labelNames }, () =>
+      Array.from(this.resourceReads, ([labels, count]) => [
+        { serverId: labels.server_id, mimeType: labels.mime_type, status: labels.outcome },
+        count,
+      ]),
     );
-    this.configReloadTime = this.gauge(
-      'gatehouse_config_last_reload_success_timestamp_seconds',
-      'When a configuration was last accepted.',
+  }
+
+  /** Everything, in Prometheus' text format. */
+  text(): Promise<string> {
+    this.forgetServers();
+    return this.registry.metrics();
+  }
+
+  private timerOf(method: string): Record<RequestOutcome, (seconds: number) => void> {
+    const timer = {
+      ok: this.durations.labels(method, 'ok').observe,
+      error: this.durations.labels(method, 'error').observe,
+    };
+    this.timers.set(method, timer);
+    return timer;
+  }
+
+  private exposeCounts(): void {
+    this.exposeTally('mcp_tool_calls_total', 'Tool calls, by the server that owns the tool.', this.toolCalls);
+    this.exposeTally('mcp_resource_reads_total', 'Resource reads.', this.resourceReads);
+    this.exposeTally('mcp_notifications_total', 'Notifications to clients.', this.notifications);
+    this.exposeTally(
+      'gatehouse_stream_closes_total',
+      'Connections of event streams that ended.',
+      this.streamEnds,
     );
-    this.observe('gatehouse_build_info', 'Always 1; the version is in the label.', ['version'], () => [
+    this.exposeTally(
+      'gatehouse_auth_failures_total',
+      'MCP requests without valid credentials.',
+      this.authFailures,
+    );
+    this.exposeCount(
+      'mcp_subscription_events_total',
+      'Updates of subscribed resources that came from servers.',
+      () => this.subscriptionEvents,
+    );
+    this.exposeCount(
+      'gatehouse_audit_write_failures_total',
+      'Audit entries that could not be written.',
+      () => this.auditFailures,
+    );
+    const subscriptions = { type: 'gauge', name: 'mcp_active_subscriptions' } as const;
+    this.expose({ ...subscriptions, help: 'Subscriptions that clients hold.' }, () => [
+      [{}, this.activeSubscriptions()],
+    ]);
+    const build = { type: 'gauge', name: 'gatehouse_build_info', labelNames: ['version'] } as const;
+    this.expose({ ...build, help: 'Always 1; the version is in the label.' }, () => [
       [{ version: VERSION }, 1],
     ]);
   }
 
-  /** A gauge whose values are read at every scrape: what is gone is gone from the scrape too. */
-  observe(name: string, help: string, labelNames: readonly string[], read: () => Reading): void {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: this.registers,
-      collect() {
-        this.reset();
-        for (const [labels, value] of read()) this.set(labels, value);
-      },
-    });
+  private exposeTally(name: string, help: string, tally: Tally<readonly string[]>): void {
+    this.expose({ type: 'counter', name, help, labelNames: tally.names }, () => tally);
   }
 
-  private counter<T extends string>(name: string, help: string, labelNames: readonly T[]): Counter<T> {
-    return new Counter({ name, help, labelNames, registers: this.registers });
-  }
-
-  private gauge(name: string, help: string): Gauge {
-    return new Gauge({ name, help, registers: this.registers });
+  private exposeCount(name: string, help: string, read: () => number): void {
+    this.expose({ type: 'counter', name, help }, () => [[{}, read()]]);
   }
 }

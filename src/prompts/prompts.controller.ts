@@ -28,7 +28,9 @@ export class PromptsController {
   get(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
     const prompt = this.find(requireString(params, 'name'), context);
     const own = withOwnValue(context.paramsText, 'name', prompt.own);
-    return this.backends.get(prompt.server).call({ method: 'prompts/get', params: own, caller: context });
+    return this.backends
+      .get(prompt.server)
+      .call({ method: 'prompts/get', params: own, caller: context, subject: prompt.own });
   }
 
   @McpRequest('completion/complete')

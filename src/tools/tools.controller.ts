@@ -2,10 +2,13 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
+import type { Entry } from '../core/name-table.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { requireString, withOwnValue } from '../mcp/params.js';
+import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
@@ -16,6 +19,7 @@ export class ToolsController {
     private readonly registry: Registry,
     private readonly backends: Backends,
     private readonly pages: ListPages,
+    private readonly metrics: Metrics,
   ) {}
 
   @McpRequest('tools/list')
@@ -28,12 +32,28 @@ export class ToolsController {
     const name = requireString(params, 'name');
     const tool = this.registry.catalog.tools.view(context.scope).find(name);
     if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
+    return this.counted(tool.server, this.forward(tool, context));
+  }
+
+  private async forward(tool: Entry, context: McpContext): Promise<JsonText> {
     const backend = this.backends.get(tool.server);
     return backend.call({
       method: 'tools/call',
       params: withOwnValue(context.paramsText, 'name', tool.own),
       caller: context,
+      subject: tool.own,
       exclusive: backend.config.tools.exclusive.includes(tool.own),
     });
+  }
+
+  private async counted(server: string, call: Promise<JsonText>): Promise<JsonText> {
+    try {
+      const result = await call;
+      this.metrics.toolCalled(server, outcomeOfResult(result));
+      return result;
+    } catch (error) {
+      this.metrics.toolCalled(server, outcomeOfFailure(error));
+      throw error;
+    }
   }
 }

@@ -73,8 +73,8 @@ export class Gateway {
   }
 
   /** Waits until these servers have been asked what they offer. */
-  async listed({ tools = [], prompts = [] }: Listed): Promise<void> {
-    const session = await RawSession.open(this.url);
+  async listed({ tools = [], prompts = [] }: Listed, headers: Record<string, string> = {}): Promise<void> {
+    const session = await RawSession.open(this.url, { headers });
     await until(`tools of ${tools.join(', ')} are listed`, async () =>
       includesAll(await session.list('tools'), tools),
     );

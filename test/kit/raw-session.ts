@@ -9,6 +9,8 @@ export interface Introduction {
   readonly capabilities?: object;
   /** False leaves out the `notifications/initialized` at the end of the handshake. */
   readonly ready?: boolean;
+  /** Sent with every request of the session. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Answer extends Message {
@@ -42,23 +44,24 @@ export class RawSession {
     readonly url: string,
     readonly id: string,
     readonly initializeResult: Record<string, unknown>,
+    private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
   static async open(url: string, introduction: Introduction = {}): Promise<RawSession> {
-    const { protocolVersion = '2025-11-25', capabilities = {}, ready = true } = introduction;
+    const { protocolVersion = '2025-11-25', capabilities = {}, ready = true, headers = {} } = introduction;
     const params = { protocolVersion, capabilities, clientInfo: { name: 'raw', version: '1' } };
-    const response = await postMessage(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    const response = await postMessage(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, headers);
     const { result } = JSON.parse(response.text) as Message;
     const id = response.headers['mcp-session-id'];
     if (!result || typeof id !== 'string') throw new Error(`initialize failed: ${response.text}`);
-    const session = new RawSession(url, id, result);
+    const session = new RawSession(url, id, result, headers);
     if (ready) await session.notify('notifications/initialized');
     return session;
   }
 
   /** A body of any kind, in this session. */
   post(body: string | object, headers: Record<string, string> = {}): Promise<RawResponse> {
-    return postMessage(this.url, body, { 'mcp-session-id': this.id, ...headers });
+    return postMessage(this.url, body, { ...this.headers, 'mcp-session-id': this.id, ...headers });
   }
 
   notify(method: string, params?: object): Promise<RawResponse> {
@@ -104,7 +107,7 @@ export class RawSession {
 
   /** The standing stream, or the rest of a stream that broke. */
   async listen(lastEventId?: string): Promise<Events> {
-    const headers = { accept: 'text/event-stream', 'mcp-session-id': this.id };
+    const headers = { ...this.headers, accept: 'text/event-stream', 'mcp-session-id': this.id };
     const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
     const response = await openExchange(this.url, { headers: { ...headers, ...resume } });
     if (response.statusCode !== 200) throw new Error(`GET: ${response.statusCode} ${await bodyOf(response)}`);
@@ -135,7 +138,7 @@ export class RawSession {
   }
 
   end(): Promise<RawResponse> {
-    return exchange(this.url, { method: 'DELETE', headers: { 'mcp-session-id': this.id } });
+    return exchange(this.url, { method: 'DELETE', headers: { ...this.headers, 'mcp-session-id': this.id } });
   }
 
   private async open(method: string, params: object | string, id: string | number): Promise<Events | string> {
@@ -143,7 +146,7 @@ export class RawSession {
     const start = JSON.stringify({ jsonrpc: '2.0', id, method }).slice(0, -1);
     const response = await openExchange(this.url, {
       method: 'POST',
-      headers: { ...MESSAGE_HEADERS, 'mcp-session-id': this.id },
+      headers: { ...MESSAGE_HEADERS, ...this.headers, 'mcp-session-id': this.id },
       body: `${start},"params":${text}}`,
     });
     const isStream = response.headers['content-type']?.startsWith('text/event-stream');

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Message } from './events.js';
 import { bodyOf } from './http.js';
@@ -40,6 +40,8 @@ export class HttpFront {
   private lastSession = 0;
   /** Statuses to answer the next POSTs with, instead of serving them. */
   readonly refusals: number[] = [];
+  /** The method and headers of every request there was. */
+  readonly requests: { readonly method: string; readonly headers: IncomingHttpHeaders }[] = [];
 
   constructor(private readonly backend: ScriptedBackend) {}
 
@@ -61,6 +63,7 @@ export class HttpFront {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests.push({ method: request.method ?? '', headers: request.headers });
     const { pathname, search } = new URL(request.url ?? '/', 'http://backend');
     if (pathname === '/sse') return this.openSse(response);
     if (pathname === '/message') return this.postSse(search.slice(1), await bodyOf(request), response);

@@ -32,6 +32,7 @@ export const FACTS = {
 export class ScriptedTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
+  onstream?: ((state: 'open' | 'lost' | 'none') => void) | undefined;
   onclose?: (() => void) | undefined;
 
   /** Everything sent after the handshake, in order. */

@@ -1,0 +1,45 @@
+import {
+  applyDecorators,
+  Controller,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  ValidationPipe,
+} from '@nestjs/common';
+import type { ValidationError } from 'class-validator';
+import { AdminGuard } from './admin.guard.js';
+import { invalidInput, type FieldError } from './admin-problem.js';
+import { AnswerInterceptor } from './answer.interceptor.js';
+
+export const ADMIN_PATH = 'admin/v1';
+
+/** A controller of the admin API. Guard, validation and redaction come with it: no route can forget them. */
+export const AdminController = (path = ''): ClassDecorator =>
+  applyDecorators(
+    Controller(path === '' ? ADMIN_PATH : `${ADMIN_PATH}/${path}`),
+    UseGuards(AdminGuard),
+    UseInterceptors(AnswerInterceptor),
+    UsePipes(
+      new ValidationPipe({
+        transform: true,
+        whitelist: true,
+        forbidNonWhitelisted: true,
+        // Neither object nor value belongs in an error: both may hold secrets.
+        validationError: { target: false, value: false },
+        exceptionFactory: (errors) => invalidInput(errors.flatMap((error) => fieldErrors(error, ''))),
+      }),
+    ),
+  );
+
+function fieldErrors(
+  { property, constraints = {}, children = [] }: ValidationError,
+  path: string,
+): FieldError[] {
+  const field = /^\d+$/.test(property)
+    ? `${path}[${property}]`
+    : path === ''
+      ? property
+      : `${path}.${property}`;
+  const own = Object.values(constraints).map((message) => ({ field, message }));
+  return [...own, ...children.flatMap((child) => fieldErrors(child, field))];
+}

@@ -1,0 +1,71 @@
+import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { BackendsModule } from '../backends/backends.module.js';
+import { DirectoryLock } from '../cluster/directory-lock.js';
+import { StateDir } from '../config/state-dir.js';
+import { EdgeModule } from '../edge/edge.module.js';
+import { ProjectsModule } from '../projects/projects.module.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { AuditLog } from './audit/audit-log.js';
+import { CatalogLists } from './catalog-lists.js';
+import { CatalogController } from './catalog.controller.js';
+import { ChangeFeed } from './change-feed.js';
+import { Changes } from './changes.js';
+import { ConfigController } from './config.controller.js';
+import { DocsController } from './openapi/docs.controller.js';
+import { EntityTags } from './entity-tags.js';
+import { EventsController } from './events.controller.js';
+import { HouseFeed, ServerFeed } from './feed-sources.js';
+import { JsonBodies } from './json-bodies.js';
+import { KnownSecrets } from './known-secrets.js';
+import { OperatorModule } from './operator.module.js';
+import { ProblemFilter } from './problem.filter.js';
+import { ProjectAdmin } from './project-admin.js';
+import { ProjectsController } from './projects.controller.js';
+import { ServerAdmin } from './server-admin.js';
+import { ServerViews } from './server-views.js';
+import { ServersController } from './servers.controller.js';
+import { SessionAdmin } from './session-admin.js';
+import { SessionsController } from './sessions.controller.js';
+
+@Module({
+  imports: [OperatorModule, BackendsModule, ProjectsModule, RegistryModule, EdgeModule],
+  controllers: [
+    DocsController,
+    ServersController,
+    CatalogController,
+    SessionsController,
+    ProjectsController,
+    ConfigController,
+    EventsController,
+  ],
+  providers: [
+    CatalogLists,
+    ChangeFeed,
+    Changes,
+    EntityTags,
+    HouseFeed,
+    JsonBodies,
+    KnownSecrets,
+    ProjectAdmin,
+    ServerAdmin,
+    ServerFeed,
+    ServerViews,
+    SessionAdmin,
+    { provide: APP_FILTER, useClass: ProblemFilter },
+    {
+      provide: AuditLog,
+      inject: [StateDir, DirectoryLock],
+      useFactory: ({ path }: StateDir, lock: DirectoryLock) => AuditLog.open(path, lock),
+    },
+  ],
+  exports: [KnownSecrets],
+})
+export class AdminModule implements BeforeApplicationShutdown {
+  constructor(private readonly audit: AuditLog) {}
+
+  /** From here on nothing is changed any more: what cannot be recorded is refused. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.audit.close();
+  }
+}

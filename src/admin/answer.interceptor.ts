@@ -1,0 +1,19 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { map, type Observable } from 'rxjs';
+import { requestIdOf, type AdminRequest } from './asked.js';
+import { KnownSecrets } from './known-secrets.js';
+
+/** The one way out: no answer holds a secret, and none is kept by a cache. */
+@Injectable()
+export class AnswerInterceptor implements NestInterceptor {
+  constructor(private readonly secrets: KnownSecrets) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    http
+      .getResponse<FastifyReply>()
+      .headers({ 'cache-control': 'no-store', 'x-request-id': requestIdOf(http.getRequest<AdminRequest>()) });
+    return next.handle().pipe(map((value) => this.secrets.redact(value)));
+  }
+}

@@ -1,0 +1,22 @@
+import { Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DesiredState } from '../cluster/desired-state.js';
+import { AdminController } from './admin-controller.js';
+import { ChangeFeed } from './change-feed.js';
+
+@AdminController('events')
+export class EventsController {
+  constructor(
+    private readonly feed: ChangeFeed,
+    private readonly state: DesiredState,
+  ) {}
+
+  /** A stream of server-sent events that ends when either side has had enough. */
+  @Get()
+  open(@Res() reply: FastifyReply): void {
+    this.feed.requireRoom();
+    reply.hijack();
+    const { revision } = this.state.current;
+    this.feed.open(reply.raw, { revision, at: new Date().toISOString() });
+  }
+}

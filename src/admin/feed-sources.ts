@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Backends } from '../backends/backends.service.js';
+import { DesiredServers } from '../backends/desired-servers.js';
+import { DesiredState } from '../cluster/desired-state.js';
+import { ConfigReloader } from '../config/config-reloader.js';
+import type { ListKind } from '../core/catalog.js';
+import type { Session } from '../edge/session.js';
+import { Sessions } from '../edge/sessions.service.js';
+import { Projects } from '../projects/projects.service.js';
+import { Registry } from '../registry/registry.service.js';
+import { ChangeFeed } from './change-feed.js';
+import { configView } from './config.controller.js';
+import { sessionHash, viewOf } from './session-admin.js';
+import { ServerViews } from './server-views.js';
+
+/** What a server is and how it is doing. */
+@Injectable()
+export class ServerFeed implements OnModuleInit {
+  constructor(
+    private readonly desired: DesiredServers,
+    private readonly backends: Backends,
+    private readonly registry: Registry,
+    private readonly views: ServerViews,
+    private readonly feed: ChangeFeed,
+  ) {}
+
+  onModuleInit(): void {
+    let before = this.desired.current;
+    this.desired.onChange((now) => {
+      const ids = new Set([...before.keys(), ...now.keys()]);
+      const changed = [...ids].filter((id) => !isDeepStrictEqual(before.get(id), now.get(id)));
+      before = now;
+      // Later, when the house has been made to fit.
+      queueMicrotask(() => changed.forEach((id) => this.tell(id)));
+    });
+    this.backends.onStateChange(({ id }) => this.tell(id));
+    this.registry.onChange((change) => {
+      for (const kind of Object.keys(change) as ListKind[])
+        if (change[kind].size > 0) this.feed.publish('catalog', { kind, servers: [...change[kind]] });
+    });
+  }
+
+  private tell(id: string): void {
+    const server = this.views.find(id);
+    this.feed.publish('server', server ? this.views.summary(server) : { id, removed: true });
+  }
+}
+
+/** Everything else that changes. */
+@Injectable()
+export class HouseFeed implements OnModuleInit {
+  constructor(
+    private readonly state: DesiredState,
+    private readonly projects: Projects,
+    private readonly sessions: Sessions,
+    private readonly reloader: ConfigReloader,
+    private readonly feed: ChangeFeed,
+  ) {}
+
+  onModuleInit(): void {
+    this.state.onChange(({ revision }) => this.feed.publish('decisions', { revision }));
+    this.reloader.onOutcome((outcome) => this.feed.publish('config', configView(outcome)));
+    this.sessions.onOpen((session) => this.opened(session));
+    let before = this.currentProjects();
+    this.projects.onChange(() => {
+      const now = this.currentProjects();
+      for (const id of new Set([...before.keys(), ...now.keys()]))
+        if (!isDeepStrictEqual(before.get(id), now.get(id)))
+          this.feed.publish('project', now.get(id) ?? { id, removed: true });
+      before = now;
+    });
+  }
+
+  private opened(session: Session): void {
+    this.feed.publish('session', viewOf(session));
+    const id = sessionHash(session);
+    session.onClose(() => this.feed.publish('session', { id, closed: true }));
+  }
+
+  private currentProjects() {
+    return new Map([...this.projects.all()].map((project) => [project.id, project]));
+  }
+}

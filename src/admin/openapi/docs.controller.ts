@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Controller, Get, Header, Param, Res, StreamableFile } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { JsonSchema } from '../../config/json-schema.js';
+import { notFound } from '../admin-problem.js';
+import { openApiDocument } from './document.js';
+import { PAGE, PAGE_HEADERS, START_SCRIPT } from './docs-page.js';
+
+/** The files of Swagger UI that the page asks for, and nothing else beside them. */
+const ASSETS: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+/** What the API is, for everybody: it tells nothing of this gateway. */
+@Controller('admin')
+export class DocsController {
+  private document: JsonSchema | undefined;
+
+  @Get('v1/openapi.json')
+  openApi(): JsonSchema {
+    return (this.document ??= openApiDocument());
+  }
+
+  @Get('docs')
+  @Header('content-type', 'text/html; charset=utf-8')
+  page(@Res({ passthrough: true }) reply: FastifyReply): string {
+    reply.headers(PAGE_HEADERS);
+    return PAGE;
+  }
+
+  @Get('docs/start.js')
+  @Header('content-type', 'text/javascript; charset=utf-8')
+  start(@Res({ passthrough: true }) reply: FastifyReply): string {
+    reply.headers(PAGE_HEADERS);
+    return START_SCRIPT;
+  }
+
+  @Get('docs/:asset')
+  async asset(
+    @Param('asset') asset: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile> {
+    const type = ASSETS.get(asset);
+    if (type === undefined) throw notFound('page', asset);
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' });
+    return new StreamableFile(await readFile(join(assetDirectory(), asset)), { type });
+  }
+}
+
+const assetDirectory = (): string =>
+  dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { decideProject } from '../cluster/decisions.js';
+import type { ProjectDecision } from '../cluster/desired-state.js';
+import { LiveConfig } from '../config/live-config.js';
+import { PROJECT_ID } from '../config/projects-config.js';
+import { RESERVED_NAMES } from '../config/schema/shape.js';
+import { Projects, type Project } from '../projects/projects.service.js';
+import { invalidInput, notFound } from './admin-problem.js';
+import type { Asked } from './asked.js';
+import { Changes, type Plan } from './changes.js';
+import { EntityTags } from './entity-tags.js';
+import type { ProjectBody } from './project-body.js';
+import { ServerViews } from './server-views.js';
+
+export interface ProjectAnswer {
+  readonly project: Project;
+  readonly etag: string;
+}
+
+/** Changes projects. Sessions that are open see the change at once. */
+@Injectable()
+export class ProjectAdmin {
+  constructor(
+    private readonly projects: Projects,
+    private readonly servers: ServerViews,
+    private readonly changes: Changes,
+    private readonly live: LiveConfig,
+    private readonly tags: EntityTags,
+  ) {}
+
+  all(): Project[] {
+    return [...this.projects.all()];
+  }
+
+  show(id: string): ProjectAnswer {
+    const project = this.projects.find(id);
+    if (!project) throw notFound('project', id);
+    return { project, etag: this.etag(project)! };
+  }
+
+  async put(by: Asked, id: string, body: ProjectBody): Promise<ProjectAnswer & { created: boolean }> {
+    let created = false;
+    await this.changes.make(by, { action: 'project.put', target: id }, () => {
+      requireProjectId(id);
+      const before = this.projects.find(id);
+      by.precondition.require(this.etag(before));
+      created = before === undefined;
+      return this.replacement(id, before, body);
+    });
+    return { ...this.show(id), created };
+  }
+
+  async remove(by: Asked, id: string): Promise<void> {
+    await this.changes.make(by, { action: 'project.delete', target: id }, () => {
+      by.precondition.require(this.show(id).etag);
+      const isDeclared = this.live.current.projects.has(id);
+      return { apply: this.decision(id, isDeclared ? { removed: true } : undefined) };
+    });
+  }
+
+  private replacement(id: string, before: Project | undefined, body: ProjectBody): Plan | undefined {
+    const { servers, description } = body;
+    const unknown = servers.flatMap((server, index) =>
+      this.servers.find(server)
+        ? []
+        : [{ field: `servers[${index}]`, message: `there is no server \`${server}\`` }],
+    );
+    if (unknown.length > 0) throw invalidInput(unknown);
+    if (before && isDeepStrictEqual([before.servers, before.description], [servers, description]))
+      return undefined;
+    const decision = { servers, ...(description === undefined ? {} : { description }) };
+    return { summary: { before: before?.servers, servers }, apply: this.decision(id, decision) };
+  }
+
+  private decision(id: string, decision: ProjectDecision | undefined): Plan['apply'] {
+    return this.changes.decide((decisions) => decideProject(decisions, id, decision));
+  }
+
+  private etag(project: Project | undefined): string | undefined {
+    return project && this.tags.of([project.id, project.origin, project.servers, project.description]);
+  }
+}
+
+function requireProjectId(id: string): void {
+  if (!PROJECT_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: PROJECT_ID.says }]);
+  if (RESERVED_NAMES.includes(id)) throw invalidInput([{ field: 'id', message: 'this name is reserved' }]);
+}

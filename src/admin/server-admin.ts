@@ -1,0 +1,163 @@
+import { Injectable } from '@nestjs/common';
+import { Backends } from '../backends/backends.service.js';
+import type { DesiredServer } from '../backends/desired-servers.js';
+import { decideServer } from '../cluster/decisions.js';
+import type { ServerDecision } from '../cluster/desired-state.js';
+import { AdminSettings } from '../config/admin-settings.js';
+import { LiveConfig } from '../config/live-config.js';
+import type { ServerConfig } from '../config/servers-config.js';
+import { AdminProblem, notFound } from './admin-problem.js';
+import type { Asked } from './asked.js';
+import { Changes, type Deed, type Plan } from './changes.js';
+import { mergePatch } from './merge-patch.js';
+import type { PlainObject } from './plain-object.js';
+import { readDefinition } from './read-definition.js';
+import {
+  changedKeys,
+  definitionOf,
+  definitionOfConfig,
+  sameCommand,
+  sameDefinition,
+  unmasked,
+} from './server-definition.js';
+import { ServerViews, type ServerDetail } from './server-views.js';
+
+/** A server that does not come up delays an answer no longer than this. */
+const SETTLE_MS = 10_000;
+
+export interface ServerAnswer {
+  readonly server: ServerDetail;
+  readonly etag: string;
+}
+
+/** Changes servers. Each change is durable first, and lists and routing have followed before it is answered. */
+@Injectable()
+export class ServerAdmin {
+  constructor(
+    private readonly views: ServerViews,
+    private readonly changes: Changes,
+    private readonly backends: Backends,
+    private readonly live: LiveConfig,
+    private readonly settings: AdminSettings,
+  ) {}
+
+  show(id: string): ServerAnswer {
+    const server = this.views.get(id);
+    return { server: this.views.detail(server), etag: this.views.etag(server)! };
+  }
+
+  /** True when the server was not there before. */
+  async put(by: Asked, id: string, definition: PlainObject): Promise<ServerAnswer & { created: boolean }> {
+    let created = false;
+    await this.changes.make(by, deed('server.put', id), () => {
+      const before = this.views.find(id);
+      by.precondition.require(this.views.etag(before));
+      created = before === undefined;
+      return this.replacement(id, before, definition, definition);
+    });
+    return { ...(await this.settled(id)), created };
+  }
+
+  async patch(by: Asked, id: string, patch: PlainObject): Promise<ServerAnswer> {
+    await this.changes.make(by, deed('server.patch', id), () => {
+      const before = this.required(by, id);
+      const merged = mergePatch(definitionOf(before), patch) as PlainObject;
+      return this.replacement(id, before, merged, patch);
+    });
+    return this.settled(id);
+  }
+
+  async remove(by: Asked, id: string): Promise<void> {
+    await this.changes.make(by, deed('server.delete', id), () => {
+      this.required(by, id);
+      // What stands in the file would come back with the next start if it were merely forgotten.
+      const isDeclared = this.live.current.mcpServers.has(id);
+      return { apply: this.decision(id, () => (isDeclared ? { removed: true } : {})) };
+    });
+  }
+
+  async setEnabled(by: Asked, id: string, enabled: boolean): Promise<ServerAnswer> {
+    await this.changes.make(by, deed(enabled ? 'server.enable' : 'server.disable', id), () => {
+      if (this.required(by, id).enabled === enabled) return undefined;
+      return { apply: this.decision(id, (before) => ({ ...before, enabled })) };
+    });
+    return this.settled(id);
+  }
+
+  async setTool(by: Asked, id: string, tool: string, enabled: boolean): Promise<ServerAnswer> {
+    const target = `${id}/${tool}`;
+    await this.changes.make(by, deed(enabled ? 'tool.enable' : 'tool.disable', target), () => {
+      const { disabledTools } = this.required(by, id);
+      this.requireTool(id, tool, disabledTools);
+      if (disabledTools.has(tool) !== enabled) return undefined;
+      return {
+        apply: this.decision(id, (before) => ({ ...before, tools: { ...before.tools, [tool]: enabled } })),
+      };
+    });
+    return this.show(id);
+  }
+
+  async reconnect(by: Asked, id: string): Promise<ServerAnswer> {
+    await this.changes.make(by, deed('server.reconnect', id), () => {
+      this.required(by, id);
+      const backend = this.backends.find(id);
+      if (!backend) throw new AdminProblem('conflict', `server \`${id}\` is disabled; enable it first`);
+      return { apply: () => backend.reconnect() };
+    });
+    return this.show(id);
+  }
+
+  private required(by: Asked, id: string): DesiredServer {
+    const server = this.views.get(id);
+    by.precondition.require(this.views.etag(server));
+    return server;
+  }
+
+  /** What is decided in a definition takes the place of everything decided about the server before. */
+  private replacement(
+    id: string,
+    before: DesiredServer | undefined,
+    wanted: PlainObject,
+    given: PlainObject,
+  ): Plan | undefined {
+    const current = before && definitionOf(before);
+    const definition = unmasked(wanted, given, current);
+    const config = readDefinition(id, definition);
+    const after = definitionOfConfig(config);
+    if (current && sameDefinition(current, after)) return undefined;
+    this.requireCommand(id, before, config);
+    return {
+      summary: { changed: changedKeys(current ?? {}, after), transport: config.type },
+      apply: this.decision(id, () => ({ definition })),
+    };
+  }
+
+  /** A command runs with the rights of the gateway, so that a token alone does not suffice to choose one. */
+  private requireCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
+    if (config.type !== 'stdio' || this.settings.allowStdio) return;
+    const known = [before?.config, this.live.current.mcpServers.get(id)];
+    if (known.some((other) => other && sameCommand(other, config))) return;
+    throw new AdminProblem(
+      'stdio-not-allowed',
+      'command, args, env and cwd of a server can be set through the API only with `admin.allowStdio: true`',
+    );
+  }
+
+  private requireTool(id: string, tool: string, disabled: ReadonlySet<string>): void {
+    const listing = this.views.listing(id);
+    if (disabled.has(tool) || listing?.some(({ name }) => name === tool)) return;
+    if (!listing) throw new AdminProblem('conflict', `what server \`${id}\` offers is not known right now`);
+    throw notFound('tool', tool);
+  }
+
+  private decision(id: string, decide: (before: ServerDecision) => ServerDecision): Plan['apply'] {
+    return this.changes.decide((decisions) => decideServer(decisions, id, decide));
+  }
+
+  private async settled(id: string): Promise<ServerAnswer> {
+    await this.backends.find(id)?.settled(SETTLE_MS);
+    return this.show(id);
+  }
+}
+
+const deed = (action: string, target: string): Deed => ({ action, target });

@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import type { BackendStatus } from '../backends/backend.js';
+import { Backends } from '../backends/backends.service.js';
+import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
+import type { ServerFacts } from '../backends/link.js';
+import { EVERYTHING } from '../core/scope.js';
+import { Registry } from '../registry/registry.service.js';
+import { notFound } from './admin-problem.js';
+import { EntityTags } from './entity-tags.js';
+import type { PlainObject } from './plain-object.js';
+import { definitionOf, masked } from './server-definition.js';
+
+export interface ServerSummary {
+  readonly id: string;
+  readonly enabled: boolean;
+  readonly state: BackendStatus['state'] | 'disabled';
+  readonly reason?: string;
+  readonly since?: string;
+  readonly transport: 'stdio' | 'http' | 'sse';
+  readonly origin: DesiredServer['origin'];
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly pid?: number;
+  readonly serverInfo?: ServerFacts['serverInfo'];
+  readonly protocolVersion?: string;
+  readonly counts: { readonly tools: number; readonly disabledTools: number; readonly prompts: number };
+}
+
+export interface ServerTool {
+  /** What the server calls it. */
+  readonly own: string;
+  /** What clients call it; absent when they do not see it. */
+  readonly name?: string;
+  readonly enabled: boolean;
+  readonly title?: string;
+  readonly description?: string;
+}
+
+export interface ServerDetail extends ServerSummary {
+  readonly definition: PlainObject;
+  readonly stderr: readonly string[];
+  readonly tools: readonly ServerTool[];
+}
+
+/** Servers as the admin API shows them: what is wanted of each, and how it is doing. */
+@Injectable()
+export class ServerViews {
+  constructor(
+    private readonly desired: DesiredServers,
+    private readonly backends: Backends,
+    private readonly registry: Registry,
+    private readonly tags: EntityTags,
+  ) {}
+
+  all(): ServerSummary[] {
+    return [...this.desired.current.values()].map((server) => this.summary(server));
+  }
+
+  find(id: string): DesiredServer | undefined {
+    return this.desired.current.get(id);
+  }
+
+  /** Throws when there is no such server. */
+  get(id: string): DesiredServer {
+    const server = this.find(id);
+    if (!server) throw notFound('server', id);
+    return server;
+  }
+
+  /** Names what was decided about it, and not how it is doing. */
+  etag(server: DesiredServer | undefined): string | undefined {
+    return server && this.tags.of([server.id, server.origin, definitionOf(server)]);
+  }
+
+  summary(server: DesiredServer): ServerSummary {
+    const { id, enabled, origin, config } = server;
+    const backend = this.backends.find(id);
+    const { tools, prompts } = backend?.listing ?? { tools: [], prompts: [] };
+    const offered = tools.filter(({ name }) => !server.disabledTools.has(name)).length;
+    return {
+      id,
+      enabled,
+      transport: config.type,
+      origin,
+      ...(backend ? statusOf(backend.status()) : NO_STATUS),
+      counts: {
+        tools: offered,
+        disabledTools: tools.length - offered,
+        prompts: prompts.length,
+      },
+    };
+  }
+
+  detail(server: DesiredServer): ServerDetail {
+    return {
+      ...this.summary(server),
+      definition: masked(definitionOf(server)),
+      stderr: this.backends.find(server.id)?.status().stderr ?? [],
+      tools: this.tools(server),
+    };
+  }
+
+  /** All it last listed, also those that clients do not see. */
+  tools({ id, disabledTools }: DesiredServer): ServerTool[] {
+    const listed = this.registry.catalog.tools.view(EVERYTHING).listed;
+    const names = new Map(listed.filter(({ server }) => server === id).map(({ own, name }) => [own, name]));
+    return (this.listing(id) ?? []).map(({ name: own, text }) => {
+      const name = names.get(own);
+      return {
+        own,
+        ...(name === undefined ? {} : { name }),
+        enabled: !disabledTools.has(own),
+        ...wordsIn(text),
+      };
+    });
+  }
+
+  /** The tools as the server last listed them; undefined when it is disabled or never answered. */
+  listing(id: string): readonly { readonly name: string; readonly text: string }[] | undefined {
+    return this.backends.find(id)?.listing?.tools;
+  }
+}
+
+const NO_STATUS = { state: 'disabled', restarts: 0, inFlight: 0, waiting: 0 } as const;
+
+function statusOf(status: BackendStatus) {
+  const { state, reason, since, restarts, inFlight, waiting, pid, facts } = status;
+  return {
+    state,
+    since: new Date(since).toISOString(),
+    restarts,
+    inFlight,
+    waiting,
+    ...(reason === undefined ? {} : { reason }),
+    ...(pid === undefined ? {} : { pid }),
+    ...(facts && { serverInfo: facts.serverInfo, protocolVersion: facts.protocolVersion }),
+  };
+}
+
+/** What people read about a tool. */
+function wordsIn(text: string): { title?: string; description?: string } {
+  const { title, description } = JSON.parse(text) as PlainObject;
+  return {
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+  };
+}

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { configOf, liveConfig } from '../../test/kit/config.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { MemoryState } from '../../test/kit/memory-state.js';
+import { decideServer } from '../cluster/decisions.js';
+import type { ServerDecision } from '../cluster/desired-state.js';
+import type { LiveConfig } from '../config/live-config.js';
+import { DesiredServers, type DesiredServer } from './desired-servers.js';
+
+const stdio = (more: object = {}): object => ({ command: 'node', ...more });
+const content = {
+  mcpServers: { git: stdio(), db: stdio({ enabled: false, tools: { disabled: ['drop'] } }) },
+};
+
+describe('DesiredServers', () => {
+  let live: LiveConfig;
+  let state: MemoryState;
+  let desired: DesiredServers;
+  let lines: string[];
+
+  beforeEach(() => {
+    lines = recordLog();
+    live = liveConfig(content);
+    state = new MemoryState();
+    desired = new DesiredServers(live, state);
+  });
+
+  const decide = (id: string, decision: ServerDecision): void =>
+    void state.decide((decisions) => decideServer(decisions, id, (before) => ({ ...before, ...decision })));
+
+  const server = (id: string): DesiredServer => desired.current.get(id)!;
+  const ranks = (): [string, number][] => [...desired.current.values()].map(({ id, rank }) => [id, rank]);
+
+  it('are those of the configuration, in its order, where nothing was decided', () => {
+    expect(ranks()).toEqual([
+      ['git', 0],
+      ['db', 1],
+    ]);
+    expect(server('git')).toMatchObject({ enabled: true, origin: 'config', disabledTools: new Set() });
+    expect(server('db')).toMatchObject({ enabled: false, disabledTools: new Set(['drop']) });
+    expect(server('db').config).toBe(live.current.mcpServers.get('db'));
+  });
+
+  it.each([true, false])('are enabled as was decided, whatever the configuration says: %s', (enabled) => {
+    for (const id of ['git', 'db']) {
+      decide(id, { enabled });
+      expect(server(id).enabled).toBe(enabled);
+    }
+  });
+
+  it('have the tools that were switched off or on, over what the configuration says', () => {
+    decide('db', { tools: { drop: true, alter: false, select: true } });
+    expect(server('db').disabledTools).toEqual(new Set(['alter']));
+  });
+
+  it('include those that were added, behind those of the configuration', () => {
+    decide('new', { definition: { command: 'deno', concurrency: 2 } });
+    expect(ranks().at(-1)).toEqual(['new', 2]);
+    expect(server('new')).toMatchObject({ origin: 'admin', enabled: true, config: { command: 'deno' } });
+  });
+
+  it('have the definition that was given in the place of the configuration, at the same rank', () => {
+    decide('git', { definition: { command: 'deno' }, enabled: false });
+    expect(server('git')).toMatchObject({ rank: 0, origin: 'admin', enabled: false });
+    expect(server('git').config).toMatchObject({ command: 'deno' });
+  });
+
+  it('do not include what was removed, and ranks have no gap', () => {
+    decide('git', { removed: true });
+    expect(ranks()).toEqual([['db', 0]]);
+  });
+
+  it('do not include a stored definition that cannot be used, which is logged and stops no other', () => {
+    decide('bad', { definition: { comand: 'x' } });
+    decide('new', { definition: { command: 'deno' } });
+    expect([...desired.current.keys()]).toEqual(['git', 'db', 'new']);
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(entries[0]).toMatchObject({
+      level: 'error',
+      message: 'a stored server cannot be used',
+      server: 'bad',
+      problem: expect.stringContaining('comand'),
+    });
+  });
+
+  it('forget a server that left the file, but not what was decided about it', () => {
+    decide('git', { enabled: false });
+    live.replace(configOf({}));
+    expect([...desired.current.keys()]).toEqual([]);
+    live.replace(configOf(content));
+    expect(server('git').enabled).toBe(false);
+  });
+
+  it('tell of every change, from wherever it came, once it is there', () => {
+    const heard: [boolean, string[]][] = [];
+    const leave = desired.onChange((servers) =>
+      heard.push([servers === desired.current, [...servers.keys()]]),
+    );
+    decide('git', { removed: true });
+    live.replace(configOf({ mcpServers: { web: stdio() } }));
+    leave();
+    live.replace(configOf(content));
+    expect(heard).toEqual([
+      [true, ['db']],
+      [true, ['web']],
+    ]);
+  });
+});

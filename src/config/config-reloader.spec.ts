@@ -1,0 +1,208 @@
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { configOf } from '../../test/kit/config.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { tempDir } from '../../test/kit/temp-dir.js';
+import { until } from '../../test/kit/until.js';
+import { ConfigReloader } from './config-reloader.js';
+import { LiveConfig } from './live-config.js';
+import { loadConfig } from './load-config.js';
+
+const server = (...args: string[]): object => ({ command: 'node', args });
+
+let lines: string[];
+beforeEach(() => void (lines = recordLog()));
+
+const logged = (message: string): Record<string, unknown>[] =>
+  lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((entry) => entry['message'] === message);
+
+describe('a reload', () => {
+  let content: object;
+  let live: LiveConfig;
+  let reloader: ConfigReloader;
+
+  function start(first: object): void {
+    content = first;
+    live = new LiveConfig(configOf(first));
+    reloader = new ConfigReloader(live, { path: 'g.json', load: () => configOf(content) });
+  }
+
+  it('puts the new configuration in the place of the old, and names what changed', () => {
+    start({});
+    content = { mcpServers: { a: server() } };
+    expect(reloader.reload()).toMatchObject({ ok: true });
+    expect([...live.current.mcpServers.keys()]).toEqual(['a']);
+    expect(logged('configuration reloaded')).toMatchObject([{ changed: ['mcpServers'] }]);
+    expect(logged('these changes need a restart')).toEqual([]);
+  });
+
+  it('is silent when nothing changed', () => {
+    start({ mcpServers: { a: server('x') }, projects: { p: { servers: ['a'] } }, auth: { apiKeys: [] } });
+    const before = live.current;
+    reloader.reload();
+    expect(live.current).toBe(before);
+    expect(lines).toEqual([]);
+  });
+
+  it('sees that servers changed their order, which decides about names', () => {
+    start({ mcpServers: { a: server(), b: server() } });
+    content = { mcpServers: { b: server(), a: server() } };
+    reloader.reload();
+    expect([...live.current.mcpServers.keys()]).toEqual(['b', 'a']);
+  });
+
+  it('says what only a restart can change', () => {
+    start({});
+    content = { http: { port: 4000 }, limits: { pageSize: 7 }, mcpServers: { a: server() } };
+    reloader.reload();
+    expect(logged('these changes need a restart')).toMatchObject([
+      { level: 'warn', keys: ['http', 'limits'] },
+    ]);
+  });
+
+  it('of a file that is wrong changes nothing, says why, and a good one works again', () => {
+    start({ mcpServers: { a: server() } });
+    const before = live.current;
+    content = { mcpServers: { a: { comand: 'x' }, b: server() } };
+    expect(reloader.reload()).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('mcpServers.a.comand'),
+    });
+    expect(live.current).toBe(before);
+    expect(logged('the configuration was not reloaded; the last good one stays')).toMatchObject([
+      { level: 'error', problem: expect.stringContaining('mcpServers.a.comand') },
+    ]);
+    content = { mcpServers: { b: server() } };
+    expect(reloader.reload()).toMatchObject({ ok: true });
+    expect(reloader.lastOutcome).not.toHaveProperty('problem');
+    expect([...live.current.mcpServers.keys()]).toEqual(['b']);
+  });
+
+  describe('of a gateway that listens beyond loopback', () => {
+    const remote = { http: { host: '0.0.0.0' }, auth: { apiKeys: [] } };
+
+    it('does not take its authentication away, whatever the file says of the address', () => {
+      start(remote);
+      for (const http of [{ host: '127.0.0.1' }, { host: '0.0.0.0', allowRemoteWithoutAuth: true }]) {
+        content = { http };
+        expect(reloader.reload()).toMatchObject({ ok: false, problem: expect.stringMatching(/^auth: /) });
+      }
+      expect(live.current.auth.isConfigured).toBe(true);
+    });
+
+    it('may take it away where the gateway was started to do without', () => {
+      start({ ...remote, http: { host: '0.0.0.0', allowRemoteWithoutAuth: true } });
+      content = { http: { host: '127.0.0.1' } };
+      expect(reloader.reload()).toMatchObject({ ok: true });
+    });
+  });
+});
+
+describe('the file', () => {
+  let directory: string;
+  let file: string;
+  let live: LiveConfig;
+  let reloader: ConfigReloader;
+  let loads: number;
+
+  function follow(path: string): void {
+    loads = 0;
+    const load = () => {
+      loads++;
+      return loadConfig({ path, env: {} });
+    };
+    live = new LiveConfig(loadConfig({ path, env: {} }));
+    reloader = new ConfigReloader(live, { path, load });
+    reloader.onApplicationBootstrap();
+    onCleanup(() => reloader.onApplicationShutdown());
+  }
+
+  const write = (name: string, pageSize: number): void =>
+    writeFileSync(join(directory, name), JSON.stringify({ limits: { pageSize } }));
+
+  const hasPageSize = (pageSize: number): Promise<unknown> =>
+    until(`the page size is ${pageSize}`, () => live.current.limits.pageSize === pageSize);
+
+  beforeEach(() => {
+    directory = tempDir();
+    file = join(directory, 'g.json');
+    write('g.json', 1);
+  });
+
+  it('is followed when it is written in place', async () => {
+    follow(file);
+    write('g.json', 2);
+    await hasPageSize(2);
+    write('g.json', 3);
+    await hasPageSize(3);
+  });
+
+  it('is followed when another is renamed to it', async () => {
+    follow(file);
+    write('g.json.tmp', 2);
+    renameSync(join(directory, 'g.json.tmp'), file);
+    await hasPageSize(2);
+  });
+
+  it('is followed when it goes and comes back', async () => {
+    follow(file);
+    rmSync(file);
+    await until('it is missed', () => !reloader.lastOutcome.ok);
+    expect(reloader.lastOutcome.problem).toContain(file);
+    write('g.json', 2);
+    await hasPageSize(2);
+    expect(reloader.lastOutcome.ok).toBe(true);
+  });
+
+  it('is followed when a link beside it is swapped, as orchestrators mount files', async () => {
+    for (const [version, pageSize] of [
+      ['..1', 1],
+      ['..2', 2],
+    ] as const) {
+      mkdirSync(join(directory, version));
+      write(`${version}/mounted.json`, pageSize);
+    }
+    symlinkSync('..1', join(directory, '..data'));
+    symlinkSync('..data/mounted.json', join(directory, 'mounted.json'));
+    follow(join(directory, 'mounted.json'));
+    symlinkSync('..2', join(directory, '..new'));
+    renameSync(join(directory, '..new'), join(directory, '..data'));
+    await hasPageSize(2);
+  });
+
+  it('is read once for many writes in a row', async () => {
+    follow(file);
+    for (let pageSize = 2; pageSize < 50; pageSize++) write('g.json', pageSize);
+    await hasPageSize(49);
+    expect(loads).toBe(1);
+  });
+
+  it('is not read again because others of its directory change, were it our own log', async () => {
+    follow(file);
+    writeFileSync(file, '{');
+    await until('it was refused', () => !reloader.lastOutcome.ok);
+    const log = join(directory, 'gatehouse.log');
+    // Each in a turn of its own, until a change of the file itself has come through beside them.
+    const writing = setInterval(() => appendFileSync(log, 'x'), 20);
+    onCleanup(() => clearInterval(writing));
+    await until('much was written', () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) >= 15);
+    expect(loads).toBe(1);
+    write('g.json', 5);
+    await hasPageSize(5);
+    expect(loads).toBe(2);
+  });
+
+  it('is read on SIGHUP, and neither way any more after the end', async () => {
+    follow(file);
+    process.emit('SIGHUP');
+    expect(loads).toBe(1);
+    reloader.onApplicationShutdown();
+    process.emit('SIGHUP');
+    expect(loads).toBe(1);
+    expect(process.listenerCount('SIGHUP')).toBe(0);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError } from './config-error.js';
+import type { Problem } from './problems.js';
+import { readServer } from './read-server.js';
+
+function problemsOf(definition: unknown, id = 'files'): readonly Problem[] {
+  try {
+    readServer(id, definition);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+const pathsOf = (definition: unknown, id?: string): string[] =>
+  problemsOf(definition, id).map(({ path }) => path);
+
+describe('a server from elsewhere than the file', () => {
+  it('gets the same defaults as one of the file', () => {
+    expect(readServer('files', { command: 'node', args: ['x'] })).toMatchObject({
+      type: 'stdio',
+      command: 'node',
+      args: ['x'],
+      enabled: true,
+      concurrency: 8,
+      tools: { disabled: [] },
+    });
+  });
+
+  it.each([
+    ['an unknown key', { command: 'node', argz: [] }, ['argz']],
+    ['a value of the wrong type', { command: 'node', args: [1] }, ['args[0]']],
+    ['both kinds at once', { command: 'node', url: 'http://x' }, ['url']],
+    ['neither kind', {}, ['command']],
+    ['no mapping', 'node', ['definition']],
+    ['a list', ['node'], ['definition']],
+    ['everything that is wrong', { command: 1, queue: -1 }, ['command', 'queue']],
+  ])('is refused by the rules of the file, by paths within itself: %s', (_what, definition, paths) => {
+    expect(pathsOf(definition).toSorted()).toEqual(paths);
+  });
+
+  it.each(['a.b', 'my.server-1', '0'])('is refused by paths within itself whatever its id: %s', (id) => {
+    expect(pathsOf({ command: 'node', args: [1] }, id)).toEqual(['args[0]']);
+    expect(pathsOf(1, id)).toEqual(['definition']);
+  });
+
+  it.each(['', '../x', 'a b', '__proto__', 'x'.repeat(65)])('is refused for its id: %j', (id) => {
+    expect(problemsOf({ command: 'node' }, id)).toHaveLength(1);
+  });
+
+  it('cannot read the environment', () => {
+    process.env['GATEHOUSE_TEST_SECRET'] = 'hunter2hunter2';
+    const [problem] = problemsOf({ command: 'node', args: ['${GATEHOUSE_TEST_SECRET}'] });
+    delete process.env['GATEHOUSE_TEST_SECRET'];
+    expect(problem).toMatchObject({ path: 'args[0]', what: expect.stringContaining('not set') });
+  });
+});

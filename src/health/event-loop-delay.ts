@@ -1,0 +1,29 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+
+const RESOLUTION_MS = 20;
+const WINDOW_MS = 10_000;
+const NS_PER_MS = 1e6;
+
+/** How long the event loop kept others waiting, in the last full window of time. */
+@Injectable()
+export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
+  private readonly histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  private timer: NodeJS.Timeout | undefined;
+  p99Ms = 0;
+
+  onModuleInit(): void {
+    this.histogram.enable();
+    this.timer = setInterval(() => this.turn(), WINDOW_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+    this.histogram.disable();
+  }
+
+  private turn(): void {
+    this.p99Ms = Math.max(0, Math.round(this.histogram.percentile(99) / NS_PER_MS) - RESOLUTION_MS);
+    this.histogram.reset();
+  }
+}

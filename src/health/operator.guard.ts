@@ -1,0 +1,27 @@
+import {
+  ForbiddenException,
+  Injectable,
+  UnauthorizedException,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { OperatorAccess, type PeerRequest } from '../admin/operator-access.js';
+
+interface Reply {
+  header(name: string, value: string): unknown;
+}
+
+/** Lets operators in, and nobody else. */
+@Injectable()
+export class OperatorGuard implements CanActivate {
+  constructor(private readonly access: OperatorAccess) {}
+
+  canActivate(context: ExecutionContext): true {
+    const http = context.switchToHttp();
+    const request = http.getRequest<PeerRequest>();
+    if (this.access.allows(request)) return true;
+    if (request.headers.authorization !== undefined) throw new ForbiddenException('Not for this token');
+    http.getResponse<Reply>().header('www-authenticate', 'Bearer realm="gatehouse-admin"');
+    throw new UnauthorizedException('An admin or viewer token is required');
+  }
+}

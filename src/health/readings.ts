@@ -1,0 +1,109 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Backend, BackendStatus } from '../backends/backend.js';
+import { Backends } from '../backends/backends.service.js';
+import { DesiredServers } from '../backends/desired-servers.js';
+import { ConfigReloader } from '../config/config-reloader.js';
+import { MetricsSettings } from '../config/metrics-settings.js';
+import { Sessions } from '../edge/sessions.service.js';
+import { Metrics, type Reading } from '../metrics/metrics.js';
+
+const STATES: readonly BackendStatus['state'][] = [
+  'connecting',
+  'ready',
+  'unresponsive',
+  'retrying',
+  'crash-loop',
+  'stopped',
+];
+
+/** Numbers that need no counting, because the house knows them: read at every scrape. */
+@Injectable()
+export class Readings implements OnModuleInit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly settings: MetricsSettings,
+    private readonly servers: DesiredServers,
+    private readonly backends: Backends,
+    private readonly sessions: Sessions,
+    private readonly reloader: ConfigReloader,
+  ) {}
+
+  onModuleInit(): void {
+    const { metrics } = this;
+    metrics.keepServers((server) => this.servers.current.has(server));
+    if (this.settings.aliases) metrics.exposeAlias();
+    this.gauge('mcp_sessions_active', 'Sessions that are open.', () => this.sessions.size);
+    this.readBackends();
+    this.gauge(
+      'gatehouse_config_last_reload_successful',
+      'Whether the configuration was last accepted.',
+      () => Number(this.reloader.lastOutcome.ok),
+    );
+    this.gauge(
+      'gatehouse_config_last_reload_success_timestamp_seconds',
+      'When a configuration was last accepted.',
+      () => this.reloader.lastGoodAt.getTime() / 1000,
+    );
+  }
+
+  private readBackends(): void {
+    this.perServer('gauge', 'mcp_backend_up', 'Whether the server is connected and answers.', (backend) =>
+      Number(backend.status().state === 'ready'),
+    );
+    this.perServer(
+      'gauge',
+      'mcp_backend_queue_depth',
+      'Calls that wait for room at the server.',
+      (backend) => backend.status().waiting,
+    );
+    this.perServer(
+      'gauge',
+      'mcp_backend_in_flight',
+      'Calls that the server is working on.',
+      (backend) => backend.status().inFlight,
+    );
+    this.perServer(
+      'gauge',
+      'gatehouse_backend_queue_limit',
+      'Calls that may wait.',
+      ({ config }) => config.queue,
+    );
+    this.perServer(
+      'counter',
+      'gatehouse_backend_restarts_total',
+      'Connections after the first.',
+      (backend) => backend.status().restarts,
+    );
+    this.metrics.expose(
+      {
+        type: 'gauge',
+        name: 'gatehouse_backend_state',
+        help: 'The state the server is in: 1 for that one, 0 for the others.',
+        labelNames: ['server_id', 'state'],
+      },
+      () => this.states(),
+    );
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    this.metrics.expose({ type: 'gauge', name, help }, () => [[{}, read()]]);
+  }
+
+  private perServer(
+    type: 'counter' | 'gauge',
+    name: string,
+    help: string,
+    read: (backend: Backend) => number,
+  ): void {
+    this.metrics.expose({ type, name, help, labelNames: ['server_id'] }, () =>
+      Array.from(this.backends.all(), (backend) => [{ server_id: backend.id }, read(backend)]),
+    );
+  }
+
+  private *states(): Reading {
+    for (const backend of this.backends.all()) {
+      const { id, state } = backend.status();
+      for (const other of STATES) yield [{ server_id: id, state: other }, Number(other === state)];
+    }
+  }
+}

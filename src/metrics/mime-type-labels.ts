@@ -1,0 +1,17 @@
+/** What servers write is not what a label may hold: the type alone, and only so many different ones. */
+export class MimeTypeLabels {
+  private readonly known = new Set<string>();
+
+  constructor(private readonly most = 50) {}
+
+  of(mimeType: string | undefined): string {
+    if (mimeType === undefined) return '_none';
+    const type = mimeType.split(';', 1)[0]!.trim().toLowerCase();
+    if (this.known.has(type)) return type;
+    if (!TYPE.test(type) || this.known.size >= this.most) return '_other';
+    this.known.add(type);
+    return type;
+  }
+}
+
+const TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/;

@@ -1,0 +1,17 @@
+/** The notifications there are. What a server makes up is none of them. */
+const KINDS = [
+  'tools/list_changed',
+  'prompts/list_changed',
+  'resources/list_changed',
+  'resources/updated',
+  'message',
+  'progress',
+] as const;
+
+export type NotificationKind = (typeof KINDS)[number] | '_other';
+
+export const NOTIFICATION_KINDS: readonly NotificationKind[] = [...KINDS, '_other'];
+
+const BY_METHOD = new Map<string, NotificationKind>(KINDS.map((kind) => [`notifications/${kind}`, kind]));
+
+export const notificationKind = (method: string): NotificationKind => BY_METHOD.get(method) ?? '_other';

@@ -1,0 +1,96 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { describe, expect, it } from '@jest/globals';
+import { liveConfig } from '../../test/kit/config.js';
+import { MemoryState } from '../../test/kit/memory-state.js';
+import { EVERYTHING, NOTHING } from '../core/scope.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import { ANONYMOUS, type Principal } from '../mcp/principal.js';
+import { ProjectGuard } from './project.guard.js';
+import { Projects } from './projects.service.js';
+
+const content = {
+  mcpServers: { git: { command: 'node' }, db: { command: 'node' } },
+  projects: { a: { servers: ['git'] }, b: { servers: ['db'] } },
+};
+const projects = new Projects(liveConfig(content), new MemoryState());
+const guard = new ProjectGuard(projects);
+
+interface Request {
+  readonly named?: readonly string[];
+  readonly params?: unknown;
+  readonly principal?: Principal;
+}
+
+/** What the guard makes of a request. */
+function judged({ named = [], params, principal = ANONYMOUS }: Request): McpContext {
+  const context = { namedProjects: named, principal, scope: NOTHING, project: undefined };
+  const rpc = { getContext: () => context, getData: () => params };
+  const execution = { getType: () => 'rpc', switchToRpc: () => rpc };
+  expect(guard.canActivate(execution as unknown as ExecutionContext)).toBe(true);
+  return context as unknown as McpContext;
+}
+
+const meta = (_meta: unknown): { params: unknown } => ({ params: { _meta } });
+const LONG_KEY = 'io.gatehouse/projectId';
+
+describe('the project of a request', () => {
+  it.each<[string, Request, string]>([
+    ['the path, a header or the session', { named: ['a'] }, 'a'],
+    ['_meta.projectId', meta({ projectId: 'b' }), 'b'],
+    ['the long key in _meta', meta({ [LONG_KEY]: 'b' }), 'b'],
+    ['both keys', meta({ projectId: 'a', [LONG_KEY]: 'a' }), 'a'],
+    ['everything at once', { named: ['a', 'a', 'a'], ...meta({ projectId: 'a', [LONG_KEY]: 'a' }) }, 'a'],
+  ])('is named by %s', (_what, request, project) => {
+    const context = judged(request);
+    expect(context.project).toBe(project);
+    expect(context.scope).toBe(projects.scope(ANONYMOUS, project));
+  });
+
+  it.each<[string, Request]>([
+    ['nothing', {}],
+    ['no _meta', { params: { name: 'x' } }],
+    ['other things in _meta', meta({ progressToken: 1 })],
+    ['no mapping for _meta', meta('projectId')],
+    ['a project elsewhere than in _meta', { params: { projectId: 'a', arguments: { projectId: 'a' } } }],
+  ])('is none with %s, and everything is seen', (_what, request) => {
+    const context = judged(request);
+    expect(context.project).toBeUndefined();
+    expect(context.scope).toBe(EVERYTHING);
+  });
+
+  it('is none for a principal with grants, who sees what they hold', () => {
+    const principal = { id: 'k', grants: new Set(['b']) };
+    expect(judged({ principal }).scope).toBe(projects.scope(principal));
+  });
+
+  it.each<[string, Request]>([
+    ['the names the HTTP request gives', { named: ['a', 'b'] }],
+    ['path and _meta', { named: ['a'], ...meta({ projectId: 'b' }) }],
+    ['path and the long key', { named: ['a'], ...meta({ [LONG_KEY]: 'b' }) }],
+    ['the two keys', meta({ projectId: 'a', [LONG_KEY]: 'b' })],
+    ['the last of many', { named: ['a', 'a'], ...meta({ projectId: 'a', [LONG_KEY]: 'A' }) }],
+    ['a project and an empty name', { named: ['a'], ...meta({ projectId: '' }) }],
+  ])('is not guessed where names disagree: %s', (_what, request) => {
+    expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
+  });
+
+  it.each([null, 7, true, {}, ['a'], { a: 1 }])('is not guessed from what is no name: %j', (value) => {
+    for (const key of ['projectId', LONG_KEY])
+      expect(() => judged(meta({ [key]: value }))).toThrow(
+        expect.objectContaining({ kind: 'invalid-params', message: `_meta.${key} must be a string` }),
+      );
+  });
+
+  it.each(['', 'nowhere', '__proto__', '*', 'A', 'a '])(
+    'is an error when there is none such: %j',
+    (project) => {
+      for (const request of [{ named: [project] }, meta({ projectId: project })])
+        expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'project-not-found' }));
+    },
+  );
+});
+
+it('leaves what is not MCP alone', () => {
+  const execution = { getType: () => 'http' } as unknown as ExecutionContext;
+  expect(guard.canActivate(execution)).toBe(true);
+});

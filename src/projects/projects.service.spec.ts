@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { configOf, liveConfig } from '../../test/kit/config.js';
+import { MemoryState } from '../../test/kit/memory-state.js';
+import { decideProject } from '../cluster/decisions.js';
+import type { ProjectDecision } from '../cluster/desired-state.js';
+import type { LiveConfig } from '../config/live-config.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
+import type { Principal } from '../mcp/principal.js';
+import { Projects } from './projects.service.js';
+
+const SERVERS = ['git', 'db', 'files'];
+const mcpServers = Object.fromEntries(SERVERS.map((id) => [id, { command: 'node' }]));
+const pay = { servers: ['git', 'db'], description: 'money' };
+const content = { mcpServers, projects: { pay, ops: { servers: ['files'] }, empty: { servers: [] } } };
+
+const everybody: Principal = { id: 'a', grants: '*' };
+const granted = (...projects: string[]): Principal => ({ id: 'k', grants: new Set(projects) });
+const seenIn = (scope: Scope): string[] => SERVERS.filter((server) => scope.allows(server));
+
+describe('Projects', () => {
+  let live: LiveConfig;
+  let state: MemoryState;
+  let projects: Projects;
+
+  beforeEach(() => {
+    live = liveConfig(content);
+    state = new MemoryState();
+    projects = new Projects(live, state);
+  });
+
+  const decide = (id: string, decision: ProjectDecision | undefined): void =>
+    void state.decide((decisions) => decideProject(decisions, id, decision));
+
+  const ids = (): string[] => [...projects.all()].map(({ id }) => id);
+
+  describe('what a principal sees', () => {
+    it.each([
+      ['everything, granted everything', everybody, undefined, SERVERS],
+      ['one project of it, when it names one', everybody, 'pay', ['git', 'db']],
+      ['nothing in an empty project', everybody, 'empty', []],
+      ['all of its projects, when it names none', granted('pay', 'ops'), undefined, SERVERS],
+      ['the one of its projects that it names', granted('pay', 'ops'), 'ops', ['files']],
+      ['nothing, granted nothing', granted(), undefined, []],
+      ['nothing through a grant of a project that is not there', granted('gone'), undefined, []],
+    ])('is %s', (_what, principal, project, servers) => {
+      expect(seenIn(projects.scope(principal, project))).toEqual(servers);
+    });
+
+    it('is the same value for all who see everything', () => {
+      expect(projects.scope(everybody)).toBe(EVERYTHING);
+    });
+
+    it('has the same key for all who see the same, however they came to it', () => {
+      const scopes = [
+        projects.scope(everybody, 'pay'),
+        projects.scope(granted('pay')),
+        projects.scope(granted('empty', 'pay')),
+        projects.scope(granted('pay', 'empty')),
+      ];
+      expect(new Set(scopes.map(({ key }) => key)).size).toBe(1);
+      expect(projects.scope(granted('pay', 'ops')).key).not.toBe(projects.scope(granted('ops')).key);
+    });
+
+    it('includes servers that are not there yet only with a grant of everything', () => {
+      expect(projects.scope(everybody).allows('later')).toBe(true);
+      expect(projects.scope(granted('pay', 'ops')).allows('later')).toBe(false);
+    });
+  });
+
+  it.each([
+    ['unknown', everybody, 'nowhere'],
+    ['forbidden', granted('ops'), 'pay'],
+    ['granted but not there', granted('gone'), 'gone'],
+    ['empty', everybody, ''],
+    ['a name of every object', everybody, '__proto__'],
+    ['the word for everything', granted('pay'), '*'],
+  ])('a project that is %s is an error, always the same one', (_what, principal, project) => {
+    expect(() => projects.scope(principal, project)).toThrow(
+      expect.objectContaining({
+        kind: 'project-not-found',
+        message: `Unknown project: ${project}`,
+        data: undefined,
+      }),
+    );
+  });
+
+  describe('that administrators decided on', () => {
+    it('stand beside those of the configuration, or in their place', () => {
+      decide('new', { servers: ['files'] });
+      decide('pay', { servers: ['files'], description: 'less' });
+      expect(ids()).toEqual(['pay', 'ops', 'empty', 'new']);
+      expect(projects.find('pay')).toEqual({
+        id: 'pay',
+        servers: ['files'],
+        description: 'less',
+        origin: 'admin',
+      });
+      expect(projects.find('ops')).toMatchObject({ origin: 'config' });
+      expect(seenIn(projects.scope(granted('pay')))).toEqual(['files']);
+    });
+
+    it('are gone when they were removed, and back when nothing is decided any more', () => {
+      decide('pay', { removed: true });
+      expect(ids()).toEqual(['ops', 'empty']);
+      expect(() => projects.scope(everybody, 'pay')).toThrow('Unknown project: pay');
+      expect(seenIn(projects.scope(granted('pay')))).toEqual([]);
+      decide('pay', undefined);
+      expect(projects.find('pay')).toMatchObject({ ...pay, origin: 'config' });
+    });
+  });
+
+  it('follow the configuration, and forget what was seen through the old ones', () => {
+    expect(seenIn(projects.scope(granted('pay')))).toEqual(['git', 'db']);
+    live.replace(configOf({ mcpServers, projects: { pay: { servers: ['db'] } } }));
+    expect(ids()).toEqual(['pay']);
+    expect(seenIn(projects.scope(granted('pay')))).toEqual(['db']);
+    expect(seenIn(projects.scope(everybody, 'pay'))).toEqual(['db']);
+  });
+
+  it('tell of a change, from wherever it came, once it is there', () => {
+    const heard: string[][] = [];
+    const leave = projects.onChange(() => heard.push(ids()));
+    decide('new', { servers: [] });
+    live.replace(configOf({ mcpServers }));
+    leave();
+    decide('new', undefined);
+    expect(heard).toEqual([['pay', 'ops', 'empty', 'new'], ['new']]);
+  });
+});

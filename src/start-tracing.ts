@@ -1,0 +1,30 @@
+import { Tracing } from './mcp/tracing.js';
+import { VERSION } from './version.js';
+
+/** Tracing, and the way to end it. */
+export interface StartedTracing {
+  readonly tracing: Tracing;
+  /** Sends what has not been sent. */
+  stop(): Promise<void>;
+}
+
+/** Exports traces where OTEL_EXPORTER_OTLP_ENDPOINT points to. Without it, nothing of OpenTelemetry's SDK is loaded. */
+export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTracing> {
+  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  if (!endpoint) return { tracing: Tracing.OFF, stop: async () => {} };
+  const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ]);
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': env['OTEL_SERVICE_NAME'] ?? 'gatehouse',
+      'service.version': VERSION,
+    }),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+  provider.register();
+  return { tracing: Tracing.by(provider.getTracer('gatehouse', VERSION)), stop: () => provider.shutdown() };
+}

@@ -1,0 +1,337 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient, VIEWER_TOKEN, type AdminOptions } from '../kit/admin-client.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { tempDir } from '../kit/temp-dir.js';
+
+describe('the admin token', () => {
+  it('is generated once, for the owner alone, and its place but not itself is logged', async () => {
+    const stateDir = join(tempDir(), 'state');
+    const gateway = await startGateway({ stateDir });
+    const path = join(stateDir, 'admin-token');
+    const token = readFileSync(path, 'utf8').trim();
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await gateway.logged({ message: 'an admin token was generated', path });
+    expect(JSON.stringify(gateway.logs) + gateway.stdout).not.toContain(token);
+    expect((await new AdminClient(gateway, token).get('servers')).status).toBe(200);
+    await gateway.stop();
+    const again = await startGateway({ stateDir });
+    expect(readFileSync(path, 'utf8').trim()).toBe(token);
+    expect((await new AdminClient(again, token).get('servers')).status).toBe(200);
+  }, 30_000);
+
+  it('opens nothing but the admin API, and nothing else opens that', async () => {
+    const key = 'client-key-of-the-tests';
+    const hash = 'sha256:49ec3a3d76bd07bb52aca8fbb2a08b2ae8d3ab27e6c9b1a4a70b8ff3e12f7d7a';
+    const gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN },
+      auth: { apiKeys: [{ id: 'ci', hash, projects: '*' }] },
+    }).catch(() => startGateway({ admin: { token: ADMIN_TOKEN }, auth: { apiKeys: [{ id: 'ci', hash }] } }));
+    expect((await new AdminClient(gateway, key).get('servers')).status).toBe(401);
+    const asClient = await exchange(gateway.url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(asClient.status).toBe(401);
+  }, 30_000);
+});
+
+describe('the admin API', () => {
+  let gateway: Gateway;
+  let admin: AdminClient;
+  let backend: ScriptedBackend;
+
+  beforeAll(async () => {
+    backend = (await ScriptedBackend.start())
+      .tool(
+        'read',
+        () => text('1'),
+        '{"name":"read","title":"Reads","description":"a file of notes","inputSchema":{"type":"object"}}',
+      )
+      .tool('write', () => text('2'))
+      .prompt('greet', () => ({ messages: [] }));
+    gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
+      mcpServers: { one: backend.http, two: backend.http },
+      projects: { small: { servers: ['two'], description: 'few' } },
+    });
+    await gateway.listed({ tools: ['one', 'two'], prompts: ['one', 'two'] });
+    admin = new AdminClient(gateway);
+  }, 30_000);
+
+  it.each(['servers', 'servers/one', 'tools', 'prompts', 'sessions', 'projects', 'config', 'events'])(
+    'answers GET %s to nobody without a token',
+    async (path) => {
+      for (const token of [undefined, 'x', `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1)]) {
+        const { status, headers, json } = await new AdminClient(gateway, token).get(path);
+        expect(status).toBe(401);
+        expect(headers['www-authenticate']).toBe('Bearer realm="gatehouse-admin"');
+        expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+        expect(json).toMatchObject({ type: 'urn:gatehouse:problem:unauthorized', status: 401 });
+      }
+    },
+  );
+
+  it('believes no header but Authorization', async () => {
+    const headers = {
+      'x-forwarded-for': '127.0.0.1',
+      'x-admin-token': ADMIN_TOKEN,
+      cookie: `token=${ADMIN_TOKEN}`,
+    };
+    expect((await new AdminClient(gateway, undefined).get('servers', { headers })).status).toBe(401);
+    expect((await new AdminClient(gateway, undefined).get(`servers?token=${ADMIN_TOKEN}`)).status).toBe(401);
+  });
+
+  it('lets viewers look and not touch', async () => {
+    const viewer = new AdminClient(gateway, VIEWER_TOKEN);
+    for (const path of ['servers', 'servers/one', 'tools', 'sessions', 'projects', 'config'])
+      expect((await viewer.get(path)).status).toBe(200);
+    const refused = [
+      await viewer.post('servers/one/disable'),
+      await viewer.put('servers/new', backend.http),
+      await viewer.patch('servers/one', {}),
+      await viewer.delete('servers/one'),
+      await viewer.put('projects/x', { servers: [] }),
+      await viewer.post('config/reload'),
+    ];
+    for (const { status, json } of refused) {
+      expect(status).toBe(403);
+      expect(json).toMatchObject({ type: 'urn:gatehouse:problem:forbidden' });
+    }
+    expect((await admin.get('servers/one')).json).toMatchObject({ enabled: true });
+  });
+
+  const table: [number, string, string, AdminOptions, object?][] = [
+    [404, 'GET', 'servers/none', {}],
+    [404, 'POST', 'servers/none/enable', {}],
+    [404, 'DELETE', 'servers/none', {}],
+    [404, 'PATCH', 'servers/none', { body: {} }],
+    [404, 'GET', 'servers/none/tools', {}],
+    [404, 'POST', 'servers/one/tools/none/disable', {}],
+    [404, 'POST', 'servers/one/tools/constructor/disable', {}],
+    [404, 'GET', 'projects/none', {}],
+    [404, 'DELETE', 'projects/none', {}],
+    [404, 'DELETE', 'sessions/0000000000000000', {}],
+    [404, 'GET', 'tools?server=none', {}],
+    [404, 'GET', 'tools?project=none', {}],
+    [404, 'GET', 'no-such-thing', {}],
+    [400, 'PUT', 'servers/new', { body: '{"url":' }],
+    [400, 'PUT', 'servers/new', { body: '{"__proto__":{"url":"x"}}' }],
+    [
+      415,
+      'PUT',
+      'servers/new',
+      { body: 'url=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    ],
+    [415, 'PUT', 'servers/new', { body: '{}', headers: { 'content-type': 'text/plain' } }],
+    [415, 'PUT', 'servers/new', { body: '<a/>', headers: { 'content-type': 'application/xml' } }],
+    [412, 'POST', 'servers/one/disable', { headers: { 'if-match': '"other"' } }],
+    [412, 'PUT', 'servers/new', { body: { url: 'http://a/' }, headers: { 'if-match': '*' } }],
+    [412, 'PUT', 'servers/one', { body: { url: 'http://a/' }, headers: { 'if-none-match': '*' } }],
+    [412, 'DELETE', 'projects/small', { headers: { 'if-match': 'W/"x"' } }],
+    [422, 'PUT', 'servers/new', { body: [] }, [{ field: 'body' }]],
+    [422, 'PUT', 'servers/new', { body: {} }, [{ field: 'command' }]],
+    [422, 'PUT', 'servers/-bad', { body: { url: 'http://a/' } }, [{ field: 'id' }]],
+    [
+      422,
+      'PUT',
+      'servers/new',
+      { body: { url: 'http://a/', timeoutMs: 0, colour: 1 } },
+      [{ field: 'colour' }, { field: 'timeoutMs' }],
+    ],
+    [
+      422,
+      'PUT',
+      'servers/new',
+      { body: { url: 'http://a/', headers: { a: '********' } } },
+      [{ field: 'headers.a' }],
+    ],
+    [422, 'PUT', 'servers/new', { body: { url: 'http://a/${HOME}' } }, [{ field: 'url' }]],
+    [422, 'PUT', 'projects/new', { body: { servers: ['one', 'none'] } }, [{ field: 'servers[1]' }]],
+    [
+      422,
+      'PUT',
+      'projects/new',
+      { body: { servers: 'one', more: 1 } },
+      [{ field: 'more' }, { field: 'servers' }],
+    ],
+    [422, 'PUT', 'projects/-bad', { body: { servers: [] } }, [{ field: 'id' }]],
+    [422, 'GET', 'tools?limit=0', {}, [{ field: 'limit' }]],
+    [422, 'GET', 'tools?cursor=abc', {}, [{ field: 'cursor' }]],
+  ];
+  it.each(table)('answers %i to %s %s %j', async (status, method, path, options, errors) => {
+    const { json: before } = await admin.get('servers');
+    const answer = await admin.send(method, path, options);
+    expect(answer.status).toBe(status);
+    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(answer.json).toMatchObject({
+      type: expect.stringMatching(/^urn:gatehouse:problem:/),
+      title: expect.any(String),
+      status,
+      detail: expect.any(String),
+    });
+    const fields = (answer.json['errors'] as { field: string }[] | undefined)?.map(({ field }) => ({
+      field,
+    }));
+    if (errors)
+      expect([...new Set(fields?.map(({ field }) => field))].toSorted()).toEqual(
+        (errors as { field: string }[]).map(({ field }) => field),
+      );
+    const { json: after } = await admin.get('servers');
+    expect((after['servers'] as unknown[]).length).toBe((before['servers'] as unknown[]).length);
+  });
+
+  it('honours If-Match with the version that is there', async () => {
+    const { headers } = await admin.get('servers/one');
+    const changed = await admin.post('servers/one/disable', { headers: { 'if-match': headers.etag! } });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.etag).not.toBe(headers.etag);
+    const stale = await admin.post('servers/one/enable', { headers: { 'if-match': headers.etag! } });
+    expect(stale.status).toBe(412);
+    const back = await admin.post('servers/one/enable', { headers: { 'if-match': changed.headers.etag! } });
+    expect(back.headers.etag).toBe(headers.etag);
+  });
+
+  it('lists and searches the catalog, page by page, without asking a server', async () => {
+    const asked = backend.received.length;
+    const seen: unknown[] = [];
+    for (let cursor = '', more = true; more; more = cursor !== '') {
+      const { json } = await admin.get(`tools?limit=1${cursor && `&cursor=${cursor}`}`);
+      seen.push(...(json['tools'] as { name: string }[]).map(({ name }) => name));
+      cursor = (json['nextCursor'] as string | undefined) ?? '';
+    }
+    expect(seen).toEqual(['one__read', 'one__write', 'two__read', 'two__write']);
+    const namesOf = async (query: string): Promise<unknown> =>
+      ((await admin.get(query)).json['tools'] as { name: string }[]).map(({ name }) => name);
+    expect(await namesOf('tools?project=small')).toEqual(['two__read', 'two__write']);
+    expect(await namesOf('tools?server=one&q=NOTES%20file')).toEqual(['one__read']);
+    expect((await admin.get('prompts?server=two')).json).toMatchObject({
+      prompts: [{ name: 'two__greet', server: 'two', own: 'greet' }],
+    });
+    const foreign = (await admin.get('tools?limit=1')).json['nextCursor'] as string;
+    expect((await admin.get(`prompts?limit=1&cursor=${foreign}`)).status).toBe(422);
+    expect(backend.received.length).toBe(asked);
+  });
+
+  it('shows sessions without their ids, and ends one', async () => {
+    const session = await RawSession.open(gateway.urlOf('/projects/small/mcp'));
+    const stream = await session.listen();
+    const { json, text: answer } = await admin.get('sessions');
+    const shown = (json['sessions'] as { id: string; project?: string }[]).find(
+      ({ project }) => project === 'small',
+    )!;
+    expect(shown).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      client: { name: 'raw', version: '1' },
+      principal: 'anonymous',
+      protocolVersion: '2025-11-25',
+      inFlight: 0,
+      streams: 1,
+    });
+    expect(answer).not.toContain(session.id);
+    expect((await admin.delete(`sessions/${shown.id}`)).status).toBe(204);
+    await stream.over();
+    expect((await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
+  });
+
+  it('changes what a project shows, and its clients see it at once', async () => {
+    expect((await admin.put('projects/fresh', { servers: ['one'] })).status).toBe(201);
+    const session = await RawSession.open(gateway.urlOf('/projects/fresh/mcp'));
+    const stream = await session.listen();
+    const names = async (): Promise<string[]> => (await session.list('tools')).map(({ name }) => name);
+    expect(await names()).toEqual(['one__read', 'one__write']);
+    const body = { servers: ['two'], description: 'another' };
+    expect(await admin.put('projects/fresh', body)).toMatchObject({
+      status: 200,
+      json: { ...body, origin: 'admin' },
+    });
+    expect(await names()).toEqual(['two__read', 'two__write']);
+    await stream.message('the change', ({ method }) => method === 'notifications/tools/list_changed');
+    const again = await admin.put('projects/fresh', body);
+    expect(again.headers.etag).toBe((await admin.get('projects/fresh')).headers.etag);
+    expect((await admin.delete('projects/fresh')).status).toBe(204);
+    expect((await session.request('tools/list')).error).toMatchObject({ code: -32602 });
+  });
+
+  it('has pages that need no token and nothing from elsewhere', async () => {
+    const anybody = new AdminClient(gateway, undefined);
+    const page = await anybody.get('/admin/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+    expect(page.text).not.toMatch(/https?:|<script>|on\w+=/);
+    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) expect((await anybody.get(link)).status).toBe(200);
+    for (const other of ['package.json', '..%2Fpackage.json', 'index.html', '%2e%2e'])
+      expect((await anybody.get(`/admin/docs/${other}`)).status).toBe(404);
+  });
+});
+
+describe('what is secret', () => {
+  it('is in no answer, no event, no log line and no audit entry', async () => {
+    const stateDir = join(tempDir(), 'state');
+    const canaries = {
+      env: 'canary-env-5f1c',
+      header: 'canary-header-8a2d',
+      fromEnv: 'canary-from-env-77',
+      patched: 'canary-patched-91',
+    };
+    const backend = (await ScriptedBackend.start()).tool(
+      'leak',
+      () => text('x'),
+      JSON.stringify({
+        name: 'leak',
+        description: `uses ${canaries.header}`,
+        inputSchema: { type: 'object' },
+      }),
+    );
+    const gateway = await startGateway(
+      {
+        stateDir,
+        admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
+        mcpServers: {
+          http: {
+            ...backend.http,
+            headers: { authorization: `Bearer ${canaries.header}`, 'x-two': '${CANARY}' },
+          },
+          broken: {
+            command: process.execPath,
+            args: ['-e', `console.error(process.env.KEY, '${'${CANARY}'}'); process.exit(1)`],
+            env: { KEY: canaries.env },
+          },
+        },
+      },
+      { CANARY: canaries.fromEnv },
+    );
+    await gateway.listed({ tools: ['http'] });
+    const admin = new AdminClient(gateway);
+    const events = await admin.events();
+    await gateway.logged({ server: 'broken' });
+    for (const path of [
+      'servers',
+      'servers/http',
+      'servers/broken',
+      'servers/http/tools',
+      'tools',
+      'sessions',
+      'config',
+    ])
+      await admin.get(path);
+    await admin.patch('servers/http', { headers: { authorization: `Bearer ${canaries.patched}` } });
+    await admin.put('servers/http', { url: 'http://127.0.0.1:9/', headers: { a: canaries.patched, b: 1 } });
+    await admin.post('servers/broken/disable');
+    await admin.get('servers/broken');
+    const audit = readFileSync(join(stateDir, 'audit.jsonl'), 'utf8');
+    const everything = [...admin.answers, JSON.stringify(events.all), audit].join('\n');
+    for (const canary of [...Object.values(canaries), ADMIN_TOKEN, VIEWER_TOKEN])
+      expect(everything).not.toContain(canary);
+    expect(everything).toContain('[redacted]');
+    events.cut();
+  }, 30_000);
+});

@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import type { Events } from '../kit/events.js';
+import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until } from '../kit/until.js';
+
+type Data = Record<string, unknown>;
+
+describe('the feed of changes', () => {
+  let config: string;
+  let gateway: Gateway;
+  let admin: AdminClient;
+  let feed: Events;
+
+  beforeAll(async () => {
+    const backend = (await ScriptedBackend.start()).tool('one', () => text('1'));
+    config = writeConfig({ admin: { token: ADMIN_TOKEN }, mcpServers: { one: backend.http } });
+    gateway = launchGateway(['--config', config]);
+    await gateway.listening();
+    await gateway.listed({ tools: ['one'] });
+    admin = new AdminClient(gateway);
+    feed = await admin.events();
+  }, 30_000);
+
+  const told = (what: string, matches: (data: Data) => boolean, from = 0): Promise<Data> =>
+    until(`the feed tells of ${what}`, () => (feed.messages as Data[]).slice(from).find(matches));
+
+  it('begins with the revision of what was decided', async () => {
+    const first = await told('the snapshot', () => true);
+    expect(first).toEqual({ revision: 0, at: expect.any(String) });
+  });
+
+  it('tells of servers, lists and decisions', async () => {
+    await admin.post('servers/one/disable');
+    await told('the server', ({ id, state }) => id === 'one' && state === 'disabled');
+    await told('the list', ({ kind, servers }) => kind === 'tools' && String(servers) === 'one');
+    await told('the decision', ({ revision, at }) => revision === 1 && at === undefined);
+    const from = feed.all.length;
+    await admin.post('servers/one/enable');
+    await told('the server', ({ id, state }) => id === 'one' && state === 'ready', from);
+  });
+
+  it('tells of sessions', async () => {
+    const session = await RawSession.open(gateway.url);
+    const { id } = await told('the session', ({ principal }) => principal === 'anonymous');
+    await session.end();
+    await told('its end', (data) => data['id'] === id && data['closed'] === true);
+    expect(JSON.stringify(feed.all)).not.toContain(session.id);
+  });
+
+  it('tells of projects', async () => {
+    await admin.put('projects/p', { servers: ['one'] });
+    await told('the project', ({ id, servers }) => id === 'p' && String(servers) === 'one');
+    await admin.delete('projects/p');
+    await told('its end', ({ id, removed }) => id === 'p' && removed === true);
+  });
+
+  it('tells of reloads, also of those that fail', async () => {
+    await admin.post('config/reload');
+    await told('the reload', ({ ok }) => ok === true);
+    const good = readFileSync(config, 'utf8');
+    writeFileSync(config, '{ "nonsense": 1 }');
+    expect(await admin.post('config/reload')).toMatchObject({
+      status: 422,
+      json: { type: 'urn:gatehouse:problem:invalid-config', detail: expect.stringContaining('nonsense') },
+    });
+    await told('the failure', ({ ok, problem }) => ok === false && String(problem).includes('nonsense'));
+    expect((await admin.get('config')).json).toMatchObject({ ok: false });
+    expect((await admin.get('servers')).json).toMatchObject({ servers: [{ id: 'one', enabled: true }] });
+    writeFileSync(config, good);
+  });
+
+  it('ends with the gateway, which does not wait for its readers', async () => {
+    const { port } = new URL(gateway.url);
+    const idle = connect(Number(port), '127.0.0.1');
+    await once(idle, 'connect');
+    idle.on('error', () => {});
+    const head = ['GET /admin/v1/events HTTP/1.1', 'host: 127.0.0.1', `authorization: Bearer ${ADMIN_TOKEN}`];
+    idle.pause().write(`${head.join('\r\n')}\r\n\r\n`);
+    const started = Date.now();
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+    expect(Date.now() - started).toBeLessThan(5000);
+    await feed.over();
+    idle.destroy();
+  });
+});

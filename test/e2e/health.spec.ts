@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { deferred, until, within } from '../kit/until.js';
+
+interface Health {
+  readonly http: number;
+  readonly status: string;
+  readonly details: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly text: string;
+}
+
+async function health(gateway: Gateway, path = ''): Promise<Health> {
+  const answer = await exchange(gateway.urlOf(`/health${path}`));
+  const body = JSON.parse(answer.text) as Pick<Health, 'status' | 'details'>;
+  return { ...body, http: answer.status, text: answer.text };
+}
+
+const untilHealth = (gateway: Gateway, path: string, http: number, status: string): Promise<Health> =>
+  until(`${path} is ${http} ${status}`, async () => {
+    const now = await health(gateway, path);
+    return now.http === http && now.status === status && now;
+  });
+
+const secretive = { command: 'false', env: { TOKEN: '${SECRET_TOKEN}' } };
+
+describe('health', () => {
+  it('is ok with every server up', async () => {
+    const backend = await ScriptedBackend.start();
+    const gateway = await startGateway({ mcpServers: { one: backend.stdio(), two: backend.http } });
+    const { details } = await untilHealth(gateway, '', 200, 'ok');
+    expect(details).toMatchObject({
+      accepting: { status: 'up' },
+      'server:one': { status: 'up', state: 'ready', since: expect.stringMatching(/^20.*Z$/) },
+      'server:two': { status: 'up', state: 'ready' },
+      eventLoop: { status: 'up', p99Ms: expect.any(Number) },
+      memory: { status: 'up', rssBytes: expect.any(Number), heapUsedBytes: expect.any(Number) },
+      config: { status: 'up' },
+    });
+    for (const path of ['/live', '/ready', '/startup'])
+      expect(await health(gateway, path)).toMatchObject({ http: 200, status: 'ok' });
+  });
+
+  it('is degraded with a dead server, whose state and reason it tells; the gateway stays ready', async () => {
+    const backend = await ScriptedBackend.start();
+    const gateway = await startGateway(
+      { mcpServers: { fine: backend.stdio(), broken: secretive } },
+      { SECRET_TOKEN: 'not-for-anybody' },
+    );
+    await gateway.logged({ server: 'broken', message: 'server is retrying' });
+    await gateway.listed({ tools: [] });
+    const whole = await until('the reason is known', async () => {
+      const now = await health(gateway);
+      return (
+        now.details['server:fine']?.['state'] === 'ready' &&
+        now.details['server:broken']?.['reason'] !== undefined &&
+        now
+      );
+    });
+    expect(whole).toMatchObject({ http: 200, status: 'degraded' });
+    expect(whole.details['server:broken']).toMatchObject({ status: 'degraded', reason: expect.any(String) });
+    expect(whole.text).not.toContain('not-for-anybody');
+    expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
+    expect(await health(gateway, '/live')).toMatchObject({ http: 200, status: 'ok' });
+    expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
+  });
+
+  it('names no server, version or number to the public', async () => {
+    const gateway = await startGateway({ mcpServers: { topsecret: { command: 'false' } } });
+    for (const path of ['/live', '/ready', '/startup']) {
+      const { text: body } = await health(gateway, path);
+      expect(body).not.toMatch(/topsecret|\d/);
+    }
+  });
+
+  it('is degraded while the configuration was refused, and names what is wrong', async () => {
+    const file = writeConfig({});
+    const gateway = launchGateway(['--config', file]);
+    await gateway.listening();
+    writeFileSync(file, '{ "nonsense": 1 }');
+    const { details } = await untilHealth(gateway, '', 200, 'degraded');
+    expect(details['config']).toMatchObject({
+      status: 'degraded',
+      problem: expect.stringContaining('nonsense'),
+    });
+    expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'ok' });
+  });
+
+  it('has not started up while a server has neither answered nor failed', async () => {
+    const backend = await ScriptedBackend.start();
+    const greeting = deferred<object>();
+    backend.on('initialize', () => greeting.promise);
+    const gateway = await startGateway({ mcpServers: { slow: backend.stdio() } });
+    await backend.heard('initialize');
+    expect(await health(gateway, '/startup')).toMatchObject({ http: 503, status: 'error' });
+    expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
+    greeting.resolve({
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      serverInfo: { name: 's', version: '1' },
+    });
+    await untilHealth(gateway, '/startup', 200, 'ok');
+    // Once and for all: what a server does later has nothing to do with it.
+    await gateway.logged({ server: 'slow', message: 'server is ready' });
+    backend.on('initialize', () => undefined);
+    process.kill(backend.link.pid!, 'SIGKILL');
+    await untilHealth(gateway, '/ready', 200, 'degraded');
+    expect(await health(gateway, '/startup')).toMatchObject({ http: 200, status: 'ok' });
+  });
+
+  it('is not ready before the servers that must be there were connected; losing them later does not count', async () => {
+    const backend = await ScriptedBackend.start();
+    await backend.closePort();
+    const gateway = await startGateway({
+      mcpServers: { needed: backend.http, other: { command: 'false' } },
+      readiness: { requireServers: ['needed'] },
+    });
+    const waiting = await health(gateway, '/ready');
+    expect(waiting).toMatchObject({ http: 503, status: 'error' });
+    expect(waiting.text).not.toContain('needed');
+    expect(await health(gateway, '/live')).toMatchObject({ http: 200 });
+    await backend.openPort();
+    await untilHealth(gateway, '/ready', 200, 'degraded');
+    const mark = gateway.logs.length;
+    await backend.closePort();
+    await gateway.logged({ server: 'needed', message: 'server is retrying' }, mark);
+    expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
+  });
+
+  it('is not ready while it drains, but alive', async () => {
+    const backend = await ScriptedBackend.start();
+    const end = deferred();
+    backend.tool('wait', async () => {
+      await end.promise;
+      return text('done');
+    });
+    const gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
+    await gateway.listed({ tools: ['s'] });
+    const session = await RawSession.open(gateway.url);
+    const call = session.callTool('s__wait');
+    await backend.heard('tools/call');
+    gateway.signal('SIGTERM');
+    await untilHealth(gateway, '/ready', 503, 'shutting_down');
+    expect(await health(gateway)).toMatchObject({ http: 503 });
+    expect(await health(gateway, '/live')).toMatchObject({ http: 200, status: 'ok' });
+    expect((await exchange(gateway.urlOf('/metrics'))).status).toBe(200);
+    end.resolve();
+    expect((await call).result).toEqual(text('done'));
+    expect((await within('the end', gateway.exited)).code).toBe(0);
+  });
+});

@@ -1,0 +1,352 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { hashOf } from '../../src/config/api-key-config.js';
+import type { Events } from '../kit/events.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
+import { postMessage, RawSession, textIn, type Answer, type Introduction } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { connectV1, connectV2 } from '../kit/sdk-clients.js';
+import { until } from '../kit/until.js';
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const MESSAGE = 'notifications/message';
+const LONG_KEY = 'io.gatehouse/projectId';
+
+const PROJECTS = {
+  red: { servers: ['left'] },
+  blue: { servers: ['right'] },
+  both: { servers: ['left', 'right'] },
+};
+const inLeft = ['left__only_left', 'left__shared'];
+const inRight = ['right__only_right', 'right__shared'];
+
+async function scripted(id: string): Promise<ScriptedBackend> {
+  const backend = await ScriptedBackend.start();
+  for (const tool of ['shared', `only_${id}`]) backend.tool(tool, () => text(`from ${id}`));
+  return backend
+    .prompt('greet', () => ({ messages: [], description: id }))
+    .on('completion/complete', () => ({ completion: { values: [id] } }))
+    .on('initialize', () => ({
+      protocolVersion: '2025-11-25',
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        logging: {},
+        completions: {},
+      },
+      serverInfo: { name: id, version: '1' },
+      instructions: `how to use ${id}`,
+    }));
+}
+
+/** Two servers, each in a project of its own, and one project of both. */
+describe('a project', () => {
+  let left: ScriptedBackend;
+  let right: ScriptedBackend;
+  let gateway: Gateway;
+  let session: RawSession;
+
+  beforeAll(async () => {
+    [left, right] = await Promise.all([scripted('left'), scripted('right')]);
+    gateway = await startGateway({
+      mcpServers: { left: left.http, right: right.stdio() },
+      projects: PROJECTS,
+      limits: { pageSize: 1 },
+    });
+    await gateway.listed({ tools: ['left', 'right'], prompts: ['left', 'right'] });
+    session = await RawSession.open(gateway.url);
+  }, 30_000);
+
+  const at = (project: string): string => gateway.urlOf(`/projects/${project}/mcp`);
+  const open = (introduction?: Introduction): Promise<RawSession> =>
+    RawSession.open(gateway.url, introduction);
+
+  const names = async (client: RawSession, kind: 'tools' | 'prompts' = 'tools'): Promise<string[]> =>
+    (await client.list(kind)).map(({ name }) => name);
+
+  /** The names on the first page, of a request with these params and headers. */
+  async function named(params: object, headers: Record<string, string> = {}): Promise<string[]> {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params };
+    const { result } = JSON.parse((await session.post(body, headers)).text) as Answer;
+    return (result!['tools'] as { name: string }[]).map(({ name }) => name);
+  }
+
+  describe('is named', () => {
+    it('by the path, and its session sees the tools of its servers only', async () => {
+      expect(await names(await RawSession.open(at('red')))).toEqual(inLeft);
+      expect(await names(await RawSession.open(at('blue')))).toEqual(inRight);
+      expect(await names(await RawSession.open(at('both')))).toEqual([...inLeft, ...inRight]);
+    });
+
+    it.each(['X-Gatehouse-Project', 'X-MCPR-Project'])('by the header %s', async (header) => {
+      expect(await names(await open({ headers: { [header]: 'blue' } }))).toEqual(inRight);
+    });
+
+    it('by the metadata of a request, for that request', async () => {
+      for (const key of ['projectId', LONG_KEY]) {
+        expect(await named({ _meta: { [key]: 'red' } })).toEqual([inLeft[0]]);
+        expect(await named({ _meta: { [key]: 'blue' } })).toEqual([inRight[0]]);
+      }
+    });
+
+    it('by a header of one request, for that request', async () => {
+      expect(await named({}, { 'x-gatehouse-project': 'blue' })).toEqual([inRight[0]]);
+      expect(await names(session)).toEqual([...inLeft, ...inRight]);
+    });
+
+    it('by the metadata of initialize, for the session', async () => {
+      const params = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'x', version: '1' },
+        _meta: { projectId: 'blue' },
+      };
+      const { headers } = await postMessage(gateway.url, {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params,
+      });
+      const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
+      const answer = await postMessage(gateway.url, list, {
+        'mcp-session-id': String(headers['mcp-session-id']),
+      });
+      expect(answer.text).toContain(inRight[0]);
+      expect(answer.text).not.toContain('left');
+    });
+
+    it('by nobody, and then the tools of all servers are there', async () => {
+      expect(await names(session)).toEqual([...inLeft, ...inRight]);
+      expect(await names(session, 'prompts')).toEqual(['left__greet', 'right__greet']);
+      expect(session.initializeResult['instructions']).toBe(
+        '# left\n\nhow to use left\n\n# right\n\nhow to use right',
+      );
+    });
+
+    it.each([connectV1, connectV2])('by the path, for the clients of the SDK (%p)', async (connect) => {
+      const client = await connect(at('red'));
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([inLeft[0]]);
+      await expect(client.callTool({ name: 'right__shared' })).rejects.toMatchObject({ code: -32602 });
+    });
+  });
+
+  describe('limits', () => {
+    let red: RawSession;
+
+    beforeAll(async () => {
+      red = await RawSession.open(at('red'));
+    });
+
+    const complete = (client: RawSession, name: string): Promise<Answer> =>
+      client.request('completion/complete', {
+        ref: { type: 'ref/prompt', name },
+        argument: { name: 'a', value: '' },
+      });
+
+    it('the lists and the instructions', async () => {
+      expect(await names(red)).toEqual(inLeft);
+      expect(await names(red, 'prompts')).toEqual(['left__greet']);
+      expect(red.initializeResult['instructions']).toBe('# left\n\nhow to use left');
+    });
+
+    it('the calls, prompts and completions', async () => {
+      expect(textIn(await red.callTool('left__shared'))).toBe('from left');
+      expect((await red.request('prompts/get', { name: 'left__greet' })).result).toMatchObject({
+        description: 'left',
+      });
+      expect((await complete(red, 'left__greet')).result).toEqual({ completion: { values: ['left'] } });
+    });
+
+    it('bare names to what is in it, where they are no longer ambiguous', async () => {
+      expect(textIn(await red.callTool('shared'))).toBe('from left');
+      expect((await session.callTool('shared')).error).toMatchObject({ code: -32602 });
+    });
+
+    it.each<[string, (client: RawSession, name: string) => Promise<Answer>, string]>([
+      ['tool', (client, name) => client.callTool(name, {}, 7), 'right__shared'],
+      ['tool, by its bare name', (client, name) => client.callTool(name, {}, 7), 'only_right'],
+      ['prompt', (client, name) => client.request('prompts/get', { name }, 7), 'right__greet'],
+      [
+        'completion',
+        (client, name) =>
+          client.request(
+            'completion/complete',
+            { ref: { type: 'ref/prompt', name }, argument: { name: 'a', value: '' } },
+            7,
+          ),
+        'right__greet',
+      ],
+    ])('what exists: a %s outside of it is answered byte for byte like none', async (_what, ask, name) => {
+      const before = right.received.length;
+      const none = name.replaceAll('right', 'wrong').replaceAll('greet', 'groot');
+      const [outside, missing] = [await ask(red, name), await ask(red, none)];
+      expect(outside.error).toMatchObject({ code: -32602 });
+      expect(outside.text.replaceAll(name, none)).toBe(missing.text);
+      expect(right.received).toHaveLength(before);
+    });
+
+    it('cursors: one of another project opens nothing', async () => {
+      const { result } = await (await RawSession.open(at('blue'))).request('tools/list');
+      const { error } = await red.request('tools/list', { cursor: result!['nextCursor'] });
+      expect(error).toMatchObject({ code: -32602 });
+    });
+  });
+
+  describe('that is', () => {
+    /** The whole answer to an initialize at a place, without what differs between any two. */
+    async function refusal(
+      url: string,
+      headers: Record<string, string> = {},
+      meta?: object,
+    ): Promise<string> {
+      const params = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'x', version: '1' },
+        ...(meta && { _meta: meta }),
+      };
+      const answer = await postMessage(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params }, headers);
+      const { date: _date, ...rest } = answer.headers;
+      expect(rest).not.toHaveProperty('mcp-session-id');
+      return JSON.stringify([answer.status, rest, answer.text]);
+    }
+
+    it('unknown is an error, however it is named, and never everything', async () => {
+      const expected = /"code\\":-32602.*Unknown project: nope/;
+      expect(await refusal(at('nope'))).toMatch(expected);
+      expect(await refusal(gateway.url, { 'x-gatehouse-project': 'nope' })).toMatch(expected);
+      expect(await refusal(gateway.url, { 'x-mcpr-project': 'nope' })).toMatch(expected);
+      expect(await refusal(gateway.url, {}, { projectId: 'nope' })).toMatch(expected);
+      expect(await refusal(gateway.url, {}, { [LONG_KEY]: 'nope' })).toMatch(expected);
+      const { error } = await session.request('tools/list', { _meta: { projectId: 'nope' } });
+      expect(error).toMatchObject({ code: -32602, message: 'Unknown project: nope' });
+    });
+
+    it.each(['RED', 're%64', '%2e%2e', 'red%00', '*', '__proto__', 'red%2Fmcp'])(
+      'spelled otherwise in the path is unknown: %s',
+      async (id) => {
+        expect(await refusal(at(id))).toMatch(/Unknown project/);
+      },
+    );
+
+    it('forbidden is answered byte for byte like an unknown one', async () => {
+      const apiKeys = [{ id: 'k', hash: hashOf('secret-key'), projects: ['red'] }];
+      const guarded = await startGateway({
+        mcpServers: { left: left.http, right: right.http },
+        projects: PROJECTS,
+        auth: { apiKeys },
+      });
+      const headers = { authorization: 'Bearer secret-key' };
+      const place = (id: string): string => guarded.urlOf(`/projects/${id}/mcp`);
+      const [forbidden, unknown] = [
+        await refusal(place('blue'), headers),
+        await refusal(place('gray'), headers),
+      ];
+      expect(forbidden).toContain('Unknown project: blue');
+      expect(forbidden.replaceAll('blue', 'gray')).toBe(unknown);
+      const client = await RawSession.open(guarded.url, { headers });
+      const ask = (projectId: string): Promise<Answer> =>
+        client.request('tools/call', { name: 'left__shared', _meta: { projectId } }, 1);
+      expect((await ask('blue')).text.replaceAll('blue', 'gray')).toBe((await ask('gray')).text);
+    });
+
+    it.each<[string, string, Record<string, string>, object | undefined]>([
+      ['path and header', '/projects/red/mcp', { 'x-gatehouse-project': 'blue' }, undefined],
+      ['the two headers', '/mcp', { 'x-gatehouse-project': 'red', 'x-mcpr-project': 'blue' }, undefined],
+      ['path and metadata', '/projects/red/mcp', {}, { projectId: 'blue' }],
+      ['header and metadata', '/mcp', { 'x-mcpr-project': 'red' }, { [LONG_KEY]: 'blue' }],
+      ['the two metadata', '/mcp', {}, { projectId: 'red', [LONG_KEY]: 'blue' }],
+    ])('named in two ways that disagree is an error: %s', async (_what, path, headers, meta) => {
+      const answer = await refusal(gateway.urlOf(path), headers, meta);
+      expect(answer).toMatch(/"code\\":-32602.*must name the same project/);
+    });
+
+    it('named in every way at once is one project when all agree', async () => {
+      const headers = { 'x-gatehouse-project': 'red', 'x-mcpr-project': 'red' };
+      const client = await RawSession.open(at('red'), { headers });
+      const { result } = await client.request('tools/list', {
+        _meta: { projectId: 'red', [LONG_KEY]: 'red' },
+      });
+      expect(JSON.stringify(result)).toContain(inLeft[0]);
+    });
+
+    it.each([null, 7, ['red'], { id: 'red' }])('no name at all is an error: %j', async (projectId) => {
+      const { error } = await session.request('tools/list', { _meta: { projectId } });
+      expect(error).toMatchObject({ code: -32602, message: '_meta.projectId must be a string' });
+    });
+
+    it('an empty header is an error', async () => {
+      expect(await refusal(gateway.url, { 'x-gatehouse-project': '' })).toContain('[400,');
+    });
+  });
+
+  describe('holds its sessions', () => {
+    it('so that no request of one can leave it', async () => {
+      const red = await RawSession.open(at('red'));
+      const elsewhere = [
+        await red.request('tools/list', { _meta: { projectId: 'blue' } }),
+        JSON.parse(
+          (await red.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'x-mcpr-project': 'blue' }))
+            .text,
+        ) as Answer,
+      ];
+      for (const { error } of elsewhere) expect(error).toMatchObject({ code: -32602 });
+      const atTheRoot = await postMessage(
+        gateway.url,
+        { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+        { 'mcp-session-id': red.id },
+      );
+      expect(atTheRoot.text).toContain(inLeft[0]);
+    });
+
+    it('so that one is not found at another path', async () => {
+      const red = await RawSession.open(at('red'));
+      const stream = await red.listen();
+      const headers = { 'mcp-session-id': red.id, accept: 'text/event-stream' };
+      for (const method of ['GET', 'DELETE'])
+        expect((await exchange(at('blue'), { method, headers })).status).toBe(404);
+      const post = await postMessage(at('blue'), { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers);
+      expect(post.text).not.toContain('__');
+      expect(stream.isOver).toBe(false);
+      expect((await red.request('ping')).result).toEqual({});
+    });
+
+    it('so that one of no project is not found at the path of one', async () => {
+      const headers = { 'mcp-session-id': session.id, accept: 'text/event-stream' };
+      for (const method of ['GET', 'DELETE'])
+        expect((await exchange(at('red'), { method, headers })).status).toBe(404);
+      expect((await session.request('ping')).result).toEqual({});
+    });
+  });
+
+  describe('keeps quiet about the rest', () => {
+    const streams = new Map<string, Events>();
+
+    beforeAll(async () => {
+      for (const path of ['/projects/red/mcp', '/projects/blue/mcp', '/projects/both/mcp', '/mcp']) {
+        const client = await RawSession.open(gateway.urlOf(path));
+        await client.request('logging/setLevel', { level: 'debug' });
+        streams.set(path, await client.listen());
+      }
+    });
+
+    const counts = (method: string): number[] => [...streams.values()].map((stream) => stream.count(method));
+
+    it('a change of a list reaches, once, exactly those who see the server', async () => {
+      right.tool('added', () => text('new'));
+      right.announce(TOOLS_CHANGED);
+      await until('it is told', () => counts(TOOLS_CHANGED).join() === '0,1,1,1');
+      left.tool('added', () => text('new'));
+      left.announce(TOOLS_CHANGED);
+      await until('the other is told', () => counts(TOOLS_CHANGED).join() === '1,1,2,2');
+    });
+
+    it('a log message reaches exactly those who see the server', async () => {
+      right.announce(MESSAGE, { level: 'error', data: 'of right' });
+      await until('it is told', () => counts(MESSAGE).join() === '0,1,1,1');
+      left.announce(MESSAGE, { level: 'error', data: 'of left' });
+      await until('the other is told', () => counts(MESSAGE).join() === '1,1,2,2');
+      expect(JSON.stringify(streams.get('/projects/red/mcp')!.messages)).not.toContain('right');
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../kit/cleanup.js';
+import { startGateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until } from '../kit/until.js';
+
+interface Span {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+}
+
+/** A collector of OpenTelemetry's, as far as a test needs one. */
+async function collector(): Promise<{ url: string; spans: Span[] }> {
+  const spans: Span[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
+      };
+      spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      response.end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onCleanup(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans };
+}
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+describe('traces', () => {
+  it('follow a call from the client through the gateway to the server', async () => {
+    const { url, spans } = await collector();
+    const backend = await ScriptedBackend.start();
+    backend.tool('echo', () => text('hi'));
+    const gateway = await startGateway(
+      { mcpServers: { db: backend.http } },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: url },
+    );
+    await gateway.listed({ tools: ['db'] });
+    const session = await RawSession.open(gateway.url);
+    const _meta = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+    await session.request('tools/call', { name: 'db__echo', arguments: {}, _meta });
+    expect(await gateway.stop()).toMatchObject({ code: 0 });
+
+    const traced = await until('the spans have come', () => {
+      const found = spans.filter(({ traceId }) => traceId === TRACE);
+      return found.length === 2 && found;
+    });
+    const received = traced.find(({ name }) => name === 'tools/call db__echo')!;
+    const sent = traced.find(({ name }) => name === 'tools/call echo')!;
+    expect(received.parentSpanId).toBe('b7ad6b7169203331');
+    expect(sent.parentSpanId).toBe(received.spanId);
+    const call = backend.received.find(({ message }) => message.method === 'tools/call')!;
+    expect(call.text).toContain(`00-${TRACE}-${sent.spanId}-01`);
+  });
+});

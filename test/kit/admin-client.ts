@@ -1,0 +1,77 @@
+import { Events } from './events.js';
+import type { Gateway } from './gateway.js';
+import { exchange, openExchange, type RawResponse } from './http.js';
+
+export const ADMIN_TOKEN = 'admin-token-of-the-tests';
+export const VIEWER_TOKEN = 'viewer-token-of-the-tests';
+
+export interface AdminAnswer extends RawResponse {
+  /** The body as JSON; an empty object when there is none. */
+  readonly json: Record<string, unknown>;
+}
+
+export interface AdminOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Speaks to the admin API of a gateway, and remembers every answer. */
+export class AdminClient {
+  readonly answers: string[] = [];
+
+  constructor(
+    private readonly gateway: Gateway,
+    private readonly token: string | undefined = ADMIN_TOKEN,
+  ) {}
+
+  get(path: string, options?: AdminOptions): Promise<AdminAnswer> {
+    return this.send('GET', path, options);
+  }
+
+  post(path: string, options?: AdminOptions): Promise<AdminAnswer> {
+    return this.send('POST', path, options);
+  }
+
+  put(path: string, body: unknown, headers?: Record<string, string>): Promise<AdminAnswer> {
+    return this.send('PUT', path, { body, ...(headers && { headers }) });
+  }
+
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<AdminAnswer> {
+    return this.send('PATCH', path, {
+      body,
+      headers: { 'content-type': 'application/merge-patch+json', ...headers },
+    });
+  }
+
+  delete(path: string, options?: AdminOptions): Promise<AdminAnswer> {
+    return this.send('DELETE', path, options);
+  }
+
+  /** A body that is text goes out as it is. */
+  async send(method: string, path: string, { body, headers }: AdminOptions = {}): Promise<AdminAnswer> {
+    const answer = await exchange(this.urlOf(path), {
+      method,
+      headers: {
+        ...this.authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    this.answers.push(`${JSON.stringify(answer.headers)}\n${answer.text}`);
+    const isJson = /json/.test(answer.headers['content-type'] ?? '');
+    return { ...answer, json: isJson ? (JSON.parse(answer.text) as Record<string, unknown>) : {} };
+  }
+
+  async events(): Promise<Events> {
+    return new Events(await openExchange(this.urlOf('events'), { headers: this.authorization }));
+  }
+
+  private get authorization(): Record<string, string> {
+    return this.token === undefined ? {} : { authorization: `Bearer ${this.token}` };
+  }
+
+  private urlOf(path: string): string {
+    return this.gateway.urlOf(path.startsWith('/') ? path : `/admin/v1/${path}`);
+  }
+}

@@ -1,0 +1,9 @@
+import type { GatehouseConfig } from '../../src/config/gatehouse-config.js';
+import { LiveConfig } from '../../src/config/live-config.js';
+import { readConfig } from '../../src/config/load-config.js';
+
+/** The config that a file with this content makes. */
+export const configOf = (content: object): GatehouseConfig =>
+  readConfig({ text: JSON.stringify(content), file: 'g.json', env: {} });
+
+export const liveConfig = (content: object): LiveConfig => new LiveConfig(configOf(content));
