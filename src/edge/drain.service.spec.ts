@@ -4,7 +4,7 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { Drain } from './drain.service.js';
-import { WiredEdge } from './wired-edge.js';
+import { WiredEdge } from '../../test/kit/wired-edge.js';
 
 let edge: WiredEdge;
 beforeEach(async () => {

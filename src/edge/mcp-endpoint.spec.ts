@@ -6,7 +6,7 @@ import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http
 import { BOTH_TYPES, postMessage, RawSession } from '../../test/kit/raw-session.js';
 import type { Limits } from '../config/limits.js';
 import { isObject } from '../mcp/json-rpc.js';
-import { WiredEdge } from './wired-edge.js';
+import { WiredEdge } from '../../test/kit/wired-edge.js';
 
 async function serve(limits: Partial<Limits> = {}): Promise<WiredEdge> {
   const edge = new WiredEdge(limits);

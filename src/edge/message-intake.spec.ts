@@ -7,7 +7,7 @@ import { deferred, until, within } from '../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import type { RequestContext } from './request-context.js';
-import { WiredEdge } from './wired-edge.js';
+import { WiredEdge } from '../../test/kit/wired-edge.js';
 
 let edge: WiredEdge;
 beforeEach(async () => {

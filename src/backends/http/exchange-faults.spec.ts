@@ -10,7 +10,7 @@ import {
   soon,
   Stage,
   type Asked,
-} from './scripted-server.js';
+} from '../../../test/kit/http-stage.js';
 
 const stage = new Stage();
 afterEach(stage.release);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TransportError } from '../transport.js';
-import { answerText, faultOf, sendJson, soon, Stage } from './scripted-server.js';
+import { answerText, faultOf, sendJson, soon, Stage } from '../../../test/kit/http-stage.js';
 
 const stage = new Stage();
 afterEach(stage.release);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, faultOf, openEvents, soon, Stage, type Asked } from './scripted-server.js';
+import { answerText, faultOf, openEvents, soon, Stage, type Asked } from '../../../test/kit/http-stage.js';
 
 const stage = new Stage();
 afterEach(stage.release);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, openEvents, sendJson, soon, Stage, type Asked } from './scripted-server.js';
+import { answerText, openEvents, sendJson, soon, Stage, type Asked } from '../../../test/kit/http-stage.js';
 import type { StreamableHttpOptions, StreamableHttpTransport } from './streamable-http-transport.js';
 
 const stage = new Stage();

@@ -1,0 +1,110 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { eventFrame, type EventFrame } from './event-frame.js';
+import { EventLog } from './event-log.js';
+import { EventStream, type StreamObserver } from './event-stream.js';
+
+const LIMIT = 3;
+const frame = (): EventFrame => eventFrame('{}');
+
+/** The server's side of a connection, whose reader takes what it is told to take. */
+class Connection extends EventEmitter {
+  destroyed = false;
+  writableEnded = false;
+  written = 0;
+
+  constructor(private readonly isRead = true) {
+    super();
+  }
+
+  write(): boolean {
+    this.written++;
+    return this.isRead;
+  }
+
+  end(): void {
+    this.writableEnded = true;
+    this.close();
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.close();
+  }
+
+  close(): void {
+    this.emit('close');
+  }
+
+  get response(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+}
+
+class Observed implements StreamObserver {
+  readonly heard: string[] = [];
+  readonly stream = new EventStream('', new EventLog(100, 1_000_000), { waiting: LIMIT }, this);
+
+  notified(kind: string, outcome: string): void {
+    this.heard.push(`${kind} ${outcome}`);
+  }
+
+  streamEnded(reason: string): void {
+    this.heard.push(reason);
+  }
+
+  connect(connection = new Connection()): Connection {
+    this.stream.connect(connection.response);
+    return connection;
+  }
+}
+
+describe('what is heard of a stream', () => {
+  it('is that notifications were delivered, at once or later, and nothing of answers', () => {
+    const observed = new Observed();
+    observed.stream.send(frame(), { droppable: true, kind: 'message' });
+    expect(observed.heard).toEqual([]);
+    observed.connect();
+    observed.stream.send(frame(), { droppable: true, kind: 'progress' });
+    observed.stream.send(frame());
+    expect(observed.heard).toEqual(['message delivered', 'progress delivered']);
+  });
+
+  it('is that a later one took the place of one that waited', () => {
+    const observed = new Observed();
+    for (let i = 0; i < 3; i++)
+      observed.stream.send(frame(), { coalesce: 'tools', kind: 'tools/list_changed' });
+    observed.connect();
+    expect(observed.heard).toEqual([
+      'tools/list_changed coalesced',
+      'tools/list_changed coalesced',
+      'tools/list_changed delivered',
+    ]);
+  });
+
+  it('is what was dropped because too many waited', () => {
+    const observed = new Observed();
+    for (let i = 0; i < LIMIT + 2; i++) observed.stream.send(frame(), { droppable: true, kind: 'message' });
+    expect(observed.heard).toEqual(['message dropped', 'message dropped']);
+  });
+
+  it('is why a connection ended', () => {
+    const observed = new Observed();
+    observed.connect().close();
+    observed.connect(new Connection(false));
+    observed.stream.send(frame());
+    observed.stream.disconnectIfStuck(0);
+    observed.connect();
+    observed.stream.end();
+    expect(observed.heard).toEqual(['left', 'stuck', 'finished']);
+  });
+
+  it('is that the oldest of too many connections made room; the newest goes on', () => {
+    const observed = new Observed();
+    const connections = Array.from({ length: 5 }, () => observed.connect());
+    expect(observed.heard).toEqual(['replaced']);
+    observed.stream.send(frame());
+    expect(connections.map(({ written }) => written)).toEqual([0, 0, 0, 0, 1]);
+  });
+});
