@@ -84,7 +84,7 @@ export function mapMember(text: string, key: string, change: (value: string) => 
 
 /** The same JSON on one line, for framings that end at a newline: outside strings, line breaks are only space. */
 export const onOneLine = (text: string): string =>
-  text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]+/g, ' ') : text;
+  text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text;
 
 function hasMember(text: string, key: string): boolean {
   return membersOf(text).some((member) => member.key === key);

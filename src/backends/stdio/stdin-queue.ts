@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { onOneLine } from '../../core/json-text.js';
 import { TransportError, type TransportFault } from '../transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
@@ -126,8 +127,3 @@ export class StdinQueue {
 
 const refusal = (fault: TransportFault, why: string): Promise<never> =>
   Promise.reject(new TransportError(fault, why));
-
-/** On stdio a newline ends the message. In JSON text a raw one can only stand between tokens, like a space. */
-function onOneLine(text: string): string {
-  return text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\r\n]/g, ' ') : text;
-}
