@@ -171,6 +171,7 @@ export class JsonRpcLink implements Link {
   }
 
   private receiveAnswer({ id, outcome, text }: Kind<'response'>): void {
+    this.pending.answered(id);
     const pending = this.pending.get(id);
     if (!pending || !this.settle(pending)) return;
     if (outcome === 'error') pending.reject(remoteError(text));
@@ -252,6 +253,7 @@ export class JsonRpcLink implements Link {
 
   private giveUp(pending: Pending, why: GivenUp): void {
     if (!this.settle(pending)) return;
+    this.pending.forsake(pending);
     const { method, timeoutMs } = pending.request;
     const { server } = this.options;
     this.transport.abandon?.(pending.id);

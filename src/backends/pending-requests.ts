@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
 import { progressTokenOf } from '../mcp/progress-token.js';
-import type { Caller } from '../mcp/mcp-context.js';
+import type { Caller, McpClient } from '../mcp/mcp-context.js';
 import { Deadlines } from './deadlines.js';
 import type { LinkRequest } from './link.js';
 
@@ -40,6 +40,8 @@ const OF_ANY_CALL: Origin = { callers: [], ambiguous: true };
 /** The unanswered requests of one link: who waits, for how long, and for whom. */
 export class PendingRequests {
   private readonly byId = new Map<number, Pending>();
+  /** Given up, but the server may still be at them, and what it says of them is for their client alone. */
+  private readonly forsaken = new Map<number, { readonly client: McpClient; readonly until: number }>();
   private readonly deadlines: Deadlines<Pending>;
   /** Not from 1: what a client could guess, it could send as the progress token of another's call. */
   private lastId = randomInt(2 ** 40);
@@ -86,6 +88,16 @@ export class PendingRequests {
     return true;
   }
 
+  /** Nobody waits for it any more. Its server may take as long again to notice; one that obeys never answers. */
+  forsake({ id, request: { caller, timeoutMs } }: Pending): void {
+    if (caller) this.forsaken.set(id, { client: caller.client, until: performance.now() + timeoutMs });
+  }
+
+  /** The server is done with a request, whether or not somebody still waits. */
+  answered(id: unknown): void {
+    this.forsaken.delete(id as number);
+  }
+
   /** Resolves when nobody waits any more. */
   drained(): Promise<void> {
     if (this.byId.size === 0) return Promise.resolve();
@@ -111,6 +123,10 @@ export class PendingRequests {
       if (!request.caller) continue;
       if (callers[0] && callers[0].client !== request.caller.client) return OF_ANY_CALL;
       callers.push(request.caller);
+    }
+    for (const [id, { client, until }] of this.forsaken) {
+      if (until <= performance.now()) this.forsaken.delete(id);
+      else if (client !== callers[0]?.client) return OF_ANY_CALL;
     }
     return { callers, ambiguous: false };
   }

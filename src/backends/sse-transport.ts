@@ -24,7 +24,8 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
     try {
       await super.send(message);
     } catch (cause) {
-      const why = (cause as Error).message;
+      // The SDK quotes the body of a refusal, and a server may repeat in it what we sent, credentials included.
+      const why = (cause as Error).message.replace(/(\(HTTP \d{3}\)).*/s, '$1');
       throw new TransportError('broken', `the server did not take a message: ${why}`, {}, { cause });
     }
   }

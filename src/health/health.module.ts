@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { AdminModule } from '../admin/admin.module.js';
 import { OperatorModule } from '../admin/operator.module.js';
 import { BackendsModule } from '../backends/backends.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
@@ -11,7 +12,13 @@ import { RequiredServers } from './required-servers.js';
 import { Startup } from './startup.js';
 
 @Module({
-  imports: [TerminusModule.forRoot({ logger: false }), OperatorModule, BackendsModule, EdgeModule],
+  imports: [
+    TerminusModule.forRoot({ logger: false }),
+    AdminModule,
+    OperatorModule,
+    BackendsModule,
+    EdgeModule,
+  ],
   controllers: [HealthController],
   providers: [EventLoopDelay, Indicators, Readings, RequiredServers, Startup],
 })

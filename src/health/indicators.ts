@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { KnownSecrets } from '../admin/known-secrets.js';
 import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { ConfigReloader } from '../config/config-reloader.js';
-import { LiveConfig } from '../config/live-config.js';
 import { EventLoopDelay } from './event-loop-delay.js';
 
 const LONGEST_DELAY_MS = 500;
@@ -17,7 +17,7 @@ export class Indicators {
     private readonly indicator: HealthIndicatorService,
     private readonly backends: Backends,
     private readonly reloader: ConfigReloader,
-    private readonly live: LiveConfig,
+    private readonly secrets: KnownSecrets,
     private readonly delay: EventLoopDelay,
   ) {}
 
@@ -34,7 +34,10 @@ export class Indicators {
     const session = this.indicator.check(`server:${id}`);
     const facts = { state, since: new Date(since).toISOString() };
     if (state === 'ready') return session.up(facts);
-    return session.degraded({ ...facts, ...(reason === undefined ? {} : { reason: this.redact(reason) }) });
+    return session.degraded({
+      ...facts,
+      ...(reason === undefined ? {} : { reason: this.secrets.redact(reason) }),
+    });
   }
 
   private eventLoop(): HealthIndicatorResult {
@@ -54,10 +57,6 @@ export class Indicators {
     const { ok, at, problem = '' } = this.reloader.lastOutcome;
     const facts = { at: at.toISOString() };
     const session = this.indicator.check('config');
-    return ok ? session.up(facts) : session.degraded({ ...facts, problem: this.redact(problem) });
-  }
-
-  private redact(text: string): string {
-    return this.live.current.secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
+    return ok ? session.up(facts) : session.degraded({ ...facts, problem: this.secrets.redact(problem) });
   }
 }

@@ -5,7 +5,11 @@ import { OperatorModule } from '../admin/operator.module.js';
 import { MetricsController } from './metrics.controller.js';
 
 /** Sums of other gauges under the names of counters, which Prometheus' own rules forbid. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 /** The only file that imports the Prometheus module: it is CommonJS, and jest cannot load it beside Nest's ESM. */
 const prometheus = PrometheusModule.register({

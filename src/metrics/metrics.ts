@@ -30,6 +30,9 @@ const AUTH_FAILURES: readonly AuthFailure[] = [
 /** Values that are read when they are asked for: each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
+/** The series of one method, looked up once. */
+type Timers = Readonly<Record<RequestOutcome, { observe(seconds: number): void }>>;
+
 interface Family {
   readonly type: 'counter' | 'gauge';
   readonly name: string;
@@ -53,7 +56,7 @@ export class Metrics {
   private readonly authFailures = new Tally(['reason']);
   private readonly mimeTypes = new MimeTypeLabels();
   private readonly durations: Histogram<'method' | 'outcome'>;
-  private readonly timers = new Map<string, Record<RequestOutcome, (seconds: number) => void>>();
+  private readonly timers = new Map<string, Timers>();
   private forgetServers: () => void = () => {};
   private auditFailures = 0;
   private subscriptionEvents = 0;
@@ -79,7 +82,7 @@ export class Metrics {
   requestEnded(method: string, handled: boolean, outcome: RequestOutcome, seconds: number): void {
     const name = handled ? method : NO_METHOD;
     const timer = this.timers.get(name) ?? this.timerOf(name);
-    timer[outcome](seconds);
+    timer[outcome].observe(seconds);
   }
 
   toolCalled(server: string, outcome: CallOutcome): void {
@@ -113,23 +116,25 @@ export class Metrics {
 
   /** Shows values that are read at every scrape: what is gone is gone from the scrape too. */
   expose({ type, ...family }: Family, read: () => Reading): void {
-    const options = { ...family, registers: [this.registry] };
-    if (type === 'gauge')
-      new Gauge({
-        ...options,
-        collect() {
-          this.reset();
-          for (const [labels, value] of read()) this.set(labels, value);
-        },
-      });
-    else
-      new Counter({
-        ...options,
-        collect() {
-          this.reset();
-          for (const [labels, value] of read()) this.inc(labels, value);
-        },
-      });
+    const metric =
+      type === 'gauge'
+        ? new Gauge({
+            ...family,
+            registers: [],
+            collect() {
+              this.reset();
+              for (const [labels, value] of read()) this.set(labels, value);
+            },
+          })
+        : new Counter({
+            ...family,
+            registers: [],
+            collect() {
+              this.reset();
+              for (const [labels, value] of read()) this.inc(labels, value);
+            },
+          });
+    this.registry.registerMetric(metric);
   }
 
   /** Only these servers are shown; what was counted of others is forgotten. Asked at every scrape. */
@@ -158,10 +163,10 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  private timerOf(method: string): Record<RequestOutcome, (seconds: number) => void> {
+  private timerOf(method: string): Timers {
     const timer = {
-      ok: this.durations.labels(method, 'ok').observe,
-      error: this.durations.labels(method, 'error').observe,
+      ok: this.durations.labels(method, 'ok'),
+      error: this.durations.labels(method, 'error'),
     };
     this.timers.set(method, timer);
     return timer;

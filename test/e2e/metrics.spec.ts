@@ -31,10 +31,12 @@ beforeAll(async () => {
 describe('/metrics', () => {
   let gateway: Gateway;
   let session: RawSession;
+  let mortal: ScriptedBackend;
 
   beforeAll(async () => {
+    mortal = await ScriptedBackend.start();
     gateway = await startGateway({
-      mcpServers: { s: { ...backend.stdio(), timeoutMs: 300, queue: 7 }, dead: { command: 'false' } },
+      mcpServers: { s: { ...backend.stdio(), timeoutMs: 300 }, mortal: mortal.stdio() },
       admin: { token: ADMIN_TOKEN },
     });
     await gateway.listed({ tools: ['s'] });
@@ -56,7 +58,7 @@ describe('/metrics', () => {
       const answer = await exchange(gateway.urlOf(path), { headers: { ...REMOTE, ...headers } });
       expect(answer.status).toBe(status);
       expect(answer.text.includes('mcp_backend_up') || answer.text.includes('server:s')).toBe(status === 200);
-      if (status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Bearer /);
+      expect(answer.headers['www-authenticate'] !== undefined).toBe(status === 401);
     }
   });
 
@@ -124,11 +126,14 @@ describe('/metrics', () => {
   });
 
   it('counts the restarts of a server', async () => {
+    const labels = { server_id: 'mortal' };
     const restarts = async (): Promise<number> =>
-      (await scrape(gateway)).value('gatehouse_backend_restarts_total', { server_id: 's' })!;
+      (await scrape(gateway)).value('gatehouse_backend_restarts_total', labels)!;
+    await until('it was started', () => mortal.links.length === 1);
     const before = await restarts();
-    process.kill(backend.links.findLast(({ isOpen }) => isOpen)!.pid!, 'SIGKILL');
-    await until('it is back', async () => (await restarts()) === before + 1);
+    process.kill(mortal.link.pid!, 'SIGKILL');
+    await until('it is back', async () => (await restarts()) > before);
+    expect(await restarts()).toBe(before + 1);
   });
 
   it('counts notifications by their kind, delivered and coalesced', async () => {
@@ -157,9 +162,9 @@ describe('/metrics', () => {
 
   it('counts requests whose credentials are not valid, by the reason', async () => {
     const hash = `sha256:${'0'.repeat(64)}`;
-    const guarded = await startGateway({ auth: { apiKeys: [{ id: 'ci', hash }] } });
+    const guarded = await startGateway({ auth: { apiKeys: [{ id: 'ci', hash, projects: ['*'] }] } });
     await postMessage(guarded.url, {});
-    await postMessage(guarded.url, {}, { authorization: 'Basic abc' });
+    await postMessage(guarded.url, {}, { authorization: 'Bearer a b' });
     for (let i = 0; i < 2; i++) await postMessage(guarded.url, {}, { authorization: `Bearer guess-${i}` });
     const now = await scrape(guarded);
     const failures = ['missing', 'malformed', 'invalid', 'expired'].map((reason) =>
@@ -246,10 +251,7 @@ describe('the series of /metrics', () => {
   }, 30_000);
 
   it('of a server that is removed are gone, and the others stay', async () => {
-    const stateDir = (name: string): object => ({
-      mcpServers: { [name]: backend.stdio(), stays: backend.stdio() },
-    });
-    const file = writeConfig(stateDir('goes'));
+    const file = writeConfig({ mcpServers: { goes: backend.stdio(), stays: backend.stdio() } });
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
     await gateway.listed({ tools: ['goes', 'stays'] });

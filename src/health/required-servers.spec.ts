@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Backend } from '../backends/backend.js';
+import type { Backends } from '../backends/backends.service.js';
+import type { DesiredServers } from '../backends/desired-servers.js';
+import { RequiredServers } from './required-servers.js';
+
+class Servers {
+  readonly current = new Map([
+    ['a', { enabled: true }],
+    ['b', { enabled: true }],
+  ]);
+  private tell: (backend: Backend) => void = () => {};
+  readonly backends = {
+    onStateChange: (listener: (backend: Backend) => void) => (this.tell = listener),
+  } as unknown as Backends;
+
+  require(...requireServers: string[]): RequiredServers {
+    const required = new RequiredServers(
+      { requireServers },
+      this as unknown as DesiredServers,
+      this.backends,
+    );
+    required.onModuleInit();
+    return required;
+  }
+
+  becomes(id: string, state: string): void {
+    this.tell({ id, status: () => ({ state }) } as unknown as Backend);
+  }
+}
+
+describe('RequiredServers', () => {
+  it('are none unless the configuration names some', () => {
+    expect(new Servers().require().wereConnected).toBe(true);
+  });
+
+  it('must each have been connected once', () => {
+    const servers = new Servers();
+    const required = servers.require('a', 'b');
+    servers.becomes('a', 'retrying');
+    servers.becomes('b', 'ready');
+    expect(required.wereConnected).toBe(false);
+    servers.becomes('a', 'ready');
+    expect(required.wereConnected).toBe(true);
+  });
+
+  it('may be lost later', () => {
+    const servers = new Servers();
+    const required = servers.require('a');
+    servers.becomes('a', 'ready');
+    servers.becomes('a', 'crash-loop');
+    expect(required.wereConnected).toBe(true);
+  });
+
+  it('are not waited for once an operator has disabled them', () => {
+    const servers = new Servers();
+    const required = servers.require('a');
+    servers.current.set('a', { enabled: false });
+    expect(required.wereConnected).toBe(true);
+  });
+});

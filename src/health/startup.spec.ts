@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { deferred, until } from '../../test/kit/until.js';
+import type { Backends } from '../backends/backends.service.js';
+import { Startup } from './startup.js';
+
+const startupOf = (...servers: Promise<void>[]): Startup => {
+  const startup = new Startup({
+    all: () => servers.map((settled) => ({ settled: () => settled })),
+  } as unknown as Backends);
+  startup.onApplicationBootstrap();
+  return startup;
+};
+
+describe('Startup', () => {
+  it('is complete without servers', async () => {
+    const startup = startupOf();
+    expect(await until('it is complete', () => startup.isComplete)).toBe(true);
+  });
+
+  it('is complete once every server was asked', async () => {
+    const [one, two] = [deferred(), deferred()];
+    const startup = startupOf(one.promise, two.promise);
+    one.resolve();
+    await new Promise(setImmediate);
+    expect(startup.isComplete).toBe(false);
+    two.resolve();
+    await until('it is complete', () => startup.isComplete);
+  });
+});

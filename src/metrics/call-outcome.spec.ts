@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError, RemoteError, serverUnavailable, type ErrorKind } from '../core/errors.js';
+import { JsonText } from '../core/json-text.js';
+import { outcomeOfFailure, outcomeOfResult } from './call-outcome.js';
+
+describe('the outcome of a call', () => {
+  it.each([
+    ['{"content":[]}', 'ok'],
+    ['{"content":[],"isError":false}', 'ok'],
+    ['{"content":[],"isError":true}', 'tool_error'],
+    ['{ "isError" : true, "content": [] }', 'tool_error'],
+    ['{"structuredContent":{"isError":true},"content":[]}', 'ok'],
+    ['{"content":[{"type":"text","text":"\\"isError\\":true"}]}', 'ok'],
+  ])('that has the result %s is %s', (text, outcome) => {
+    expect(outcomeOfResult(new JsonText(text))).toBe(outcome);
+  });
+
+  it.each<[ErrorKind, string]>([
+    ['timeout', 'timeout'],
+    ['overloaded', 'overloaded'],
+    ['cancelled', 'cancelled'],
+    ['internal', 'error'],
+  ])('that failed by %s is %s', (kind, outcome) => {
+    expect(outcomeOfFailure(new GatewayError(kind, 'no'))).toBe(outcome);
+  });
+
+  it('tells a server that is away from one that answers with an error', () => {
+    expect(outcomeOfFailure(serverUnavailable('s', 'it is down'))).toBe('unavailable');
+    expect(outcomeOfFailure(new RemoteError(-1, 'no', '{}'))).toBe('error');
+    expect(outcomeOfFailure('whatever')).toBe('error');
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { Scrape } from '../../test/kit/scrape.js';
+import { Metrics } from './metrics.js';
+import { notificationKind } from './notification-kind.js';
+
+const scrape = async (metrics: Metrics): Promise<Scrape> => new Scrape(await metrics.text());
+
+describe('Metrics', () => {
+  it('times requests by method and outcome; a method without a handler becomes no label', async () => {
+    const metrics = new Metrics();
+    metrics.requestEnded('tools/call', true, 'ok', 0.2);
+    metrics.requestEnded('tools/call', true, 'ok', 0.3);
+    metrics.requestEnded('made/up', false, 'error', 0.001);
+    const now = await scrape(metrics);
+    const labels = { method: 'tools/call', outcome: 'ok' };
+    expect(now.value('mcp_request_duration_seconds_count', labels)).toBe(2);
+    expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeCloseTo(0.5);
+    expect(now.value('mcp_request_duration_seconds_bucket', { ...labels, le: '0.25' })).toBe(1);
+    expect(now.value('mcp_request_duration_seconds_count', { method: '_other', outcome: 'error' })).toBe(1);
+    expect(JSON.stringify(now.samples)).not.toContain('made/up');
+  });
+
+  it('shows the same value however often it is read', async () => {
+    const metrics = new Metrics();
+    metrics.toolCalled('s', 'ok');
+    await scrape(metrics);
+    expect((await scrape(metrics)).value('mcp_tool_calls_total', { server_id: 's', outcome: 'ok' })).toBe(1);
+  });
+
+  it('has every bounded series from the start, so that the first event is seen as growth', async () => {
+    const now = await scrape(new Metrics());
+    expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(0);
+    expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(0);
+    expect(now.value('mcp_notifications_total', { kind: 'resources/updated', outcome: 'dropped' })).toBe(0);
+    expect(now.value('mcp_subscription_events_total')).toBe(0);
+    expect(now.value('mcp_active_subscriptions')).toBe(0);
+  });
+
+  it('counts what happens', async () => {
+    const metrics = new Metrics();
+    metrics.notified('progress', 'coalesced');
+    metrics.streamEnded('stuck');
+    metrics.authFailed('expired');
+    metrics.auditNotWritten();
+    metrics.subscriptionEvent();
+    metrics.activeSubscriptions = () => 7;
+    const now = await scrape(metrics);
+    expect(now.value('mcp_notifications_total', { kind: 'progress', outcome: 'coalesced' })).toBe(1);
+    expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(1);
+    expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(1);
+    expect(now.value('gatehouse_audit_write_failures_total')).toBe(1);
+    expect(now.value('mcp_subscription_events_total')).toBe(1);
+    expect(now.value('mcp_active_subscriptions')).toBe(7);
+  });
+
+  it('forgets servers that are gone, also when one of their calls ends later', async () => {
+    const metrics = new Metrics();
+    const servers = new Set(['stays', 'goes']);
+    metrics.keepServers((server) => servers.has(server));
+    for (const server of servers) {
+      metrics.toolCalled(server, 'ok');
+      metrics.resourceRead(server, 'text/plain', 'ok');
+    }
+    servers.delete('goes');
+    for (let i = 0; i < 2; i++) {
+      const now = await scrape(metrics);
+      expect(now.seriesOf('mcp_tool_calls_total')).toEqual([{ server_id: 'stays', outcome: 'ok' }]);
+      expect(now.seriesOf('mcp_resource_reads_total')).toHaveLength(1);
+      metrics.toolCalled('goes', 'ok');
+    }
+  });
+
+  it('shows resource reads under the alias with the same values', async () => {
+    const metrics = new Metrics();
+    metrics.exposeAlias();
+    metrics.resourceRead('db', 'text/plain; charset=utf-8', 'ok');
+    metrics.resourceRead('db', 'text/plain', 'ok');
+    metrics.resourceRead('db', undefined, 'timeout');
+    const now = await scrape(metrics);
+    const canonical = now.samples.filter(({ name }) => name === 'mcp_resource_reads_total');
+    const alias = now.samples.filter(({ name }) => name === 'mcpResourceReadsTotal');
+    expect(canonical.map(({ labels, value }) => [...Object.values(labels), value])).toEqual([
+      ['db', 'text/plain', 'ok', 2],
+      ['db', '_none', 'timeout', 1],
+    ]);
+    expect(alias.map(({ labels, value }) => [...Object.values(labels), value])).toEqual(
+      canonical.map(({ labels, value }) => [...Object.values(labels), value]),
+    );
+    expect(Object.keys(alias[0]!.labels)).toEqual(['serverId', 'mimeType', 'status']);
+  });
+
+  it('reads what it exposes at every scrape: what is gone is gone', async () => {
+    const metrics = new Metrics();
+    const sizes = new Map([['a', 1]]);
+    const family = { name: 'gatehouse_size', help: 'A size.', labelNames: ['of'] };
+    metrics.expose({ type: 'gauge', ...family }, () => Array.from(sizes, ([of, size]) => [{ of }, size]));
+    expect((await scrape(metrics)).seriesOf('gatehouse_size')).toEqual([{ of: 'a' }]);
+    sizes.delete('a');
+    expect((await scrape(metrics)).seriesOf('gatehouse_size')).toEqual([]);
+  });
+
+  it("follows Prometheus' rules for names", async () => {
+    const metrics = new Metrics();
+    metrics.toolCalled('s', 'ok');
+    metrics.resourceRead('s', 'a/b', 'ok');
+    metrics.requestEnded('ping', true, 'ok', 0.1);
+    expect((await scrape(metrics)).problems()).toEqual([]);
+  });
+});
+
+describe('the kind of a notification', () => {
+  it.each([
+    ['notifications/tools/list_changed', 'tools/list_changed'],
+    ['notifications/resources/updated', 'resources/updated'],
+    ['notifications/message', 'message'],
+    ['notifications/progress', 'progress'],
+    ['notifications/made/up', '_other'],
+    ['message', '_other'],
+  ])('of %s is %s', (method, kind) => {
+    expect(notificationKind(method)).toBe(kind);
+  });
+});

@@ -1,0 +1,310 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { hashOf } from '../../src/config/api-key-config.js';
+import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { exchange, type RawResponse } from '../kit/http.js';
+import { OidcIssuer } from '../kit/oidc-issuer.js';
+import { BOTH_TYPES, postMessage, RawSession, textIn } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until, within } from '../kit/until.js';
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const key = (id: string, projects: string[], more: object = {}): object => ({
+  id,
+  hash: hashOf(`key-of-${id}`),
+  projects,
+  ...more,
+});
+const of = (id: string): Record<string, string> => bearer(`key-of-${id}`);
+
+const PARAMS = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+const initialize = (url: string, headers: Record<string, string> = {}): Promise<RawResponse> =>
+  postMessage(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params: PARAMS }, headers);
+
+const PROJECTS = { red: { servers: ['left'] }, blue: { servers: ['right'] } };
+
+async function scripted(): Promise<ScriptedBackend> {
+  return (await ScriptedBackend.start()).tool('t', () => text('done'));
+}
+
+describe('API keys', () => {
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    const [left, right] = await Promise.all([scripted(), scripted()]);
+    const apiKeys = [
+      key('all', ['*']),
+      key('red', ['red']),
+      key('blue', ['blue']),
+      key('none', []),
+      key('old', ['*'], { expires: '2020-01-01' }),
+      key('young', ['*'], { expires: '2999-01-01' }),
+    ];
+    gateway = await startGateway({
+      mcpServers: { left: left.http, right: right.http },
+      projects: PROJECTS,
+      auth: { apiKeys },
+    });
+    await gateway.listed({ tools: ['left', 'right'] }, of('all'));
+  }, 30_000);
+
+  const toolsOf = async (id: string, path = '/mcp'): Promise<string[]> => {
+    const session = await RawSession.open(gateway.urlOf(path), { headers: of(id) });
+    return (await session.list('tools')).map(({ name }) => name);
+  };
+
+  it.each<[string, Record<string, string>]>([
+    ['none', {}],
+    ['a wrong one', bearer('key-of-nobody')],
+    ['one that expired', of('old')],
+    ['its hash', bearer(hashOf('key-of-all'))],
+    ['a longer one', bearer('key-of-all-')],
+    ['an empty one', { authorization: 'Bearer ' }],
+    ['another scheme', { authorization: `Basic ${Buffer.from('key-of-all:').toString('base64')}` }],
+    ['another header', { 'x-api-key': 'key-of-all', cookie: 'token=key-of-all' }],
+  ])('let nobody in with %s, whatever is asked', async (_what, headers) => {
+    const { id } = await RawSession.open(gateway.url, { headers: of('all') });
+    const inSession = { ...headers, 'mcp-session-id': id, accept: BOTH_TYPES };
+    const refused = [
+      await initialize(gateway.url, headers),
+      await initialize(gateway.urlOf('/projects/red/mcp'), headers),
+      await postMessage(gateway.url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, inSession),
+      await exchange(gateway.url, { headers: inSession }),
+      await exchange(gateway.url, { method: 'DELETE', headers: inSession }),
+    ];
+    for (const { status, headers: answered, text: body } of refused) {
+      expect(status).toBe(401);
+      expect(answered['www-authenticate']).toMatch(/^Bearer realm="gatehouse"/);
+      expect(body).not.toMatch(/left|right/);
+    }
+  });
+
+  it.each(['access_token', 'token', 'key', 'api_key', 'authorization'])(
+    'in the query string count for nothing: %s',
+    async (name) => {
+      const { status } = await initialize(`${gateway.url}?${name}=key-of-all`);
+      expect(status).toBe(401);
+    },
+  );
+
+  it('let in who has one that is valid', async () => {
+    expect(await toolsOf('all')).toEqual(['left__t', 'right__t']);
+    expect(await toolsOf('young')).toEqual(['left__t', 'right__t']);
+  });
+
+  it('show the projects they were granted, and nothing else', async () => {
+    expect(await toolsOf('red')).toEqual(['left__t']);
+    expect(await toolsOf('red', '/projects/red/mcp')).toEqual(['left__t']);
+    expect(await toolsOf('none')).toEqual([]);
+    const session = await RawSession.open(gateway.url, { headers: of('red') });
+    expect((await session.callTool('right__t')).error?.message).toBe('Unknown tool: right__t');
+    const { text: body } = await initialize(gateway.urlOf('/projects/blue/mcp'), of('red'));
+    expect(body).toContain('Unknown project: blue');
+  });
+
+  it('hold their sessions: to another valid key a stolen session does not exist', async () => {
+    const victim = await RawSession.open(gateway.url, { headers: of('red') });
+    const stream = await victim.listen();
+    const stolen = { ...of('blue'), 'mcp-session-id': victim.id, accept: BOTH_TYPES };
+    const made = { ...stolen, 'mcp-session-id': 'x'.repeat(victim.id.length) };
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const answers = async (headers: Record<string, string>): Promise<RawResponse[]> => [
+      await postMessage(gateway.url, list, headers),
+      await exchange(gateway.url, { headers }),
+      await exchange(gateway.url, { headers: { ...headers, 'last-event-id': '1' } }),
+      await exchange(gateway.url, { method: 'DELETE', headers }),
+    ];
+    const [seen, unseen] = [await answers(stolen), await answers(made)];
+    expect(seen.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(seen.map(({ text: body }) => body)).toEqual(unseen.map(({ text: body }) => body));
+    expect(stream.isOver).toBe(false);
+    expect(textIn(await victim.callTool('left__t'))).toBe('done');
+  });
+});
+
+describe('a key that is taken away while the gateway runs', () => {
+  it('opens nothing from the next request on, and its streams end, but no others do', async () => {
+    const backend = await scripted();
+    backend.tool('wait', () => undefined);
+    const file = writeConfig({
+      mcpServers: { s: backend.http },
+      auth: { apiKeys: [key('a', ['*']), key('b', ['*'])] },
+    });
+    const gateway = launchGateway(['--config', file]);
+    await gateway.listening();
+    await gateway.listed({ tools: ['s'] }, of('a'));
+    const [gone, stays] = await Promise.all(
+      ['a', 'b'].map((id) => RawSession.open(gateway.url, { headers: of(id) })),
+    );
+    const [ending, going] = await Promise.all([gone!.listen(), stays!.listen()]);
+    const call = gone!.callTool('s__wait').then(
+      ({ error }) => error?.code,
+      () => 'cut off',
+    );
+    await until('the call is under way', () => backend.inFlight === 1);
+
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(`${file}.new`, JSON.stringify({ ...config, auth: { apiKeys: [key('b', ['*'])] } }));
+    renameSync(`${file}.new`, file);
+
+    await ending.over();
+    expect([-31099, 'cut off']).toContain(await within('the call to end', call));
+    await until('the backend was told', () => backend.inFlight === 0);
+    expect((await initialize(gateway.url, of('a'))).status).toBe(401);
+    expect((await gone!.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
+    expect(going.isOver).toBe(false);
+    expect((await stays!.request('ping')).result).toEqual({});
+  });
+});
+
+describe('tokens of an issuer', () => {
+  const AUDIENCE = 'https://gateway.example/mcp';
+  let issuer: OidcIssuer;
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    const [left, right] = await Promise.all([scripted(), scripted()]);
+    issuer = await OidcIssuer.start();
+    issuer.projects = ['red'];
+    gateway = await startGateway({
+      mcpServers: { left: left.http, right: right.http },
+      projects: PROJECTS,
+      auth: { jwt: { issuer: issuer.url, audience: AUDIENCE }, apiKeys: [key('all', ['*'])] },
+    });
+    await gateway.listed({ tools: ['left', 'right'] }, of('all'));
+  }, 30_000);
+
+  it('let in who comes with one that is valid, into the projects it names', async () => {
+    const headers = bearer(await issuer.token(AUDIENCE));
+    const session = await RawSession.open(gateway.url, { headers });
+    expect((await session.list('tools')).map(({ name }) => name)).toEqual(['left__t']);
+    expect(textIn(await session.callTool('left__t'))).toBe('done');
+    expect((await initialize(gateway.urlOf('/projects/blue/mcp'), headers)).text).toContain(
+      'Unknown project',
+    );
+  });
+
+  it('hold a session over a refresh, and give it to nobody else', async () => {
+    const session = await RawSession.open(gateway.url, { headers: bearer(await issuer.token(AUDIENCE)) });
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const refreshed = await session.post(ping, bearer(await issuer.token(AUDIENCE)));
+    expect(refreshed.status).toBe(200);
+    const claims = { aud: AUDIENCE, sub: 'somebody else', exp: Math.floor(Date.now() / 1000) + 60 };
+    expect((await session.post(ping, bearer(await issuer.forge({ claims })))).status).toBe(404);
+    expect((await session.post(ping, of('all'))).status).toBe(404);
+  });
+
+  it('narrow what an open stream hears when a refresh brings fewer grants', async () => {
+    const claims = { aud: AUDIENCE, sub: 's', exp: Math.floor(Date.now() / 1000) + 60 };
+    const both = await issuer.forge({ claims: { ...claims, projects: ['red', 'blue'] } });
+    const session = await RawSession.open(gateway.url, { headers: bearer(both) });
+    const stream = await session.listen();
+    const blue = await issuer.forge({ claims: { ...claims, projects: ['blue'] } });
+    await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, bearer(blue));
+    await stream.message('the change', ({ method }) => method === 'notifications/tools/list_changed');
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['for another audience', () => issuer.token('https://other.example/mcp')],
+    ['that expired', () => issuer.forge({ claims: { aud: AUDIENCE, exp: 1_000_000_000 } })],
+    [
+      'of another issuer',
+      () => issuer.forge({ claims: { aud: AUDIENCE, iss: 'https://evil.example', exp: 9e9 } }),
+    ],
+    [
+      'without a signature',
+      async () => `${(await issuer.token(AUDIENCE)).split('.').slice(0, 2).join('.')}.`,
+    ],
+  ])('let nobody in with one %s', async (_what, make) => {
+    const { status, headers } = await initialize(gateway.url, bearer(await make()));
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toContain('error="invalid_token"');
+  });
+
+  it('are asked for where the metadata say it (RFC 9728)', async () => {
+    const { status, headers } = await initialize(gateway.url);
+    expect(status).toBe(401);
+    const metadata = 'https://gateway.example/.well-known/oauth-protected-resource/mcp';
+    expect(headers['www-authenticate']).toBe(`Bearer resource_metadata="${metadata}"`);
+    for (const path of ['', '/mcp']) {
+      const answer = await exchange(gateway.urlOf(`/.well-known/oauth-protected-resource${path}`));
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(answer.text)).toMatchObject({
+        resource: AUDIENCE,
+        authorization_servers: [issuer.url],
+        bearer_methods_supported: ['header'],
+      });
+    }
+  });
+
+  it('appear in no log line', async () => {
+    const token = await issuer.token('https://other.example/mcp');
+    await initialize(gateway.url, bearer(token));
+    await gateway.logged({ message: 'token refused' });
+    const written = JSON.stringify(gateway.logs);
+    for (const part of token.split('.')) expect(written).not.toContain(part);
+    expect(written).not.toContain('key-of-all');
+  });
+});
+
+describe('what a client sends to prove who it is', () => {
+  it.each(['http', 'sse'] as const)(
+    'reaches no server, and neither does any other header (%s)',
+    async (kind) => {
+      const backend = await scripted();
+      backend.tool('talk', (call) => {
+        call.notify('notifications/message', { level: 'error', data: 'x' });
+        return text('said');
+      });
+      const gateway = await startGateway({
+        mcpServers: {
+          s: { ...backend[kind], headers: { authorization: 'Bearer of-the-config' } },
+          own: { ...backend[kind], isolation: 'session' },
+        },
+        auth: { apiKeys: [key('a', ['*'])] },
+      });
+      await gateway.listed({ tools: ['s', 'own'] }, of('a'));
+      const headers = {
+        ...of('a'),
+        cookie: 'session=of-the-client',
+        'x-api-key': 'of-the-client',
+        'x-forwarded-for': '203.0.113.7',
+        'x-of-the-client': '1',
+        'proxy-authorization': 'Basic of-the-client',
+      };
+      const session = await RawSession.open(gateway.url, { headers });
+      const stream = await session.listen();
+      for (const server of ['s', 'own']) {
+        expect(textIn(await session.callTool(`${server}__t`))).toBe('done');
+        expect(textIn(await session.callTool(`${server}__talk`))).toBe('said');
+      }
+      expect((await session.end()).status).toBe(200);
+      await stream.over();
+      await gateway.stop();
+
+      const { requests } = backend.front;
+      const verbs = kind === 'http' ? ['DELETE', 'GET', 'POST'] : ['GET', 'POST'];
+      expect([...new Set(requests.map(({ method }) => method))].toSorted()).toEqual(verbs);
+      const arrived = JSON.stringify(requests);
+      expect(arrived).not.toMatch(/key-of-a|of-the-client|203\.0\.113\.7/);
+      expect(arrived).not.toContain(session.id);
+      const credentials = new Set(requests.map((request) => request.headers.authorization));
+      expect(credentials).toEqual(new Set([undefined, 'Bearer of-the-config']));
+    },
+  );
+});
+
+describe('a gateway that would listen beyond loopback without authentication', () => {
+  it.each(['0.0.0.0', '::'])('does not start, and names the key: %s', async (host) => {
+    const gateway = launchGateway(['--config', writeConfig({ http: { host } })]);
+    const { code } = await within('it to give up', gateway.exited);
+    expect({ code, stdout: gateway.stdout }).toEqual({ code: 2, stdout: '' });
+    expect(gateway.stderr).toMatch(/^ {2}http\.host: .*auth/m);
+  });
+
+  it('starts with keys, also with none of them left, which lets nobody in', async () => {
+    const gateway = await startGateway({ http: { host: '0.0.0.0' }, auth: { apiKeys: [] } });
+    const url = gateway.url.replace(/\/\/[^:]+/, '//127.0.0.1');
+    expect((await initialize(url, of('a'))).status).toBe(401);
+  });
+});

@@ -1,0 +1,337 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { hashOf } from '../../src/config/api-key-config.js';
+import { canaryServer } from '../kit/canary-server.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { bodyOf, openExchange, type RawRequest } from '../kit/http.js';
+import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until, within } from '../kit/until.js';
+
+const SIDES = ['x', 'y'] as const;
+type SideName = (typeof SIDES)[number];
+const otherOf = (side: SideName): SideName => (side === 'x' ? 'y' : 'x');
+
+/** What must never reach the other side: a word in everything its servers say, and one in everything its clients say. */
+const serverCanary = (side: SideName): string => `canary-of-the-servers-of-${side}-7f3a`;
+const clientCanary = (side: SideName): string => `canary-of-the-clients-of-${side}-91bc`;
+
+const TOOLS = ['echo', 'fail', 'talk', 'ask', 'break'];
+const PROMPT = 'greet';
+
+/** A client of one side: its session, and every byte it was ever sent. */
+class Client {
+  readonly chunks: string[] = [];
+  readonly cursors: string[] = [];
+  readonly eventIds: string[] = [];
+  private checked = 0;
+
+  private constructor(
+    readonly side: SideName,
+    readonly session: RawSession,
+    private readonly gateway: Gateway,
+  ) {}
+
+  static async open(gateway: Gateway, side: SideName, path: string): Promise<Client> {
+    const session = await RawSession.open(gateway.urlOf(path), {
+      headers: { authorization: `Bearer key-${side}` },
+      capabilities: { sampling: {}, elicitation: {} },
+    });
+    const client = new Client(side, session, gateway);
+    client.chunks.push(JSON.stringify(session.initializeResult));
+    await session.request('logging/setLevel', { level: 'debug' });
+    const standing = await openExchange(session.url, {
+      headers: {
+        accept: 'text/event-stream',
+        'mcp-session-id': session.id,
+        authorization: `Bearer key-${side}`,
+      },
+    });
+    standing.setEncoding('utf8').on('data', (chunk: string) => client.take(chunk));
+    return client;
+  }
+
+  get text(): string {
+    return this.chunks.join('');
+  }
+
+  /** Sends something with this side's key, and keeps all that comes back: the head and the body. */
+  async send(path: string, asked: RawRequest): Promise<void> {
+    const headers = { ...asked.headers, authorization: `Bearer key-${this.side}` };
+    const response = await openExchange(this.gateway.urlOf(path), { ...asked, headers });
+    this.take(JSON.stringify([response.statusCode, response.rawHeaders]));
+    // A stream that stays open has shown enough.
+    const body = await within('an answer', Promise.race([bodyOf(response), pause(200)]), 5000).catch(
+      () => '',
+    );
+    if (body === undefined) response.destroy();
+    else this.take(body);
+  }
+
+  /** What came since the last look, and enough of what came before to find a word in two parts. */
+  news(): string {
+    const whole = this.text;
+    const from = Math.max(0, this.checked - 100);
+    this.checked = whole.length;
+    return whole.slice(from);
+  }
+
+  private take(chunk: string): void {
+    this.chunks.push(chunk);
+    for (const [, cursor] of chunk.matchAll(/"nextCursor":"([^"]+)"/g)) this.cursors.push(cursor!);
+    for (const [, id] of chunk.matchAll(/^id: ?(.+)$/gm)) this.eventIds.push(id!);
+  }
+}
+
+const pause = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
+
+const METHODS = [
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+];
+
+const name = fc
+  .tuple(
+    fc.constantFrom('', 'x-http__', 'x-stdio__', 'y-http__', 'y-stdio__', 'common__', 'none__'),
+    fc.constantFrom(...TOOLS, PROMPT, 'added_x', 'added_y', '__proto__'),
+  )
+  .map((parts) => parts.join(''));
+
+const project = fc.constantFrom('x', 'y', 'common', 'nope', '', '*');
+const side = fc.constantFrom(...SIDES);
+const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, value);
+
+/** Anything a client may try; `of` is where it has ids and cursors from. */
+const attempt = fc.record({
+  side,
+  client: fc.nat(1),
+  of: side,
+  verb: fc.oneof({ weight: 12, arbitrary: fc.constant('POST') }, fc.constantFrom('GET', 'DELETE')),
+  path: fc.oneof(
+    { weight: 5, arbitrary: fc.constant('/mcp') },
+    fc.constantFrom('/projects/x/mcp', '/projects/y/mcp', '/projects/nope/mcp'),
+  ),
+  header: seldom(project),
+  takesSession: fc.boolean(),
+  method: fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...METHODS) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom('tools/call', 'tools/list', 'prompts/get', 'completion/complete'),
+    },
+  ),
+  name,
+  cursor: seldom(fc.nat(50)),
+  meta: seldom(fc.record({ projectId: seldom(project), 'io.gatehouse/projectId': seldom(project) })),
+  progressToken: seldom(fc.nat(3)),
+  id: fc.nat(9),
+  isAnswer: fc.nat(9).map((roll) => roll === 0),
+});
+type Attempt = typeof attempt extends fc.Arbitrary<infer T> ? T : never;
+
+/** What the servers of a side do unasked. */
+const event = fc.record({ side, transport: fc.constantFrom('http', 'stdio'), what: fc.nat(3) });
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
+
+describe('two projects with servers that mirror each other', () => {
+  let gateway: Gateway;
+  const servers = new Map<string, ScriptedBackend>();
+  const clients: Record<SideName, Client[]> = { x: [], y: [] };
+  let turn = 0;
+
+  beforeAll(async () => {
+    for (const one of SIDES)
+      for (const transport of ['http', 'stdio'])
+        servers.set(`${one}-${transport}`, await canaryServer(serverCanary(one)));
+    // One that both may use: what one client sent must not come out at another.
+    const common = await ScriptedBackend.start();
+    common
+      .tool('echo', (call) => text(call.text))
+      .tool('talk', async (call) => {
+        call.notify('notifications/message', { level: 'error', data: call.params });
+        await new Promise((resolve) => setTimeout(resolve, 3));
+        return text(call.text);
+      });
+    servers.set('common', common);
+    const entries = [...servers].map(([id, server]) => [
+      id,
+      id.endsWith('http') ? server.http : server.stdio(),
+    ]);
+    const members = (one: SideName): object => ({ servers: [`${one}-http`, `${one}-stdio`, 'common'] });
+    gateway = await startGateway({
+      mcpServers: Object.fromEntries(entries) as Record<string, object>,
+      projects: { x: members('x'), y: members('y') },
+      auth: { apiKeys: SIDES.map((id) => ({ id, hash: hashOf(`key-${id}`), projects: [id] })) },
+      limits: { pageSize: 2 },
+    });
+    for (const one of SIDES) {
+      const ids = [`${one}-http`, `${one}-stdio`];
+      await gateway.listed(
+        { tools: [...ids, 'common'], prompts: ids },
+        { authorization: `Bearer key-${one}` },
+      );
+      for (const path of [`/projects/${one}/mcp`, '/mcp'])
+        clients[one].push(await Client.open(gateway, one, path));
+    }
+  }, 30_000);
+
+  function paramsOf(given: Attempt, from: Client): object {
+    const { progressToken, meta } = given;
+    return {
+      name: given.name,
+      arguments: { mine: clientCanary(given.side) },
+      ref: { type: 'ref/prompt', name: given.name },
+      argument: { name: 'a', value: clientCanary(given.side) },
+      uri: `resource://${given.name}`,
+      level: 'debug',
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      requestId: given.id,
+      progressToken: given.id,
+      ...(given.cursor === undefined ? {} : { cursor: from.cursors[given.cursor % from.cursors.length] }),
+      ...(meta || progressToken !== undefined ? { _meta: { ...meta, progressToken } } : {}),
+    };
+  }
+
+  async function make(given: Attempt): Promise<void> {
+    const own = clients[given.side][given.client]!;
+    const from = clients[given.of][given.client]!;
+    const session = given.takesSession ? from.session.id : own.session.id;
+    // Its own session is to stay, and so is its stream.
+    if (given.verb !== 'POST' && session === own.session.id) return;
+    const { method } = given;
+    const isNotification = method.startsWith('notifications/');
+    // Ids in flight at once must differ within a session, or one is refused for that alone.
+    const id = isNotification ? {} : { id: given.id < 5 ? ++turn : given.id };
+    const result = { role: 'assistant', content: clientCanary(given.side) };
+    const body = given.isAnswer
+      ? { jsonrpc: '2.0', id: given.id, result }
+      : { jsonrpc: '2.0', ...id, method, params: paramsOf(given, from) };
+    const headers: Record<string, string> = {
+      accept: given.verb === 'GET' ? 'text/event-stream' : BOTH_TYPES,
+      'content-type': 'application/json',
+      ...(method === 'initialize' && given.verb === 'POST' ? {} : { 'mcp-session-id': session }),
+      ...(given.header === undefined ? {} : { 'x-gatehouse-project': given.header }),
+    };
+    const lastEventId = from.eventIds.at(-1);
+    if (given.verb === 'GET' && lastEventId !== undefined) headers['last-event-id'] = lastEventId;
+    await own.send(given.path, {
+      method: given.verb,
+      headers,
+      ...(given.verb === 'POST' ? { body: JSON.stringify(body) } : {}),
+    });
+  }
+
+  function happen({ side: one, transport, what }: Event): void {
+    const server = servers.get(`${one}-${transport}`)!;
+    const canary = serverCanary(one);
+    if (what === 0)
+      server.announce('notifications/message', { level: 'error', logger: canary, data: canary });
+    if (what === 1)
+      server.announce('notifications/progress', { progressToken: 1, progress: 1, message: canary });
+    if (what === 2) server.announce('notifications/made/up', { canary });
+    if (what === 3) {
+      server.tool(
+        `added_${one}`,
+        () => text(canary),
+        JSON.stringify({ name: `added_${one}`, title: `${canary} ${++turn}` }),
+      );
+      server.announce('notifications/tools/list_changed', { canary });
+    }
+  }
+
+  function expectNothingForeign(): void {
+    for (const one of SIDES)
+      for (const client of clients[one]) {
+        const news = client.news();
+        for (const canary of [serverCanary(otherOf(one)), clientCanary(otherOf(one))])
+          if (news.includes(canary))
+            throw new Error(`${canary} reached a client of ${one}: ${around(news, canary)}`);
+      }
+  }
+
+  it('keep every byte to themselves, whatever their clients try and their servers say', async () => {
+    const round = fc.record({
+      attempts: fc.array(attempt, { minLength: 4, maxLength: 16 }),
+      events: fc.array(event, { maxLength: 3 }),
+    });
+    const property = fc.asyncProperty(round, async ({ attempts, events }) => {
+      for (const one of events) happen(one);
+      await Promise.all(attempts.map(make));
+      expectNothingForeign();
+    });
+    await fc.assert(property, { numRuns: 400, interruptAfterTimeLimit: 9000, endOnFailure: true });
+    expect(gateway.isRunning).toBe(true);
+    expect(gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);
+  }, 30_000);
+
+  it('and their clients hear all that is theirs', async () => {
+    for (const one of SIDES) {
+      const canary = serverCanary(one);
+      const [client] = clients[one];
+      const ask = (method: string, params: object): Promise<void> =>
+        client!.send('/mcp', {
+          method: 'POST',
+          headers: {
+            accept: BOTH_TYPES,
+            'content-type': 'application/json',
+            'mcp-session-id': client!.session.id,
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: ++turn, method, params }),
+        });
+      for (const tool of TOOLS)
+        await ask('tools/call', { name: `${one}-http__${tool}`, _meta: { progressToken: 'p' } });
+      await ask('tools/list', {});
+      await ask('completion/complete', {
+        ref: { type: 'ref/prompt', name: `${one}-http__${PROMPT}` },
+        argument: { name: 'a', value: '' },
+      });
+      for (const what of [0, 3]) happen({ side: one, transport: 'stdio', what });
+      for (const trace of [
+        `"title":"${canary}"`,
+        `"structuredContent":{"canary":"${canary}"}`,
+        `"code":-32050,"message":"${canary}"`,
+        `"progress":1,"message":"${canary}"`,
+        `"data":["${canary}"`,
+        `"systemPrompt":"${canary}"`,
+        `"values":["${canary}"`,
+        `"instructions":"# ${one}-http\\n\\n${canary}`,
+        `"logger":"${canary}","data":"${canary}"`,
+        'notifications/tools/list_changed',
+      ])
+        await until(`a client of ${one} has seen ${trace}`, () => client!.text.includes(trace), 3000);
+    }
+    expectNothingForeign();
+  });
+
+  it('and no server was told a word of a client of the other side', () => {
+    for (const one of SIDES)
+      for (const transport of ['http', 'stdio']) {
+        const { received } = servers.get(`${one}-${transport}`)!;
+        const told = received.map((message) => message.text).join('\n');
+        expect(told).toContain(clientCanary(one));
+        expect(told).not.toContain(clientCanary(otherOf(one)));
+      }
+  });
+});
+
+const around = (whole: string, word: string): string => {
+  const at = whole.indexOf(word);
+  return whole.slice(Math.max(0, at - 300), at + 200);
+};

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { hashOf } from '../../src/config/api-key-config.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { openExchange } from '../kit/http.js';
+import { BOTH_TYPES } from '../kit/raw-session.js';
+
+/**
+ * Everything that answers somebody who shows no credentials. A route that is not here must not; think twice before
+ * it gets here. Those that do not exist yet need not answer.
+ */
+const PUBLIC = [
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /health/startup',
+  'GET /admin/docs',
+  'GET /admin/v1/openapi.json',
+  'OPTIONS /mcp',
+  'OPTIONS /projects/x/mcp',
+];
+/** The files of the page of the admin API, which hold nothing of this gateway. */
+const PUBLIC_BELOW = '/admin/docs/';
+
+const VERBS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const isPublic = (verb: string, path: string): boolean =>
+  PUBLIC.includes(`${verb === 'HEAD' ? 'GET' : verb} ${path}`) ||
+  ((verb === 'GET' || verb === 'HEAD') && path.startsWith(PUBLIC_BELOW));
+
+/** A path of a route, with something in the place of its parameters. */
+const concrete = (route: string): string => route.replaceAll(/:\w+/g, 'x').replaceAll('*', 'x');
+
+describe('a gateway with authentication', () => {
+  let gateway: Gateway;
+  let paths: string[];
+
+  beforeAll(async () => {
+    const options = { encoding: 'utf8', timeout: 30_000 } as const;
+    const facts = JSON.parse(execFileSync(process.execPath, ['test/kit/app-facts.mjs'], options)) as {
+      routes: string[];
+    };
+    const known = facts.routes.map((route) => concrete(route.slice(route.indexOf(' ') + 1)));
+    const more = ['/mcp', '/projects/x/mcp', '/', '/metrics', '/health', '/admin', '/admin/v1/servers'];
+    paths = [...new Set([...known, ...more])].toSorted();
+    const jwt = { issuer: 'https://issuer.example', audience: 'https://gateway.example/mcp' };
+    const apiKeys = [{ id: 'k', hash: hashOf('key'), projects: ['*'] }];
+    gateway = await startGateway({ projects: { x: { servers: [] } }, auth: { apiKeys, jwt } });
+  }, 60_000);
+
+  /** As it would come through a proxy: a caller that is not on this machine. */
+  async function statusOf(verb: string, path: string, headers: Record<string, string> = {}): Promise<number> {
+    const hasBody = ['POST', 'PUT', 'PATCH'].includes(verb);
+    const response = await openExchange(gateway.urlOf(path), {
+      method: verb,
+      headers: {
+        accept: `${BOTH_TYPES}, */*`,
+        'x-forwarded-for': '203.0.113.7',
+        forwarded: 'for=203.0.113.7',
+        ...(hasBody && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(hasBody && { body: INITIALIZE }),
+    });
+    response.destroy();
+    return response.statusCode!;
+  }
+
+  it('has routes to walk', () => {
+    expect(paths).toEqual(expect.arrayContaining(['/mcp', '/health/live']));
+    expect(paths.length).toBeGreaterThan(8);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['none', {}],
+    ['a wrong one', { authorization: 'Bearer wrong' }],
+    [
+      'those of an internal header',
+      { 'x-user': 'admin', 'x-forwarded-user': 'admin', 'x-remote-user': 'admin' },
+    ],
+  ])('answers nobody without credentials but where it is public: %s', async (_what, headers) => {
+    const open: string[] = [];
+    for (const path of paths)
+      for (const verb of VERBS) {
+        const status = await statusOf(verb, path, headers);
+        expect([verb, path, status < 500]).toEqual([verb, path, true]);
+        if (status < 300 && !isPublic(verb, path)) open.push(`${verb} ${path} ${status}`);
+      }
+    expect(open).toEqual([]);
+  });
+
+  it('takes the key of a client for nothing of the administration', async () => {
+    const open: string[] = [];
+    for (const path of paths.filter((one) => one.startsWith('/admin')))
+      for (const verb of VERBS) {
+        const status = await statusOf(verb, path, { authorization: 'Bearer key' });
+        if (status < 300 && !isPublic(verb, path)) open.push(`${verb} ${path} ${status}`);
+      }
+    expect(open).toEqual([]);
+  });
+
+  it('is public where it has to be', async () => {
+    const probes = PUBLIC.filter((route) => /health|well-known|OPTIONS/.test(route));
+    for (const route of probes) {
+      const [verb = '', path = ''] = route.split(' ');
+      const status = await statusOf(verb, path);
+      expect([route, status >= 200 && status < 300]).toEqual([route, true]);
+    }
+  });
+});
+
+const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+});

@@ -1,0 +1,176 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { hashOf } from '../../src/config/api-key-config.js';
+import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
+import { BOTH_TYPES, RawSession, textIn } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { serve } from '../kit/serve.js';
+import { until } from '../kit/until.js';
+
+/** Each has its use in its name. What stands around the name is there to be escaped by JSON and by URLs. */
+const canary = (use: string): string => `${use}-canary "${'q'.repeat(16)}" ä&?`;
+const ENV = {
+  ARG: canary('arg'),
+  CHILD: canary('child'),
+  HEADER: 'header-canary-qqqqqqqqqqqqqqqq',
+  URL: 'url-canary/qqqq?qqqqqqq=qqqqq',
+  ADMIN: 'admin-canary-qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq',
+  LATER: canary('later'),
+};
+const KEY = 'key-canary-qqqqqqqqqqqqqqqqqqqqqqqqqqqq';
+const CANARY = /(arg|child|header|url|admin|later|key)-canary/;
+
+const inShell = (script: string): object => ({
+  command: 'sh',
+  args: ['-c', script, '${ARG}'],
+  env: { TOKEN: '${CHILD}' },
+});
+
+/** A way to a server that, once it is broken, refuses everything and repeats all it was sent. */
+class Mirror {
+  isBroken = false;
+
+  constructor(private readonly backend: ScriptedBackend) {}
+
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!this.isBroken) return void this.backend.front.serve(request, response);
+    const { authorization = '' } = request.headers;
+    response.writeHead(401, `Unauthorized ${authorization}`, {
+      'www-authenticate': authorization,
+      location: request.url,
+    });
+    response.end(`${authorization} ${request.url}`);
+  };
+}
+
+describe('a secret from the environment', () => {
+  let gateway: Gateway;
+  let file: string;
+  let session: RawSession;
+  let child: ScriptedBackend;
+  const mirrors: Mirror[] = [];
+  /** Everything anybody was answered. */
+  const answers: string[] = [];
+
+  async function mirrored(): Promise<string> {
+    const backend = (await ScriptedBackend.start()).tool('t', () => text('done'));
+    const mirror = new Mirror(backend);
+    mirrors.push(mirror);
+    return (await serve(mirror.handle)).url;
+  }
+
+  beforeAll(async () => {
+    child = (await ScriptedBackend.start()).tool('t', () => text('done'));
+    const [http, sse] = [await mirrored(), await mirrored()];
+    const headers = { Authorization: 'Bearer ${HEADER}' };
+    const puppet = child.stdio();
+    file = writeConfig({
+      log: { level: 'debug' },
+      admin: { token: '${ADMIN}' },
+      auth: { apiKeys: [{ id: 'k', hash: hashOf(KEY), projects: ['*'] }] },
+      mcpServers: {
+        child: { ...puppet, args: [...puppet.args, '${ARG}'], env: { TOKEN: '${CHILD}' } },
+        http: { url: `${http}/mcp?key=\${URL}`, headers },
+        sse: { type: 'sse', url: `${sse}/sse?key=\${URL}`, headers },
+        crashing: inShell('echo "$TOKEN $0" >&2; exit 3'),
+        talkative: inShell('echo "$TOKEN $0"; echo "{\\"$TOKEN\\""; echo "$0" >&2; sleep 600'),
+        missing: { command: '/nonexistent/program', args: ['${ARG}'] },
+        unreachable: { url: 'http://127.0.0.1:1/mcp?key=${URL}', headers },
+        nowhere: { url: 'http://nowhere.invalid/${URL}', headers },
+        unreachableSse: { type: 'sse', url: 'http://127.0.0.1:1/sse?key=${URL}', headers },
+      },
+    });
+    gateway = launchGateway(['--config', file], ENV);
+    await gateway.listening();
+    const authorization = `Bearer ${KEY}`;
+    await gateway.listed({ tools: ['child', 'http', 'sse'] }, { authorization });
+    session = await RawSession.open(gateway.url, { headers: { authorization } });
+  }, 30_000);
+
+  const outputs = (): string[] => [
+    gateway.stdout,
+    gateway.stderr,
+    ...gateway.logs.map((entry) => JSON.stringify(entry)),
+    ...answers,
+  ];
+  const leaks = (): string[] => outputs().filter((output) => CANARY.test(output));
+
+  async function ask(url: string, headers: Record<string, string> = {}): Promise<void> {
+    const answer = await exchange(url, { headers: { accept: BOTH_TYPES, ...headers } });
+    answers.push(JSON.stringify([answer.status, answer.headers, answer.text]));
+  }
+
+  it('reaches the server it is for', async () => {
+    for (const id of ['child', 'http', 'sse'])
+      expect(textIn(await session.callTool(`${id}__t`))).toBe('done');
+    await gateway.logged({ server: 'crashing', message: 'server is crash-loop' }, 0, 15_000);
+    expect(leaks()).toEqual([]);
+  }, 30_000);
+
+  it('is not told to clients, or logged, when servers fail and repeat it', async () => {
+    for (const mirror of mirrors) mirror.isBroken = true;
+    for (const id of ['http', 'sse', 'http', 'sse']) {
+      const answer = await session.callTool(`${id}__t`);
+      expect(answer.error).toBeDefined();
+      answers.push(answer.text);
+    }
+    child.on('initialize', () => undefined);
+    process.kill(child.link.pid!, 'SIGKILL');
+    await until('the child is missed', async () => {
+      const answer = await session.callTool('child__t');
+      answers.push(answer.text);
+      return answer.error !== undefined;
+    });
+    expect(leaks()).toEqual([]);
+  });
+
+  it('is not told by anything that tells how the gateway is', async () => {
+    const admin = { authorization: `Bearer ${ENV.ADMIN}` };
+    for (const path of [
+      '/health',
+      '/health/live',
+      '/health/ready',
+      '/health/startup',
+      '/metrics',
+      '/admin/v1/servers',
+      ...['child', 'http', 'sse', 'crashing', 'missing', 'nowhere'].map((id) => `/admin/v1/servers/${id}`),
+      '/admin/v1/tools',
+      '/admin/v1/sessions',
+      '/admin/v1/nowhere',
+    ]) {
+      await ask(gateway.urlOf(path), admin);
+      await ask(gateway.urlOf(path));
+    }
+    await ask(gateway.url, { authorization: `Bearer ${KEY}x` });
+    await ask(`${gateway.url}?access_token=${KEY}`);
+    await ask(gateway.urlOf('/nowhere'), { authorization: `Bearer ${KEY}` });
+    expect(leaks()).toEqual([]);
+  });
+
+  it('is not repeated by a reload, be it refused or not', async () => {
+    const good = readFileSync(file, 'utf8');
+    const config = JSON.parse(good) as { mcpServers: object };
+    for (const wrong of [
+      { url: '${LATER}' },
+      { command: 'node', cwd: 7, args: ['${LATER}'], '${LATER}': '${LATER}' },
+      { url: 'http://x', headers: { 'x y': '${LATER}' } },
+      { command: 'node', concurrency: '${LATER}' },
+    ]) {
+      const from = gateway.logs.length;
+      writeFileSync(file, JSON.stringify({ ...config, mcpServers: { ...config.mcpServers, wrong } }));
+      await gateway.logged({ message: 'the configuration was not reloaded; the last good one stays' }, from);
+    }
+    const later = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 3', '${LATER}'] };
+    writeFileSync(file, JSON.stringify({ ...config, mcpServers: { ...config.mcpServers, later } }));
+    await gateway.logged({ server: 'later', message: 'server is retrying' });
+    expect(leaks()).toEqual([]);
+  });
+
+  it('is not in what the gateway says at its end', async () => {
+    expect((await gateway.stop('SIGTERM', 15_000)).code).toBe(0);
+    expect(gateway.logs.length).toBeGreaterThan(20);
+    expect(leaks()).toEqual([]);
+  }, 20_000);
+});
