@@ -58,6 +58,34 @@ describe('what a server says', () => {
     expect(heard[0]).toMatchObject({ channel: undefined, ambiguous: true });
   });
 
+  it.each([
+    ['another client is the only one that calls', ['a', 'b'], { channel: undefined, ambiguous: true }],
+    ['nobody calls', ['a'], { channel: undefined, ambiguous: true }],
+  ] as const)('of a call that was cancelled reaches nobody else when %s', async (_what, clients, origin) => {
+    const { transport, calls, heard } = await linkWithCalls(clients);
+    calls[0]!.caller!.cancel();
+    transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
+    expect(heard[0]).toMatchObject(origin);
+    const questions = calls.map(isAsked);
+    transport.ask('q', 'sampling/createMessage', {});
+    expect(calls.map(isAsked)).toEqual(questions);
+  });
+
+  it('of a call that was cancelled still reaches its own client, while that one calls', async () => {
+    const { transport, calls, heard } = await linkWithCalls(['a', 'a']);
+    calls[0]!.caller!.cancel();
+    transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
+    expect(heard[0]?.channel).toBe(calls[1]!.caller);
+  });
+
+  it('is taken for what it seems again once the cancelled call was answered after all', async () => {
+    const { transport, calls, heard } = await linkWithCalls(['a', 'b']);
+    calls[0]!.caller!.cancel();
+    transport.answer(calls[0]!.id, {});
+    transport.notify('notifications/message', { level: 'info' });
+    expect(heard[0]?.channel).toBe(calls[1]!.caller);
+  });
+
   it('belongs to the owner of the link where it has one', async () => {
     const owner = new FakeClient('a');
     const { transport, calls, heard } = await linkWithCalls([], { owner });

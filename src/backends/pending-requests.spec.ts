@@ -112,6 +112,19 @@ describe('the origin of a message', () => {
     );
   });
 
+  it('is in doubt as long again as its timeout after a call was given up, and no longer', () => {
+    const requests = new Requests();
+    const [given, other] = [new FakeClient('a').call(), new FakeClient('b').call()];
+    const pending = requests.open(given);
+    requests.pending.settle(pending);
+    requests.pending.forsake(pending);
+    requests.open(other, 5000);
+    jest.advanceTimersByTime(999);
+    expect(requests.pending.origin(undefined)).toEqual({ callers: [], ambiguous: true });
+    jest.advanceTimersByTime(1);
+    expect(requests.pending.origin(undefined)).toEqual({ callers: [other], ambiguous: false });
+  });
+
   it('on the stream of a request is that request, whatever else is in flight', () => {
     fc.assert(
       fc.property(clientsInFlight, fc.nat(5), (clients, index) => {

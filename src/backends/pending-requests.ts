@@ -90,6 +90,7 @@ export class PendingRequests {
 
   /** Nobody waits for it any more. Its server may take as long again to notice; one that obeys never answers. */
   forsake({ id, request: { caller, timeoutMs } }: Pending): void {
+    this.forgetOld();
     if (caller) this.forsaken.set(id, { client: caller.client, until: performance.now() + timeoutMs });
   }
 
@@ -124,10 +125,8 @@ export class PendingRequests {
       if (callers[0] && callers[0].client !== request.caller.client) return OF_ANY_CALL;
       callers.push(request.caller);
     }
-    for (const [id, { client, until }] of this.forsaken) {
-      if (until <= performance.now()) this.forsaken.delete(id);
-      else if (client !== callers[0]?.client) return OF_ANY_CALL;
-    }
+    this.forgetOld();
+    for (const { client } of this.forsaken.values()) if (client !== callers[0]?.client) return OF_ANY_CALL;
     return { callers, ambiguous: false };
   }
 
@@ -137,6 +136,14 @@ export class PendingRequests {
     const abandoned = [...this.byId.values()];
     for (const pending of abandoned) this.settle(pending);
     return abandoned;
+  }
+
+  private forgetOld(): void {
+    const now = performance.now();
+    for (const [id, { until }] of this.forsaken) {
+      if (until > now) return;
+      this.forsaken.delete(id);
+    }
   }
 
   private expire(pending: Pending): void {
