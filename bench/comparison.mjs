@@ -1,8 +1,12 @@
 const ROUNDS = 3;
-/** Until everything is compiled; on a busy machine the compiler's threads have to wait as well. */
-const FIRST_WARM_UP_MS = 2500;
 const WARM_UP_MS = 250;
 const MEASURE_MS = 1500;
+
+/** Loads every target until it is compiled: after so many requests or, where they are slow, so long. */
+export async function warmUp({ targets, load }, workload, requests, longestMs) {
+  for (const target of Object.values(targets))
+    await load({ ...target, workload, connections: 32, warmUpMs: 0, measureMs: longestMs, requests });
+}
 
 /**
  * Puts one workload on every target, in turns: what else happens on the machine then hits all of them, and a ratio of
@@ -10,13 +14,12 @@ const MEASURE_MS = 1500;
  */
 export async function compare({ targets, load }, workload, connections) {
   const names = Object.keys(targets);
-  const put = (name, warmUpMs, measureMs) =>
-    load({ ...targets[name], workload, connections, warmUpMs, measureMs });
-  for (const name of names) await put(name, FIRST_WARM_UP_MS, 50);
+  const put = (name) =>
+    load({ ...targets[name], workload, connections, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS });
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
     const results = {};
-    for (const name of names) results[name] = await put(name, WARM_UP_MS, MEASURE_MS);
+    for (const name of names) results[name] = await put(name);
     rounds.push(results);
   }
   const comparison = {

@@ -7,8 +7,8 @@ process.on('message', async (job) => {
 });
 process.on('disconnect', () => process.exit());
 
-/** Any error, wrong answer or silence fails the whole job. */
-async function run({ url, pid, prefix, workload, connections, warmUpMs, measureMs }) {
+/** Measures for so long, or so many requests. Any error, wrong answer or silence fails the whole job. */
+async function run({ url, pid, prefix, workload, connections, warmUpMs, measureMs, requests = Infinity }) {
   const clients = await Promise.all(
     Array.from({ length: connections }, (_, number) => Client.open(url, number)),
   );
@@ -24,7 +24,7 @@ async function run({ url, pid, prefix, workload, connections, warmUpMs, measureM
       beganAt = now;
       cpuAtBegin = cpuMicroseconds(pid);
     } else latencies.push(ms);
-    return now < end;
+    return now < end && latencies.length < requests;
   };
   await within(
     warmUpMs + measureMs + 10_000,

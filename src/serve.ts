@@ -19,15 +19,15 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
   const config = load();
   const logger = new JsonLogger(config.log.level, config.secrets);
-  const { tracing, stop: stopTracing } = await startTracing(process.env);
+  const traces = await startTracing(process.env);
   const gate = new HttpGate(new AllowedOrigins(config.http));
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with(config, { path, load }, tracing),
+    AppModule.with(config, { path, load }, traces.tracing),
     new FastifyAdapter({ serverFactory: (others: RequestListener) => gate.server(others) }),
     { logger, abortOnError: false },
   );
   app.get(LiveConfig).onChange(({ secrets }) => logger.addSecrets(secrets));
-  exitOnSignals(app, logger, stopTracing);
+  exitOnSignals(app, logger, () => traces.stop());
   await connectMcp(app);
   gate.open(app.get(McpEndpoint));
   await app.listen(config.http.port, config.http.host);

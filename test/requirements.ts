@@ -120,11 +120,21 @@ const SEED_003: Scenarios = {
   ],
   'Standardize resource URI': RESOURCES,
   'Resource list aggregation': RESOURCES,
-  'Filter by project': CONTROL_PLANE,
-  'No project filter': [e2e('real-servers', 'lists the tools of all servers in one list')],
-  'Register tools on server enable': CONTROL_PLANE,
-  'Unregister tools on server disable': CONTROL_PLANE,
-  'Update tools on tool enable/disable': CONTROL_PLANE,
+  // Of tools it is shown by projects.spec.ts; it also speaks of resources.
+  'Filter by project': RESOURCES,
+  'No project filter': [
+    e2e('real-servers', 'lists the tools of all servers in one list'),
+    e2e('projects', 'by nobody, and then the tools of all servers are there'),
+  ],
+  'Register tools on server enable': [
+    e2e('reload', 'takes servers away and adds them, and clients are told'),
+  ],
+  'Unregister tools on server disable': [
+    e2e('reload', 'takes servers away and adds them, and clients are told'),
+  ],
+  'Update tools on tool enable/disable': [
+    e2e('reload', 'in what a link does not depend on reconnects nothing, and holds at once'),
+  ],
   'Concurrent tool calls': [
     e2e('real-servers', 'calls tools of all servers for two clients at once'),
     e2e('equal-ids', 'get their own answers'),

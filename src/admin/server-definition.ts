@@ -100,7 +100,7 @@ function redactedFields(value: unknown, field: string): FieldError[] {
 
 /** A definition is read like the file, where `${` begins a variable. */
 function escaped(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll('${', '$${');
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map(escaped);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, escaped(item)]));

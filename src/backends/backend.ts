@@ -1,12 +1,11 @@
 import { Logger } from '@nestjs/common';
-import type { Span } from '@opentelemetry/api';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog.js';
-import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
+import { RemoteError, serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
-import { carrying, finish, Tracing } from '../mcp/tracing.js';
-import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
+import { Tracing } from '../mcp/tracing.js';
+import { asCallError, isFault, isTimeout } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
 import { Responsiveness } from './responsiveness.js';
@@ -14,7 +13,7 @@ import { SessionLinks } from './session-links.js';
 import { Settling } from './settling.js';
 import { Supervisor, type LinkState } from './supervisor.js';
 import { Sync } from './sync.js';
-import { TransportError } from './transport.js';
+import { traceCall } from './trace-call.js';
 import { unlessAborted } from './unless-aborted.js';
 import { within } from './within.js';
 
@@ -177,36 +176,24 @@ export class Backend {
       return await this.request(link, call);
     } catch (error) {
       // The server has forgotten our session, which proves that it did not run the call.
-      if (!isFault(error, 'session-lost') || this.sessionLinks) throw this.asCallError(error);
+      if (!isFault(error, 'session-lost') || this.sessionLinks) throw asCallError(this.id, error);
     }
     try {
       const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(link));
       return await this.request(next, call);
     } catch (error) {
-      throw this.asCallError(error);
+      throw asCallError(this.id, error);
     }
   }
 
   private request(link: Link, call: BackendCall): Promise<JsonText> {
-    return call.caller.span
-      ? this.requestTraced(link, call, call.caller.span)
-      : this.requestPlain(link, call);
-  }
-
-  private async requestTraced(link: Link, call: BackendCall, parent: Span): Promise<JsonText> {
-    const { method, subject: name } = call;
+    const { span } = call.caller;
+    if (!span) return this.requestPlain(link, call);
     const transport = this.settings.type === 'stdio' ? 'pipe' : 'tcp';
     const attributes = { 'gatehouse.server.id': this.id, 'network.transport': transport };
-    const span = this.tracing.sent({ method, name, attributes }, parent);
-    try {
-      const result = await this.requestPlain(link, { ...call, params: carrying(span, call.params) });
-      const failed = outcomeOfResult(result) === 'tool_error';
-      finish(span, failed ? { type: 'tool_error' } : undefined);
-      return result;
-    } catch (error) {
-      finish(span, { type: outcomeOfFailure(error) });
-      throw error;
-    }
+    return traceCall(this.tracing, call, { parent: span, attributes }, (params) =>
+      this.requestPlain(link, { ...call, params }),
+    );
   }
 
   private async requestPlain(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
@@ -297,23 +284,9 @@ export class Backend {
     else this.logger.log(entry);
     this.events.stateChanged();
   }
-
-  private asCallError(error: unknown): unknown {
-    if (!(error instanceof TransportError)) return error;
-    if (error.fault !== 'busy') return serverUnavailable(this.id, error.message, { cause: error });
-    const data = { code: 'Overloaded', server: this.id };
-    return new GatewayError('overloaded', `Overloaded: server ${this.id} ${error.message}`, data, {
-      cause: error,
-    });
-  }
 }
 
 const callLimits = ({ isolation, concurrency, queue }: ServerConfig): CallLimits => ({
   concurrency: isolation === 'exclusive' ? 1 : concurrency,
   queue,
 });
-
-const isTimeout = (error: unknown): boolean => error instanceof GatewayError && error.kind === 'timeout';
-
-const isFault = (error: unknown, fault: TransportError['fault']): boolean =>
-  error instanceof TransportError && error.fault === fault;

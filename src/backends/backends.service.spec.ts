@@ -60,6 +60,8 @@ class House {
   }
 }
 
+const openLinks = (backend: ScriptedBackend): number => backend.links.filter(({ isOpen }) => isOpen).length;
+
 describe('Backends', () => {
   let a: ScriptedBackend;
   let b: ScriptedBackend;
@@ -69,8 +71,6 @@ describe('Backends', () => {
     [a, b] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
     for (const backend of [a, b]) backend.tool('t', () => text('done')).tool('u', () => text('done'));
   });
-
-  const openLinks = (backend: ScriptedBackend): number => backend.links.filter(({ isOpen }) => isOpen).length;
 
   async function bothListed(): Promise<House> {
     const house = new House({ a: a.http, b: b.http });

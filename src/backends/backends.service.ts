@@ -132,12 +132,19 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** Whether one link serves both: what can change under a running link is left out. */
-function sameConnection(a: ServerConfig, b: ServerConfig): boolean {
-  return isDeepStrictEqual(connectionOf(a), connectionOf(b));
-}
+/** What can change under a running link. */
+const ADJUSTABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
+  'enabled',
+  'concurrency',
+  'queue',
+  'timeoutMs',
+  'tools',
+  'naming',
+]);
 
-function connectionOf(config: ServerConfig): unknown {
-  const { enabled, concurrency, queue, timeoutMs, tools, naming, ...connection } = config;
-  return connection;
-}
+/** Whether one link serves both. */
+const sameConnection = (a: ServerConfig, b: ServerConfig): boolean =>
+  isDeepStrictEqual(connectionOf(a), connectionOf(b));
+
+const connectionOf = (config: ServerConfig): unknown =>
+  Object.fromEntries(Object.entries(config).filter(([key]) => !ADJUSTABLE.has(key)));

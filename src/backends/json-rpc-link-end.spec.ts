@@ -54,10 +54,11 @@ describe('a delivery that fails', () => {
   const badRequest = new TransportError('refused', 'HTTP 400', { httpStatus: 400 });
 
   it('asks by a ping whether a bad request means a lost session', async () => {
-    const refuse = async ({ method }: Sent): Promise<void> => {
-      if (method === 'tools/call' || method === 'ping') throw badRequest;
-    };
-    const { link } = await linkTo({ onSend: refuse });
+    const { link } = await linkTo({
+      onSend: async ({ method }: Sent): Promise<void> => {
+        if (method === 'tools/call' || method === 'ping') throw badRequest;
+      },
+    });
     call(link);
     await expect(link.closed).resolves.toMatchObject({ fault: 'session-lost' });
   });

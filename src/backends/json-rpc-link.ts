@@ -1,5 +1,5 @@
 import type { ClientCapabilities, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { GatewayError, RemoteError } from '../core/errors.js';
+import { GatewayError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import { notificationMessage, readMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { Caller, Channel, McpClient } from '../mcp/mcp-context.js';
@@ -12,6 +12,7 @@ import {
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
+import { broken, cancelled, isBadRequest, isForgotten, remoteError, timedOut } from './link-faults.js';
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 import { ServerQuestions } from './server-questions.js';
 import { TransportError, type LinkTransport, type Received } from './transport.js';
@@ -260,18 +261,7 @@ export class JsonRpcLink implements Link {
     // The handshake is the one request that must never be cancelled.
     if (method !== 'initialize')
       this.notify('notifications/cancelled', JSON.stringify({ requestId: pending.id, reason: why }));
-    pending.reject(
-      why === 'cancelled'
-        ? cancelled()
-        : new GatewayError(
-            'timeout',
-            `TIMEOUT: server ${server} did not answer ${method} within ${timeoutMs} ms`,
-            {
-              code: 'TIMEOUT',
-              server,
-            },
-          ),
-    );
+    pending.reject(why === 'cancelled' ? cancelled() : timedOut(server, method, timeoutMs));
   }
 
   private async transmit(text: string, requestId?: RequestId): Promise<void> {
@@ -303,23 +293,4 @@ export class JsonRpcLink implements Link {
     for (const pending of this.pending.abandonAll())
       pending.reject(broken(reason?.message ?? 'the link was closed', { cause: reason }));
   }
-}
-
-const isForgotten = (reason: Error | undefined): boolean =>
-  reason instanceof TransportError && reason.fault === 'session-lost';
-
-const isBadRequest = (error: Error): boolean =>
-  error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
-
-const broken = (message: string, options?: ErrorOptions): TransportError =>
-  new TransportError('broken', message, {}, options);
-
-const cancelled = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
-
-/** An error object without code and message would be passed on as an answer that no client can read. */
-function remoteError(text: string): Error {
-  const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
-  return Number.isInteger(code) && typeof message === 'string'
-    ? new RemoteError(code as number, message, text)
-    : broken('the server sent no valid answer: an error has a code and a message');
 }

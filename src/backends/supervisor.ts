@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Backoff } from './backoff.js';
 import { CrashHistory } from './crash-history.js';
 import type { Link } from './link.js';
+import { isForgotten } from './link-faults.js';
 import { TransportError } from './transport.js';
 
 /**
@@ -173,8 +174,5 @@ export class Supervisor {
     this.onState();
   }
 }
-
-const isForgotten = (reason: Error): boolean =>
-  reason instanceof TransportError && reason.fault === 'session-lost';
 
 const stopped = (): TransportError => new TransportError('unreachable', 'it is being stopped');

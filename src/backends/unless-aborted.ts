@@ -1,10 +1,10 @@
-import { GatewayError } from '../core/errors.js';
+import { cancelled } from './link-faults.js';
 
 /** The promise, or `cancelled` as soon as the signal aborts. What the promise stands for goes on. */
 export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(new GatewayError('cancelled', 'The request was cancelled'));
+    onAbort = () => reject(cancelled());
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
   });

@@ -124,8 +124,9 @@ describe('the file', () => {
   const write = (name: string, pageSize: number): void =>
     writeFileSync(join(directory, name), JSON.stringify({ limits: { pageSize } }));
 
-  const hasPageSize = (pageSize: number): Promise<unknown> =>
-    until(`the page size is ${pageSize}`, () => live.current.limits.pageSize === pageSize);
+  const hasPageSize = async (pageSize: number): Promise<void> => {
+    await until(`the page size is ${pageSize}`, () => live.current.limits.pageSize === pageSize);
+  };
 
   beforeEach(() => {
     directory = tempDir();
@@ -139,6 +140,7 @@ describe('the file', () => {
     await hasPageSize(2);
     write('g.json', 3);
     await hasPageSize(3);
+    expect(loads).toBe(2);
   });
 
   it('is followed when another is renamed to it', async () => {
@@ -146,6 +148,7 @@ describe('the file', () => {
     write('g.json.tmp', 2);
     renameSync(join(directory, 'g.json.tmp'), file);
     await hasPageSize(2);
+    expect(reloader.lastOutcome.ok).toBe(true);
   });
 
   it('is followed when it goes and comes back', async () => {
@@ -172,6 +175,7 @@ describe('the file', () => {
     symlinkSync('..2', join(directory, '..new'));
     renameSync(join(directory, '..new'), join(directory, '..data'));
     await hasPageSize(2);
+    expect(reloader.lastOutcome.ok).toBe(true);
   });
 
   it('is read once for many writes in a row', async () => {

@@ -82,6 +82,8 @@ const projectsOf = (a: string[], b: string[] = ['db']): object => ({
   projects: { a: { servers: a }, b: { servers: b } },
 });
 
+const granted = (...projects: string[]): Principal => ({ id: 'sub', grants: new Set(projects) });
+
 beforeEach(() => void recordLog());
 
 describe('what an open session sees', () => {
@@ -136,7 +138,6 @@ describe('what an open session sees', () => {
 
   it('narrows at once when its client comes with a token of fewer grants', () => {
     const house = new House(projectsOf(['git']));
-    const granted = (...projects: string[]): Principal => ({ id: 'sub', grants: new Set(projects) });
     const { session, told } = house.open(granted('a', 'b'));
     house.sessions.get(session.id, granted('a'));
     expect(session.scope.allows('db')).toBe(false);
@@ -147,8 +148,8 @@ describe('what an open session sees', () => {
 
   it('is nothing when the new token does not hold its project', () => {
     const house = new House(projectsOf(['git']));
-    const { session } = house.open({ id: 'sub', grants: new Set(['a']) }, 'a');
-    house.sessions.get(session.id, { id: 'sub', grants: new Set(['b']) });
+    const { session } = house.open(granted('a'), 'a');
+    house.sessions.get(session.id, granted('b'));
     expect(['git', 'db'].filter((id) => session.scope.allows(id))).toEqual([]);
   });
 });

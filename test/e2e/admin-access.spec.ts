@@ -15,6 +15,11 @@ import { RawSession } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { tempDir } from '../kit/temp-dir.js';
 
+const typed = (type: string): AdminOptions => ({ body: 'a=1', headers: { 'content-type': type } });
+
+const idsOf = ({ json }: AdminAnswer): unknown =>
+  (json['servers'] as { id: string; enabled: boolean }[]).map(({ id, enabled }) => `${id} ${enabled}`);
+
 describe('the admin token', () => {
   it('is generated once, for the owner alone, and its place but not itself is logged', async () => {
     const stateDir = join(tempDir(), 'state');
@@ -76,7 +81,7 @@ describe('the admin API', () => {
   it.each(['servers', 'servers/one', 'tools', 'prompts', 'sessions', 'projects', 'config', 'events'])(
     'answers GET %s to nobody without a token',
     async (path) => {
-      for (const token of [undefined, 'x', `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1)]) {
+      for (const token of [null, 'x', `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1)]) {
         const { status, headers, json } = await new AdminClient(gateway, token).get(path);
         expect(status).toBe(401);
         expect(headers['www-authenticate']).toBe('Bearer realm="gatehouse-admin"');
@@ -92,8 +97,8 @@ describe('the admin API', () => {
       'x-admin-token': ADMIN_TOKEN,
       cookie: `token=${ADMIN_TOKEN}`,
     };
-    expect((await new AdminClient(gateway, undefined).get('servers', { headers })).status).toBe(401);
-    expect((await new AdminClient(gateway, undefined).get(`servers?token=${ADMIN_TOKEN}`)).status).toBe(401);
+    expect((await new AdminClient(gateway, null).get('servers', { headers })).status).toBe(401);
+    expect((await new AdminClient(gateway, null).get(`servers?token=${ADMIN_TOKEN}`)).status).toBe(401);
   });
 
   it('lets viewers look and not touch', async () => {
@@ -116,7 +121,6 @@ describe('the admin API', () => {
   });
 
   const poisoned = '{"__proto__":{"url":"x"}}';
-  const typed = (type: string): AdminOptions => ({ body: 'a=1', headers: { 'content-type': type } });
   const url = 'http://a/';
   /** Status, request, and the fields that are named. */
   const table: [number, string, AdminOptions, string[]][] = [
@@ -155,8 +159,6 @@ describe('the admin API', () => {
     [422, 'GET tools?cursor=abc', {}, ['cursor']],
   ];
   it.each(table)('answers %i to %s %j and changes nothing', async (status, request, options, fields) => {
-    const idsOf = ({ json }: AdminAnswer): unknown =>
-      (json['servers'] as { id: string; enabled: boolean }[]).map(({ id, enabled }) => `${id} ${enabled}`);
     const before = idsOf(await admin.get('servers'));
     const [method = '', path = ''] = request.split(' ');
     const answer = await admin.send(method, path, options);
@@ -247,7 +249,7 @@ describe('the admin API', () => {
   });
 
   it('has pages that need no token and nothing from elsewhere', async () => {
-    const anybody = new AdminClient(gateway, undefined);
+    const anybody = new AdminClient(gateway, null);
     const page = await anybody.get('/admin/docs');
     expect(page.status).toBe(200);
     expect(page.headers['content-security-policy']).toContain("default-src 'self'");
@@ -289,7 +291,7 @@ describe('what is secret', () => {
           },
           broken: {
             command: process.execPath,
-            args: ['-e', `console.error(process.env.KEY, '${'${CANARY}'}'); process.exit(1)`],
+            args: ['-e', 'console.error(process.env.KEY, "${CANARY}"); process.exit(1)'],
             env: { KEY: canaries.env },
           },
         },

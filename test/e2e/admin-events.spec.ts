@@ -42,7 +42,8 @@ describe('the feed of changes', () => {
     await told('the decision', ({ revision, at }) => revision === 1 && at === undefined);
     const from = feed.all.length;
     await admin.post('servers/one/enable');
-    await told('the server', ({ id, state }) => id === 'one' && state === 'ready', from);
+    const ready = await told('the server', ({ id, state }) => id === 'one' && state === 'ready', from);
+    expect(ready).toMatchObject({ enabled: true, transport: 'http' });
   });
 
   it('tells of sessions', async () => {
@@ -57,7 +58,8 @@ describe('the feed of changes', () => {
     await admin.put('projects/p', { servers: ['one'] });
     await told('the project', ({ id, servers }) => id === 'p' && String(servers) === 'one');
     await admin.delete('projects/p');
-    await told('its end', ({ id, removed }) => id === 'p' && removed === true);
+    const gone = await told('its end', ({ id, removed }) => id === 'p' && removed === true);
+    expect(gone).toEqual({ id: 'p', removed: true });
   });
 
   it('tells of reloads, also of those that fail', async () => {

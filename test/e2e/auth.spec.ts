@@ -202,6 +202,7 @@ describe('tokens of an issuer', () => {
     const blue = await issuer.forge({ claims: { ...claims, projects: ['blue'] } });
     await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, bearer(blue));
     await stream.message('the change', ({ method }) => method === 'notifications/tools/list_changed');
+    expect(stream.messages).toHaveLength(1);
   });
 
   it.each<[string, () => Promise<string>]>([

@@ -36,15 +36,18 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     dir = tempDir();
     writeFileSync(join(dir, 'hello.txt'), 'hello from a file');
     const [http, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
-    gateway = await startGateway({
-      mcpServers: {
-        stdio: everythingOverStdio(),
-        http: { url: http.url },
-        sse: { url: sse.url, type: 'sse' },
-        files: filesystem(dir),
-        memory: memory(join(dir, 'memory.jsonl')),
+    gateway = await startGateway(
+      {
+        mcpServers: {
+          stdio: { ...everythingOverStdio(), env: { ITS_OWN: 'own value' } },
+          http: { url: http.url },
+          sse: { url: sse.url, type: 'sse' },
+          files: filesystem(dir),
+          memory: memory(join(dir, 'memory.jsonl')),
+        },
       },
-    });
+      { SECRET_OF_THE_GATEWAY: 'gateway only' },
+    );
     await gateway.listed({ tools: [...TRANSPORTS, 'files', 'memory'], prompts: TRANSPORTS });
     [v1, v2] = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
   }, 60_000);
@@ -176,6 +179,13 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
       expect(textOf(await two.callTool(elicitation))).toContain('declined');
     },
   );
+
+  it('gives a child its own variables and none of the gateway’s', async () => {
+    const env = textOf(await v1.callTool({ name: 'stdio__get-env', arguments: {} }));
+    expect(JSON.parse(env)).toMatchObject({ ITS_OWN: 'own value', PATH: process.env['PATH'] });
+    expect(env).not.toContain('GATEHOUSE');
+    expect(env).not.toContain('gateway only');
+  });
 
   it('answers ping by itself', async () => {
     await expect(v1.ping()).resolves.toEqual({});

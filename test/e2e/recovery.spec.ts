@@ -150,7 +150,7 @@ describe('a server that dies', () => {
 
 describe('an HTTP server that is restarted', () => {
   /** One each, because a server that ends five times in a minute is left alone for a while. */
-  const NAMES = ['single', 'many', 'idle', 'down', 'changed'] as const;
+  const NAMES = ['single', 'many', 'idle', 'down', 'changed', 'refusing'] as const;
   let backends: Record<(typeof NAMES)[number], ScriptedBackend>;
   let session: RawSession;
 
@@ -226,6 +226,14 @@ describe('an HTTP server that is restarted', () => {
     await until('the new tool is listed', async () => (await names()).includes('changed__other'));
     expect(await names()).not.toContain('changed__echo');
     expect((await session.callTool('changed__other')).result).toEqual(text('other'));
+  });
+
+  it.each([500, 502, 503, 429])('fails only the call it refuses with HTTP %d', async (status) => {
+    const { refusing } = backends;
+    refusing.front.refusals.push(status);
+    expect((await echo('refusing', 'refused')).error).toEqual(UNAVAILABLE('refusing'));
+    expect((await echo('refusing', 'taken')).result).toEqual(text('taken'));
+    expect(refusing.countOf('initialize')).toBe(1);
   });
 
   it.each(['streamableHttp', 'sse'] as const)(

@@ -46,6 +46,8 @@ class Operated {
   }
 }
 
+const names = (...ids: string[]): string[] => ids.flatMap((id) => [`${id}__t`, `${id}__u`]);
+
 const pidOf = (backend: ScriptedBackend): number => backend.link.pid!;
 
 describe('a config file that changes while the gateway runs', () => {
@@ -68,7 +70,6 @@ describe('a config file that changes while the gateway runs', () => {
   }, 30_000);
 
   const pids = (): number[] => Object.values(backends).map(pidOf);
-  const names = (...ids: string[]): string[] => ids.flatMap((id) => [`${id}__t`, `${id}__u`]);
 
   it('in one of several servers restarts that one, and the others keep their process', async () => {
     const before = pids();
@@ -182,7 +183,8 @@ describe('a config file that changes while the gateway runs', () => {
     const from = operated.gateway.logs.length;
     operated.write({ mcpServers: { a: servers.a, b: servers.b } }, `${operated.file}.new`);
     renameSync(`${operated.file}.new`, operated.file);
-    await operated.gateway.logged({ message: 'configuration reloaded' }, from);
+    const entry = await operated.gateway.logged({ message: 'configuration reloaded' }, from);
+    expect(entry).toMatchObject({ changed: ['mcpServers'] });
     await session.namesUntil('tools', names('a', 'b'));
     await operated.change({ mcpServers: servers });
     await session.namesUntil('tools', names('a', 'b', 'c'));
@@ -241,5 +243,6 @@ describe('a config file that is not watched, or by another name', () => {
     symlinkSync('..2', join(mount, '..data_tmp'));
     renameSync(join(mount, '..data_tmp'), join(mount, '..data'));
     await operated.gateway.listed({ tools: ['s'] });
+    expect(operated.gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);
   });
 });

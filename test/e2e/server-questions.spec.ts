@@ -158,6 +158,31 @@ describe('what a server asks', () => {
     expect(said(answer)).toEqual({ code: -1, message: 'User rejected', data: { by: 'me' } });
   });
 
+  it('carries progress on the answer back to the server, under the token the server gave', async () => {
+    const client = await named('busy');
+    client.onQuestion = async ({ params = {} }) => {
+      const { progressToken } = params['_meta'] as { progressToken: unknown };
+      expect(progressToken).not.toBe('of the server');
+      await client.notify('notifications/progress', { progressToken, progress: 1, message: 'thinking' });
+      return { done: true };
+    };
+    const params = { _meta: { progressToken: 'of the server' } };
+    const answer = await client.callTool('http__ask', { method: 'sampling/createMessage', params });
+    expect(said(answer)).toEqual({ done: true });
+    const progress = await backend.heard('notifications/progress');
+    expect(progress.message.params).toEqual({
+      progressToken: 'of the server',
+      progress: 1,
+      message: 'thinking',
+    });
+  });
+
+  it('is answered by the gateway itself where it is a ping, and refused where nobody knows it', async () => {
+    const link = backend.links.find(({ isOpen }) => isOpen)!;
+    expect((await link.ask('ping', {})).result).toEqual({});
+    expect((await link.ask('nope', {})).error?.code).toBe(-32601);
+  });
+
   describe('with isolation: session', () => {
     it('gives every client a process of its own, and keeps it for the next call', async () => {
       const [one, two] = await Promise.all([named('one'), named('two')]);

@@ -21,7 +21,8 @@ export class AdminClient {
 
   constructor(
     private readonly gateway: Gateway,
-    private readonly token: string | undefined = ADMIN_TOKEN,
+    /** Null for nobody. */
+    private readonly token: string | null = ADMIN_TOKEN,
   ) {}
 
   get(path: string, options?: AdminOptions): Promise<AdminAnswer> {
@@ -68,7 +69,7 @@ export class AdminClient {
   }
 
   private get authorization(): Record<string, string> {
-    return this.token === undefined ? {} : { authorization: `Bearer ${this.token}` };
+    return this.token === null ? {} : { authorization: `Bearer ${this.token}` };
   }
 
   private urlOf(path: string): string {

@@ -1,0 +1,83 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LoggerService } from '@nestjs/common';
+import { describe, expect, it } from '@jest/globals';
+import { tempDir } from '../../test/kit/temp-dir.js';
+import { AdminSettings } from '../config/admin-settings.js';
+import { AdminToken } from './admin-token.js';
+
+const TOKEN = 'a-token-of-the-admin';
+const VIEWER = 'a-token-of-the-viewer';
+
+const settings = (values: Partial<AdminSettings> = {}): AdminSettings =>
+  Object.assign(new AdminSettings(), values);
+
+function remembering(): LoggerService & { lines: string[] } {
+  const lines: string[] = [];
+  const add = (message: unknown): void => void lines.push(JSON.stringify(message));
+  return { lines, log: add, warn: add, error: add };
+}
+
+describe('AdminToken', () => {
+  it.each([
+    [`Bearer ${TOKEN}`, 'admin'],
+    [`bearer ${TOKEN}`, 'admin'],
+    [`Bearer ${VIEWER}`, 'viewer'],
+    [`Bearer ${TOKEN}x`, undefined],
+    [`Bearer ${TOKEN.slice(1)}`, undefined],
+    ['Bearer ', undefined],
+    [`Basic ${TOKEN}`, undefined],
+    [TOKEN, undefined],
+    [undefined, undefined],
+  ])('takes %s for %s', (authorization, role) => {
+    expect(new AdminToken(TOKEN, VIEWER).roleOf(authorization)).toBe(role);
+  });
+
+  it('knows no viewer where no viewer token is configured', () => {
+    expect(new AdminToken(TOKEN).roleOf('Bearer undefined')).toBeUndefined();
+  });
+
+  it('leaves the directory alone when the configuration has one', async () => {
+    const directory = tempDir();
+    await AdminToken.open(settings({ token: TOKEN }), directory, remembering());
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('makes one for the owner alone, leaves no draft, and logs its place', async () => {
+    const directory = tempDir();
+    const logger = remembering();
+    const made = await AdminToken.open(settings(), directory, logger);
+    const path = join(directory, 'admin-token');
+    const token = readFileSync(path, 'utf8').trim();
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+    expect(made.roleOf(`Bearer ${token}`)).toBe('admin');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(directory)).toEqual(['admin-token']);
+    expect(logger.lines.join()).toContain(path);
+    expect(logger.lines.join()).not.toContain(token);
+  });
+
+  it('makes the same for all who start at once', async () => {
+    const directory = tempDir();
+    const opened = await Promise.all(
+      Array.from({ length: 10 }, () => AdminToken.open(settings(), directory, remembering())),
+    );
+    expect(new Set(opened.map(({ secrets }) => secrets[0])).size).toBe(1);
+  });
+
+  it('closes a file that others could read', async () => {
+    const path = join(tempDir(), 'admin-token');
+    writeFileSync(path, `${TOKEN}\n`);
+    chmodSync(path, 0o644);
+    const logger = remembering();
+    await AdminToken.open(settings(), join(path, '..'), logger);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(logger.lines).toHaveLength(1);
+  });
+
+  it.each(['', 'short', 'two words of text'])('does not start with %j for a token', async (content) => {
+    const directory = tempDir();
+    writeFileSync(join(directory, 'admin-token'), content);
+    await expect(AdminToken.open(settings(), directory, remembering())).rejects.toThrow('it holds no token');
+  });
+});

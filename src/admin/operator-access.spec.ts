@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { MetricsSettings } from '../config/metrics-settings.js';
+import { AdminToken } from './admin-token.js';
+import { OperatorAccess } from './operator-access.js';
+
+const tokens = new AdminToken('a-token-of-the-admin', 'a-token-of-the-viewer');
+const access = (isPublic = false): OperatorAccess =>
+  new OperatorAccess(tokens, Object.assign(new MetricsSettings(), { public: isPublic }));
+
+const request = (remoteAddress: string | undefined, headers: IncomingHttpHeaders = {}) => ({
+  headers,
+  socket: { remoteAddress },
+});
+
+describe('OperatorAccess', () => {
+  it.each<[string | undefined, IncomingHttpHeaders, boolean]>([
+    ['127.0.0.1', {}, true],
+    ['127.8.8.8', {}, true],
+    ['::1', {}, true],
+    ['::ffff:127.0.0.1', {}, true],
+    ['10.0.0.7', {}, false],
+    ['::ffff:10.0.0.7', {}, false],
+    [undefined, {}, false],
+    ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1' }, false],
+    ['127.0.0.1', { forwarded: 'for=127.0.0.1' }, false],
+    ['10.0.0.7', { 'x-forwarded-for': '127.0.0.1' }, false],
+    ['10.0.0.7', { authorization: 'Bearer a-token-of-the-admin' }, true],
+    ['10.0.0.7', { authorization: 'Bearer a-token-of-the-viewer' }, true],
+    ['10.0.0.7', { authorization: 'Bearer a-token-of-a-client' }, false],
+  ])('of %s with %j: %s', (address, headers, allowed) => {
+    expect(access().allows(request(address, headers))).toBe(allowed);
+    expect(access(true).allows(request(address, headers))).toBe(true);
+  });
+});

@@ -1,0 +1,28 @@
+import type { Attributes, Span } from '@opentelemetry/api';
+import type { JsonText } from '../core/json-text.js';
+import { carrying, finish, type Tracing } from '../mcp/tracing.js';
+import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
+
+interface TracedCall {
+  readonly method: string;
+  readonly params: string | undefined;
+  readonly subject?: string;
+}
+
+/** Makes a call within a span of its own, which the params tell the server of. */
+export async function traceCall(
+  tracing: Tracing,
+  { method, params, subject: name }: TracedCall,
+  { parent, attributes }: { readonly parent: Span; readonly attributes: Attributes },
+  call: (params: string | undefined) => Promise<JsonText>,
+): Promise<JsonText> {
+  const span = tracing.sent({ method, name, attributes }, parent);
+  try {
+    const result = await call(carrying(span, params));
+    finish(span, outcomeOfResult(result) === 'tool_error' ? { type: 'tool_error' } : undefined);
+    return result;
+  } catch (error) {
+    finish(span, { type: outcomeOfFailure(error) });
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway } from '../kit/gateway.js';
+import { postMessage, RawSession } from '../kit/raw-session.js';
+import { messageIn } from '../kit/refusal.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { deferred, until } from '../kit/until.js';
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+};
+
+/** Asks without disturbing: a request of the session itself would keep it alive. */
+const isOver = async (session: RawSession): Promise<boolean> => (await session.end()).status === 404;
+
+describe('sessions', () => {
+  let backend: ScriptedBackend;
+  let url: string;
+  const end = deferred();
+
+  beforeAll(async () => {
+    backend = await ScriptedBackend.start();
+    backend.tool('wait', async () => {
+      await end.promise;
+      return text('waited');
+    });
+    const gateway = await startGateway({
+      limits: { sessions: 4, sessionIdleMs: 400 },
+      mcpServers: { s: backend.stdio() },
+    });
+    await gateway.listed({ tools: ['s'] });
+    url = gateway.url;
+  }, 30_000);
+
+  it('end when nobody uses them, but not while a stream is open or a call under way', async () => {
+    const [idle, listening, calling] = await Promise.all([1, 2, 3].map(() => RawSession.open(url)));
+    const stream = await listening!.listen();
+    const call = calling!.callTool('s__wait');
+    // There is room again only when the idle one is gone.
+    await until('the idle one is over', async () => {
+      const others = await Promise.all([1, 2].map(() => postMessage(url, INITIALIZE)));
+      return others.every(({ headers }) => 'mcp-session-id' in headers);
+    });
+    expect(await isOver(idle!)).toBe(true);
+    expect(stream.isOver).toBe(false);
+    end.resolve();
+    expect((await call).result).toEqual(text('waited'));
+    expect((await listening!.request('ping')).result).toEqual({});
+    stream.cut();
+  });
+
+  it('are as many as the config says, and one more is refused', async () => {
+    const answers = await until('there is room for four', async () => {
+      const responses = await Promise.all([1, 2, 3, 4, 5].map(() => postMessage(url, INITIALIZE)));
+      const messages = responses.map((response) => messageIn(response.text));
+      return messages.filter(({ result }) => result !== undefined).length === 4 && messages;
+    });
+    const refused = answers.filter(({ error }) => error !== undefined);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 4 } });
+  });
+
+  it('may have several standing streams: a message is on one alone, the newest that is open', async () => {
+    const session = await until('there is room', () => RawSession.open(url).catch(() => undefined));
+    await session.request('logging/setLevel', { level: 'debug' });
+    const older = await session.listen();
+    const newer = await session.listen();
+    const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+    say('once');
+    await newer.message('the message', ({ params }) => params?.['data'] === 'once');
+    newer.cut();
+    await until('the older one is heard on', () => {
+      say('again');
+      return older.messages.length > 0;
+    });
+    expect(older.messages[0]?.params?.['data']).toBe('again');
+    older.cut();
+  });
+});
