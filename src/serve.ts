@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { KnownSecrets } from './admin/known-secrets.js';
 import { AppModule } from './app.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
-import { LiveConfig } from './config/live-config.js';
 import { loadConfig } from './config/load-config.js';
 import { AllowedOrigins } from './edge/allowed-origins.js';
 import { HttpGate } from './edge/http-gate.js';
@@ -14,6 +14,9 @@ import { exitOnSignals } from './process-signals.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
+/** A tool's own name may be long, and stands in the path of the admin API. */
+const LONGEST_PARAMETER = 1024;
+
 /** Starts the gateway; it ends by a signal. Rejects when it cannot start. */
 export async function serve({ config: path }: { readonly config: string }): Promise<void> {
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
@@ -23,10 +26,15 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const gate = new HttpGate(new AllowedOrigins(config.http));
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with(config, { path, load }, traces.tracing),
-    new FastifyAdapter({ serverFactory: (others: RequestListener) => gate.server(others) }),
+    new FastifyAdapter({
+      serverFactory: (others: RequestListener) => gate.server(others),
+      routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    }),
     { logger, abortOnError: false },
   );
-  app.get(LiveConfig).onChange(({ secrets }) => logger.addSecrets(secrets));
+  const secrets = app.get(KnownSecrets);
+  logger.addSecrets(secrets.current);
+  secrets.onChange((all) => logger.addSecrets(all));
   exitOnSignals(app, logger, () => traces.stop());
   await connectMcp(app);
   gate.open(app.get(McpEndpoint));

@@ -1,10 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DesiredState, type Decisions } from '../cluster/desired-state.js';
 import { InTurn } from '../cluster/in-turn.js';
+import { Metrics } from '../metrics/metrics.js';
 import type { Asked } from './asked.js';
 import { AuditLog } from './audit/audit-log.js';
 import { KnownSecrets } from './known-secrets.js';
 import type { PlainObject } from './plain-object.js';
+
+type AuditEvent = Parameters<AuditLog['append']>[0];
 
 export interface Deed {
   /** Such as `server.disable`. */
@@ -32,6 +35,7 @@ export class Changes {
     private readonly audit: AuditLog,
     private readonly state: DesiredState,
     private readonly secrets: KnownSecrets,
+    private readonly metrics: Metrics,
   ) {}
 
   /** For plans: a decision, durable before it is applied. */
@@ -53,7 +57,7 @@ export class Changes {
     const { actor, requestId } = by;
     const change = summary === undefined ? {} : { change: this.secrets.redact(summary) as PlainObject };
     const record = { actor, requestId, ...deed };
-    await this.audit.append({ ...record, outcome: 'begun', ...change });
+    await this.record({ ...record, outcome: 'begun', ...change });
     try {
       await apply();
     } catch (error) {
@@ -65,15 +69,24 @@ export class Changes {
   }
 
   /** That it was begun is on record already; what is done is not undone because its end cannot be added. */
-  private async conclude(event: Parameters<AuditLog['append']>[0]): Promise<void> {
+  private async conclude(event: AuditEvent): Promise<void> {
     try {
-      await this.audit.append(event);
+      await this.record(event);
     } catch (error) {
       this.logger.error({
         message: 'the outcome of a change is missing in the audit log',
         ...event,
         cause: (error as Error).message,
       });
+    }
+  }
+
+  private async record(event: AuditEvent): Promise<void> {
+    try {
+      await this.audit.append(event);
+    } catch (error) {
+      this.metrics.auditNotWritten();
+      throw error;
     }
   }
 }

@@ -15,6 +15,11 @@ export class EventsController {
   @Get()
   open(@Res() reply: FastifyReply): void {
     this.feed.requireRoom();
+    // Every GET comes with a HEAD, and one without a body would never end.
+    if (reply.request.method === 'HEAD') {
+      void reply.header('content-type', 'text/event-stream; charset=utf-8').send();
+      return;
+    }
     reply.hijack();
     const { revision } = this.state.current;
     this.feed.open(reply.raw, { revision, at: new Date().toISOString() });

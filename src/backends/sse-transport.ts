@@ -9,12 +9,16 @@ import { TransportError, type LinkTransport } from './transport.js';
  */
 export class SseTransport extends SSEClientTransport implements LinkTransport {
   override async start(): Promise<void> {
-    await super.start();
+    try {
+      await super.start();
+    } catch (cause) {
+      throw new TransportError('unreachable', `cannot connect: ${wordsOf(cause)}`, {}, { cause });
+    }
     const report = this.onerror;
     this.onerror = (error) => {
       if (!(error instanceof SseError)) return report?.(error);
       report?.(
-        new TransportError('broken', `the event stream ended: ${error.message}`, {}, { cause: error }),
+        new TransportError('broken', `the event stream ended: ${wordsOf(error)}`, {}, { cause: error }),
       );
       void this.close();
     };
@@ -24,9 +28,19 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
     try {
       await super.send(message);
     } catch (cause) {
-      // The SDK quotes the body of a refusal, and a server may repeat in it what we sent, credentials included.
-      const why = (cause as Error).message.replace(/(\(HTTP \d{3}\)).*/s, '$1');
-      throw new TransportError('broken', `the server did not take a message: ${why}`, {}, { cause });
+      throw new TransportError(
+        'broken',
+        `the server did not take a message: ${wordsOf(cause)}`,
+        {},
+        { cause },
+      );
     }
   }
 }
+
+/**
+ * What the SDK says, without the body of a refusal, in which a server may repeat the credentials we sent, and without
+ * the address: clients hear these words.
+ */
+const wordsOf = (error: unknown): string =>
+  (error as Error).message.replace(/(\(HTTP \d{3}\)|\bE[A-Z]{4,}\b).*/s, '$1');

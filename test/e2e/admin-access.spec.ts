@@ -263,7 +263,7 @@ describe('the admin API', () => {
 });
 
 describe('what is secret', () => {
-  it('is in no answer, no event, no log line and no audit entry', async () => {
+  it('is in no answer, no event and no audit entry', async () => {
     const stateDir = join(tempDir(), 'state');
     const canaries = {
       env: 'canary-env-5f1c',

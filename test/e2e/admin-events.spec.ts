@@ -35,6 +35,10 @@ describe('the feed of changes', () => {
     expect(first).toEqual({ revision: 0, at: expect.any(String) });
   });
 
+  it('answers a HEAD without opening a stream', async () => {
+    expect(await admin.send('HEAD', 'events')).toMatchObject({ status: 200, text: '' });
+  });
+
   it('tells of servers, lists and decisions', async () => {
     await admin.post('servers/one/disable');
     await told('the server', ({ id, state }) => id === 'one' && state === 'disabled');

@@ -18,9 +18,10 @@ const ENV = {
   URL: 'url-canary/qqqq?qqqqqqq=qqqqq',
   ADMIN: 'admin-canary-qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq',
   LATER: canary('later'),
+  HOST: 'host-canary-qqqqqqqqqqqq.invalid',
 };
 const KEY = 'key-canary-qqqqqqqqqqqqqqqqqqqqqqqqqqqq';
-const CANARY = /(arg|child|header|url|admin|later|key)-canary/;
+const CANARY = /(arg|child|header|url|admin|later|host|key)-canary/;
 
 const inShell = (script: string): object => ({
   command: 'sh',
@@ -79,6 +80,7 @@ describe('a secret from the environment', () => {
         missing: { command: '/nonexistent/program', args: ['${ARG}'] },
         unreachable: { url: 'http://127.0.0.1:1/mcp?key=${URL}', headers },
         nowhere: { url: 'http://nowhere.invalid/${URL}', headers },
+        unknown: { type: 'sse', url: 'http://${HOST}/sse' },
         unreachableSse: { type: 'sse', url: 'http://127.0.0.1:1/sse?key=${URL}', headers },
       },
     });

@@ -62,12 +62,13 @@ describe('sessions', () => {
     expect(refused[0]?.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 4 } });
   });
 
+  const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+
   it('may have several standing streams: a message is on one alone, the newest that is open', async () => {
     const session = await until('there is room', () => RawSession.open(url).catch(() => undefined));
     await session.request('logging/setLevel', { level: 'debug' });
     const older = await session.listen();
     const newer = await session.listen();
-    const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
     say('once');
     await newer.message('the message', ({ params }) => params?.['data'] === 'once');
     newer.cut();

@@ -1,3 +1,5 @@
+import { Registry as Numbers } from 'prom-client';
+import { Metrics } from '../../src/metrics/metrics.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { NO_DECISIONS } from '../../src/cluster/decisions.js';
@@ -66,7 +68,7 @@ export class AdminRoom {
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminToken('a-token-of-the-admin');
     this.secrets = new KnownSecrets(this.live, tokens, this.desired);
-    this.changes = new Changes(this.audit(), this.state, this.secrets);
+    this.changes = new Changes(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
     const tags = new EntityTags(tokens);
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags);

@@ -9,7 +9,7 @@ import { tempDir } from './temp-dir.js';
 import { until, within } from './until.js';
 
 /** On a busy machine a process takes seconds to start. */
-jest.setTimeout(20_000);
+jest.setTimeout(30_000);
 
 /** The built server; jest builds it before the first test. */
 const MAIN = 'dist/main.js';
@@ -66,7 +66,7 @@ export class Gateway {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  async listening(timeoutMs = 15_000): Promise<void> {
+  async listening(timeoutMs = 25_000): Promise<void> {
     await until('the gateway listens', () => this.stdout.includes('\n') || !this.isRunning, timeoutMs);
     if (!this.isRunning)
       throw new Error(`the gateway did not start: ${this.stderr || this.logs.at(-1)?.message}`);
