@@ -86,6 +86,7 @@ describe('a stop', () => {
       expect(refused.headers['connection']).toBe('close');
       expect((await postMessage(gateway.url, { ...PING, method: 'initialize' })).status).toBe(503);
       expect((await exchange(gateway.urlOf('/health/ready'))).status).toBe(503);
+      expect((await exchange(gateway.urlOf('/health/live'))).status).toBe(200);
       expect(family.every(isAlive)).toBe(true);
 
       end.resolve();

@@ -10,6 +10,7 @@ import { until } from '../../../test/kit/until.js';
 import { NO_AUTH } from '../../config/auth-settings.js';
 import { ConfigModule } from '../../config/config.module.js';
 import { readConfig } from '../../config/load-config.js';
+import { MetricsModule } from '../../metrics/metrics.module.js';
 import { AuthModule } from './auth.module.js';
 import { Authenticator } from './authenticator.js';
 
@@ -19,7 +20,7 @@ async function start(config: object): Promise<{ app: NestFastifyApplication; log
   const text = JSON.stringify({ stateDir: tempDir(), ...config });
   const whole = readConfig({ text, file: 'g.json', env: {} });
   const module = await Test.createTestingModule({
-    imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), AuthModule],
+    imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), MetricsModule, AuthModule],
   }).compile();
   const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
   onCleanup(() => app.close());
