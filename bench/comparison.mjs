@@ -44,8 +44,9 @@ const COLUMNS = [
   ['CPU us/req', ({ figure }, name) => figure(name, 'cpuPerRequest').toFixed(0)],
 ];
 
+const row = (first, cells) => console.log(`| ${first.padEnd(28)} | ${cells.join(' | ')} |`);
+
 function print(comparison) {
-  const row = (first, cells) => console.log(`| ${first.padEnd(28)} | ${cells.join(' | ')} |`);
   row(
     comparison.title,
     COLUMNS.map(([title]) => title.padStart(11)),

@@ -2,8 +2,11 @@
 import { Client } from './client.mjs';
 import { cpuMicroseconds } from './cpu-time.mjs';
 
-process.on('message', async (job) => {
-  process.send(await run(job).catch((error) => ({ error: error.message })));
+process.on('message', (job) => {
+  run(job).then(
+    (figures) => process.send(figures),
+    (error) => process.send({ error: error.message }),
+  );
 });
 process.on('disconnect', () => process.exit());
 

@@ -27,12 +27,16 @@ async function openSession() {
   return transport;
 }
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
+  handle(request, response).catch(() => response.destroy());
+});
+
+async function handle(request, response) {
   const id = request.headers['mcp-session-id'];
   const transport = id === undefined ? await openSession() : transports.get(id);
   if (transport) await transport.handleRequest(request, response);
   else response.writeHead(404).end();
-});
+}
 
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {

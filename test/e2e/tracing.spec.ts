@@ -49,8 +49,8 @@ describe('traces', () => {
     );
     await gateway.listed({ tools: ['db'] });
     const session = await RawSession.open(gateway.url);
-    const _meta = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
-    await session.request('tools/call', { name: 'db__echo', arguments: {}, _meta });
+    const traceparent = `00-${TRACE}-b7ad6b7169203331-01`;
+    await session.request('tools/call', { name: 'db__echo', arguments: {}, _meta: { traceparent } });
     expect(await gateway.stop()).toMatchObject({ code: 0 });
 
     const traced = await until('the spans have come', () => {

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { StreamableHttpTransport, type StreamableHttpOptions } from '../../src/backends/http/streamable-http-transport.js';
+import {
+  StreamableHttpTransport,
+  type StreamableHttpOptions,
+} from '../../src/backends/http/streamable-http-transport.js';
 import type { Received } from '../../src/backends/transport.js';
 
 /** For the specs of this room: a real HTTP server that does what a spec tells it to, and the waits for it. */

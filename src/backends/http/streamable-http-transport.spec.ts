@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, faultOf, openEvents, sendJson, soon, Stage, type Script } from '../../../test/kit/http-stage.js';
+import {
+  answerText,
+  faultOf,
+  openEvents,
+  sendJson,
+  soon,
+  Stage,
+  type Script,
+} from '../../../test/kit/http-stage.js';
 
 const stage = new Stage();
 afterEach(stage.release);

@@ -1,6 +1,8 @@
+import { Module, type DynamicModule } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
 import { authSettings } from '../../../test/kit/auth.js';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { recordLog } from '../../../test/kit/log-lines.js';
@@ -10,17 +12,28 @@ import { until } from '../../../test/kit/until.js';
 import { NO_AUTH } from '../../config/auth-settings.js';
 import { ConfigModule } from '../../config/config.module.js';
 import { readConfig } from '../../config/load-config.js';
-import { MetricsModule } from '../../metrics/metrics.module.js';
+import { Metrics } from '../../metrics/metrics.js';
 import { AuthModule } from './auth.module.js';
 import { Authenticator } from './authenticator.js';
 
 const PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 
+@Module({})
+class Numbers {}
+
+/** A registry for each application: in that of the process a name can stand only once. */
+const numbers = (): DynamicModule => ({
+  module: Numbers,
+  global: true,
+  providers: [{ provide: Metrics, useFactory: () => new Metrics(new Registry()) }],
+  exports: [Metrics],
+});
+
 async function start(config: object): Promise<{ app: NestFastifyApplication; log: string[] }> {
   const text = JSON.stringify({ stateDir: tempDir(), ...config });
   const whole = readConfig({ text, file: 'g.json', env: {} });
   const module = await Test.createTestingModule({
-    imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), MetricsModule, AuthModule],
+    imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), numbers(), AuthModule],
   }).compile();
   const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
   onCleanup(() => app.close());

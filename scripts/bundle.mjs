@@ -1,0 +1,47 @@
+/**
+ * Makes one program of what the compiler wrote. Started from some 1,500 files, most of its time went into finding and
+ * reading them: bundled, the gateway listens in a third of the time.
+ */
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+/** Optional companions of Nest that are not installed, and packages that look for their own files. */
+const EXTERNAL =
+  /^(@nestjs\/(websockets|platform-express|axios|mongoose|sequelize|typeorm|swagger)|@fastify\/(view|multipart|static)$|@grpc\/|kafkajs|mqtt|amqp|ioredis|@nats-io|@mikro-orm|mongoose|sequelize|typeorm|@prisma|cache-manager|pino-pretty|swagger-ui-dist|reflect-metadata|@opentelemetry\/)/;
+
+/** CommonJS packages in the bundle still expect these; and metadata must be there before the first decorator. */
+const BANNER = [
+  "import 'reflect-metadata';",
+  "import { createRequire as __makeRequire } from 'node:module';",
+  "import { fileURLToPath as __toPath } from 'node:url';",
+  "import { dirname as __dirOf } from 'node:path';",
+  'const require = __makeRequire(import.meta.url);',
+  'const __filename = __toPath(import.meta.url);',
+  'const __dirname = __dirOf(__filename);',
+].join('');
+
+rmSync('dist', { recursive: true, force: true });
+await build({
+  entryPoints: { main: 'build/main.js' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  keepNames: true,
+  mainFields: ['module', 'main'],
+  sourcemap: true,
+  logLevel: 'warning',
+  banner: { js: BANNER },
+  plugins: [
+    {
+      name: 'external',
+      setup(bundler) {
+        bundler.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+          EXTERNAL.test(path) ? { path, external: true } : undefined,
+        );
+      },
+    },
+  ],
+});
