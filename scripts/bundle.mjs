@@ -29,7 +29,6 @@ await build({
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  keepNames: true,
   mainFields: ['module', 'main'],
   sourcemap: true,
   logLevel: 'warning',

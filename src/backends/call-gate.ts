@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../core/cancellation.js';
 import { GatewayError } from '../core/errors.js';
 import { FairQueue } from '../core/fair-queue.js';
 
@@ -10,7 +11,7 @@ export interface CallLimits {
 
 /** What ends the wait of a call. Once it has started, it is its caller's to end. */
 export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** On the gate's clock, in milliseconds. */
   readonly deadline?: number | undefined;
   /** Starts when nothing else is in flight, and nothing else starts until it has settled. */
@@ -188,7 +189,7 @@ export class CallGate {
     );
   }
 
-  private cancelled(signal: AbortSignal | undefined): GatewayError {
+  private cancelled(signal: CancelSignal | undefined): GatewayError {
     return new GatewayError(
       'cancelled',
       `CANCELLED: the call was cancelled before server ${this.server} got it`,

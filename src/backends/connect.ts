@@ -12,7 +12,7 @@ import type { LinkTransport } from './transport.js';
 /** A server may take its time to start: package runners download on the first run. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-const MOST_CONNECTIONS = 2048;
+const SPARE_CONNECTIONS = 32;
 
 /** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
@@ -38,7 +38,7 @@ function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
     return new SseTransport(new URL(config.url), { requestInit: { headers: config.headers } });
   return new StreamableHttpTransport(config, {
     maxMessageBytes: limits.responseBytes,
-    // Bounded by the call gate: a call in flight holds one, and so does what is said beside the calls.
-    connections: MOST_CONNECTIONS,
+    // A call in flight holds one, and so does what is said beside the calls.
+    connections: config.concurrency + SPARE_CONNECTIONS,
   });
 }

@@ -1,7 +1,8 @@
+import type { CancelSignal } from '../core/cancellation.js';
 import { cancelled } from './link-faults.js';
 
 /** The promise, or `cancelled` as soon as the signal aborts. What the promise stands for goes on. */
-export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+export async function unlessAborted<T>(signal: CancelSignal, promise: Promise<T>): Promise<T> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => reject(cancelled());

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { CancelSignal } from '../core/cancellation.js';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
@@ -20,7 +21,7 @@ const drain = (drainMs: number): Promise<void> =>
 /** A request in flight, and the way to end it. */
 async function inFlight(session: RawSession) {
   const end = deferred<object>();
-  const begun = deferred<AbortSignal>();
+  const begun = deferred<CancelSignal>();
   edge.handlers.set('slow', (_params, { signal }) => {
     begun.resolve(signal);
     return Promise.race([

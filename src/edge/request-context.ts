@@ -1,5 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { Cancellation } from '../core/cancellation.js';
 import type { JsonText } from '../core/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import type { AskOptions, McpContext } from '../mcp/mcp-context.js';
@@ -10,7 +11,7 @@ import type { Session } from './session.js';
 
 /** One message of a client while it is being dealt with. */
 export class RequestContext implements McpContext {
-  private readonly abortion = new AbortController();
+  readonly signal = new Cancellation();
   readonly revision: Revision;
   readonly principal: Principal;
   readonly namedProjects: readonly string[];
@@ -33,12 +34,8 @@ export class RequestContext implements McpContext {
     this.namedProjects = client.project === undefined ? projects : [...projects, client.project];
   }
 
-  get signal(): AbortSignal {
-    return this.abortion.signal;
-  }
-
   abort(): void {
-    this.abortion.abort();
+    this.signal.abort();
   }
 
   notify(method: string, params: JsonText | undefined): void {

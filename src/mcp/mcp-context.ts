@@ -1,5 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { CancelSignal } from '../core/cancellation.js';
 import type { JsonText } from '../core/json-text.js';
 import type { Scope } from '../core/scope.js';
 import type { Principal } from './principal.js';
@@ -7,7 +8,7 @@ import type { Revision } from './revisions/revision.js';
 
 /** How far a question to a client has come, and when it is no longer wanted. */
 export interface AskOptions {
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Gets the params of each progress notification that the client sends while it works on the answer. */
   readonly onProgress?: (params: JsonText) => void;
 }
@@ -31,7 +32,7 @@ export interface McpClient extends Channel {
 export interface Caller extends Channel {
   readonly client: McpClient;
   /** Aborted when the client cancels the request or is gone for good. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** What the calls made for it belong to, where requests are traced. */
   readonly span?: Span | undefined;
 }
