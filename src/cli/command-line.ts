@@ -8,6 +8,9 @@ export interface Programs {
   serve(options: { readonly config: string }): Promise<void>;
 }
 
+/** The command ran, and this is its answer. */
+class CommandFailed extends Error {}
+
 const DEFAULT_CONFIG = 'config/gatehouse.yaml';
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage or configuration. */
@@ -58,7 +61,7 @@ function commandLine(programs: Programs): Command {
     .action(async (file = '.gatehouse/audit.jsonl') => {
       const { verifyAudit } = await import('../admin/audit/verify-audit.js');
       const verdict = await verifyAudit(file);
-      if (!verdict.ok) throw new Error(`${verdict.file}, line ${verdict.line}: ${verdict.problem}`);
+      if (!verdict.ok) throw new CommandFailed(`${verdict.file}, line ${verdict.line}: ${verdict.problem}`);
       print([`${verdict.entries} entries, none touched`, ...verdict.notes].join('\n'));
     });
 
@@ -68,7 +71,7 @@ function commandLine(programs: Programs): Command {
     .option('-u, --url <url>', 'its address', 'http://127.0.0.1:3000')
     .action(async ({ url }: { url: string }) => {
       const { healthcheck } = await import('./healthcheck.js');
-      if (!(await healthcheck(url))) throw new Error(`${url} is not healthy`);
+      if (!(await healthcheck(url))) throw new CommandFailed(`${url} is not healthy`);
     });
 
   return program;
@@ -82,12 +85,12 @@ function exitCode(error: unknown): number {
   return isWrongInput(error) ? 2 : 1;
 }
 
-const describe = (error: unknown): string =>
-  error instanceof Error
-    ? isWrongInput(error)
-      ? error.message
-      : (error.stack ?? error.message)
-    : String(error);
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A stack is for faults of ours.
+  const isAnswer = isWrongInput(error) || error instanceof CommandFailed;
+  return isAnswer ? error.message : (error.stack ?? error.message);
+}
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
