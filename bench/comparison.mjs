@@ -3,23 +3,22 @@ const WARM_UP_MS = 250;
 const MEASURE_MS = 1500;
 
 /** Loads every target until it is compiled: after so many requests or, where they are slow, so long. */
-export async function warmUp({ targets, load }, workload, requests, longestMs) {
-  for (const target of Object.values(targets))
-    await load({ ...target, workload, connections: 32, warmUpMs: 0, measureMs: longestMs, requests });
+export async function warmUp(stage, workload, requests, longestMs) {
+  const job = { workload, connections: 32, warmUpMs: 0, measureMs: longestMs, requests };
+  for (const name of Object.keys(stage.targets)) await put(stage, name, job);
 }
 
 /**
  * Puts one workload on every target, in turns: what else happens on the machine then hits all of them, and a ratio of
  * neighbours in time says more than any figure alone.
  */
-export async function compare({ targets, load }, workload, connections) {
-  const names = Object.keys(targets);
-  const put = (name) =>
-    load({ ...targets[name], workload, connections, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS });
+export async function compare(stage, workload, connections) {
+  const names = Object.keys(stage.targets);
+  const job = { workload, connections, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS };
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
     const results = {};
-    for (const name of names) results[name] = await put(name);
+    for (const name of names) results[name] = await put(stage, name, job);
     rounds.push(results);
   }
   const comparison = {
@@ -31,6 +30,14 @@ export async function compare({ targets, load }, workload, connections) {
   };
   print(comparison);
   return comparison;
+}
+
+async function put({ targets, load }, name, job) {
+  try {
+    return await load({ ...targets[name], ...job });
+  } catch (cause) {
+    throw new Error(`${job.workload} on ${name}: ${cause.message}`, { cause });
+  }
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];

@@ -13,7 +13,10 @@ export class PuppetLink extends ScriptedLink {
     private readonly backend: ScriptedBackend,
   ) {
     super();
-    createInterface({ input: socket }).on('line', (line) => this.read(line));
+    // A puppet that is killed resets its socket, and the reader of lines says so too.
+    createInterface({ input: socket })
+      .on('line', (line) => this.read(line))
+      .on('error', () => {});
     socket.on('error', () => {});
     socket.on('close', () => this.closed());
   }

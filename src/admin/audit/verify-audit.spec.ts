@@ -32,7 +32,11 @@ const TAMPERING: [string, (lines: string[]) => string[], string][] = [
   ],
   [
     'edits a hash',
-    (lines) => lines.with(0, lines[0]!.replace(/.{3}$/, '0"}')),
+    (lines) =>
+      lines.with(
+        0,
+        lines[0]!.replace(/(.)"}$/, (_, digit) => `${digit === '0' ? '1' : '0'}"}`),
+      ),
     'line 1: the line is not as it was written',
   ],
   ['deletes the first', (lines) => lines.slice(1), 'line 1: entry 2 stands where entry 1 belongs'],
