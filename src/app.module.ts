@@ -5,6 +5,8 @@ import type { ConfigSource } from './config/config-reloader.js';
 import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { StateDir } from './config/state-dir.js';
+import { CompletionModule } from './completion/completion.module.js';
+import { DiscoveryModule } from './discovery/discovery.module.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsEndpointModule } from './health/metrics-endpoint.module.js';
@@ -12,6 +14,7 @@ import { McpModule } from './mcp/mcp.module.js';
 import { Tracing } from './mcp/tracing.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
+import { ResourcesModule } from './resources/resources.module.js';
 import { ToolsModule } from './tools/tools.module.js';
 
 /** The one place that names every room. */
@@ -26,6 +29,9 @@ export class AppModule {
         McpModule.with(tracing),
         ToolsModule,
         PromptsModule,
+        ResourcesModule,
+        CompletionModule,
+        DiscoveryModule,
         EdgeModule,
         AdminModule,
         HealthModule,

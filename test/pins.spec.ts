@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../src/config/load-config.js';
 import { ERROR_CODES } from '../src/core/errors.js';
-import { SERVER_MARK } from '../src/core/name-table.js';
+import { ID_MARK, SERVER_MARK } from '../src/core/public-text.js';
 import { LATEST, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
 
 /*
@@ -67,7 +67,7 @@ describe('the protocol', () => {
   });
 
   it('marks what is listed with the server it comes from', () => {
-    expect(SERVER_MARK).toBe('io.gatehouse/server');
+    expect([SERVER_MARK, ID_MARK]).toEqual(['io.gatehouse/server', 'io.gatehouse/id']);
   });
 });
 
@@ -87,6 +87,9 @@ describe('the application', () => {
       'ping',
       'prompts/get',
       'prompts/list',
+      'resources/list',
+      'resources/read',
+      'resources/templates/list',
       'tools/call',
       'tools/list',
     ]);
@@ -119,6 +122,8 @@ describe('the application', () => {
       'GET /admin/v1/projects',
       'GET /admin/v1/projects/:id',
       'GET /admin/v1/prompts',
+      'GET /admin/v1/resource-templates',
+      'GET /admin/v1/resources',
       'GET /admin/v1/servers',
       'GET /admin/v1/servers/:id',
       'GET /admin/v1/servers/:id/tools',

@@ -3,12 +3,14 @@ import { APP_FILTER } from '@nestjs/core';
 import { BackendsModule } from '../backends/backends.module.js';
 import { DirectoryLock } from '../cluster/directory-lock.js';
 import { StateDir } from '../config/state-dir.js';
+import { DiscoveryModule } from '../discovery/discovery.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { AuditLog } from './audit/audit-log.js';
 import { CatalogLists } from './catalog-lists.js';
 import { CatalogController } from './catalog.controller.js';
+import { CatalogRequests } from './catalog-requests.js';
 import { ChangeFeed } from './change-feed.js';
 import { Changes } from './changes.js';
 import { ConfigController } from './config.controller.js';
@@ -22,6 +24,8 @@ import { OperatorModule } from './operator.module.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ProjectAdmin } from './project-admin.js';
 import { ProjectsController } from './projects.controller.js';
+import { ResourceLists } from './resource-lists.js';
+import { ResourcesController } from './resources.controller.js';
 import { ServerAdmin } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
@@ -29,11 +33,12 @@ import { SessionAdmin } from './session-admin.js';
 import { SessionsController } from './sessions.controller.js';
 
 @Module({
-  imports: [OperatorModule, BackendsModule, ProjectsModule, RegistryModule, EdgeModule],
+  imports: [OperatorModule, BackendsModule, ProjectsModule, RegistryModule, DiscoveryModule, EdgeModule],
   controllers: [
     DocsController,
     ServersController,
     CatalogController,
+    ResourcesController,
     SessionsController,
     ProjectsController,
     ConfigController,
@@ -41,6 +46,7 @@ import { SessionsController } from './sessions.controller.js';
   ],
   providers: [
     CatalogLists,
+    CatalogRequests,
     ChangeFeed,
     Changes,
     EntityTags,
@@ -48,6 +54,7 @@ import { SessionsController } from './sessions.controller.js';
     JsonBodies,
     KnownSecrets,
     ProjectAdmin,
+    ResourceLists,
     ServerAdmin,
     ServerFeed,
     ServerViews,

@@ -4,7 +4,7 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { DesiredState } from '../cluster/desired-state.js';
 import { ConfigReloader } from '../config/config-reloader.js';
-import type { ListKind } from '../core/catalog.js';
+import { LIST_KINDS } from '../core/catalog.js';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { Projects } from '../projects/projects.service.js';
@@ -36,7 +36,7 @@ export class ServerFeed implements OnModuleInit {
     });
     this.backends.onStateChange(({ id }) => this.tell(id));
     this.registry.onChange((change) => {
-      for (const kind of Object.keys(change) as ListKind[])
+      for (const kind of LIST_KINDS)
         if (change[kind].size > 0) this.feed.publish('catalog', { kind, servers: [...change[kind]] });
     });
   }

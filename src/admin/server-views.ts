@@ -3,6 +3,7 @@ import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
 import type { ServerFacts } from '../backends/link.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
@@ -24,7 +25,13 @@ export interface ServerSummary {
   readonly pid?: number;
   readonly serverInfo?: ServerFacts['serverInfo'];
   readonly protocolVersion?: string;
-  readonly counts: { readonly tools: number; readonly disabledTools: number; readonly prompts: number };
+  readonly counts: {
+    readonly tools: number;
+    readonly disabledTools: number;
+    readonly prompts: number;
+    readonly resources: number;
+    readonly templates: number;
+  };
 }
 
 export interface ServerTool {
@@ -76,7 +83,7 @@ export class ServerViews {
   summary(server: DesiredServer): ServerSummary {
     const { id, enabled, origin, config } = server;
     const backend = this.backends.find(id);
-    const { tools, prompts } = backend?.listing ?? { tools: [], prompts: [] };
+    const { tools, prompts, resources, templates } = backend?.listing ?? EMPTY_LISTING;
     const offered = tools.filter(({ name }) => !server.disabledTools.has(name)).length;
     return {
       id,
@@ -88,6 +95,8 @@ export class ServerViews {
         tools: offered,
         disabledTools: tools.length - offered,
         prompts: prompts.length,
+        resources: resources.size,
+        templates: templates.length,
       },
     };
   }

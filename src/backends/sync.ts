@@ -1,16 +1,30 @@
 import { Logger } from '@nestjs/common';
-import type { Listing } from '../core/catalog.js';
+import { EMPTY_LISTING, type Listing } from '../core/catalog.js';
 import type { Definition } from '../core/name-table.js';
+import { ResourceList } from '../core/resource-list.js';
+import { readTemplates, type ResourceTemplate } from '../core/resource-template.js';
+import { turns } from '../registry/turns.js';
 import type { Link } from './link.js';
-import { fetchList } from './listing.js';
+import { fetchList, type FetchedList, type ListMethod } from './listing.js';
 import { Resync } from './resync.js';
 
-const KINDS = ['tools', 'prompts'] as const;
-type Kind = (typeof KINDS)[number];
+/** Everything that a server lists; each list is fetched on its own. */
+type Lists = Omit<Listing, 'instructions'>;
+type Kind = keyof Lists;
 
-const KIND_OF_NOTICE = new Map<string, Kind>([
-  ['notifications/tools/list_changed', 'tools'],
-  ['notifications/prompts/list_changed', 'prompts'],
+const METHODS: Readonly<Record<Kind, ListMethod>> = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  templates: 'resources/templates/list',
+};
+const KINDS = Object.keys(METHODS) as readonly Kind[];
+
+const KINDS_OF_NOTICE = new Map<string, readonly Kind[]>([
+  ['notifications/tools/list_changed', ['tools']],
+  ['notifications/prompts/list_changed', ['prompts']],
+  // There is no notice for templates alone.
+  ['notifications/resources/list_changed', ['resources', 'templates']],
 ]);
 
 /** A failed sync is tried again after this long; the server itself may have nothing more to say. */
@@ -22,11 +36,8 @@ const RETRY_MS = 5000;
  */
 export class Sync {
   private readonly logger = new Logger('Sync');
-  private readonly resyncs: Readonly<Record<Kind, Resync>> = {
-    tools: new Resync(() => this.run('tools')),
-    prompts: new Resync(() => this.run('prompts')),
-  };
-  private readonly known: Record<Kind, readonly Definition[]> = { tools: [], prompts: [] };
+  private readonly resyncs = new Map(KINDS.map((kind) => [kind, new Resync(() => this.run(kind))]));
+  private known: Lists = EMPTY_LISTING;
   private readonly tried = new Set<Kind>();
   private link: Link | undefined;
 
@@ -40,7 +51,7 @@ export class Sync {
   /** A new link: everything it offers is fetched at once. */
   attach(link: Link): void {
     this.link = link;
-    for (const kind of KINDS) this.resyncs[kind].now();
+    for (const resync of this.resyncs.values()) resync.now();
   }
 
   /** The link is lost: there is nothing to fetch until the next one, and what is known stays. */
@@ -50,38 +61,88 @@ export class Sync {
 
   /** True when the notification was a change notice, and so is dealt with. */
   takeNotice(method: string): boolean {
-    const kind = KIND_OF_NOTICE.get(method);
-    if (kind) this.resyncs[kind].request();
-    return kind !== undefined;
+    const kinds = KINDS_OF_NOTICE.get(method);
+    for (const kind of kinds ?? []) this.resyncs.get(kind)!.request();
+    return kinds !== undefined;
   }
 
   stop(): void {
     this.detach();
-    for (const kind of KINDS) this.resyncs[kind].stop();
+    for (const resync of this.resyncs.values()) resync.stop();
   }
 
   private async run(kind: Kind): Promise<void> {
     const { link } = this;
     if (!link) return;
     try {
-      const definitions = await this.fetch(link, kind);
+      const fetched = await this.fetch[kind](link);
       if (this.link !== link) return;
-      this.known[kind] = definitions;
+      this.known = { ...this.known, ...fetched };
       this.publish({ ...this.known, instructions: link.facts.instructions });
     } catch (error) {
       if (this.link !== link) return;
-      this.logger.warn({ message: `${kind}/list failed`, server: this.server, cause: String(error) });
-      this.resyncs[kind].request(RETRY_MS);
+      const { server } = this;
+      this.logger.warn({ message: `${METHODS[kind]} failed`, server, cause: String(error) });
+      this.resyncs.get(kind)!.request(RETRY_MS);
     }
     this.tried.add(kind);
     if (this.tried.size === KINDS.length) this.onTried();
   }
 
-  private async fetch(link: Link, kind: Kind): Promise<readonly Definition[]> {
+  private readonly fetch: { [K in Kind]: (link: Link) => Promise<Partial<Lists>> } = {
+    tools: async (link) => ({ tools: await this.named(link, 'tools') }),
+    prompts: async (link) => ({ prompts: await this.named(link, 'prompts') }),
+    resources: async (link) => ({ resources: await this.resources(link) }),
+    templates: async (link) => ({ templates: await this.templates(link) }),
+  };
+
+  private async named(link: Link, kind: 'tools' | 'prompts'): Promise<readonly Definition[]> {
     if (!link.facts.capabilities[kind]) return [];
-    const { definitions, cutShort } = await fetchList(link, `${kind}/list`);
+    const definitions = await this.wholeList(link, kind, this.known[kind].length > 0);
+    return definitions ? firstOfEach(definitions) : this.known[kind];
+  }
+
+  private async resources(link: Link): Promise<ResourceList> {
+    if (!link.facts.capabilities.resources) return ResourceList.EMPTY;
+    const { resources } = this.known;
+    const definitions = await this.wholeList(link, 'resources', resources.size > 0);
+    if (!definitions) return resources;
+    const list = await ResourceList.build(this.server, definitions, turns.pause());
+    return list.equals(resources) ? resources : list;
+  }
+
+  private async templates(link: Link): Promise<readonly ResourceTemplate[]> {
+    if (!link.facts.capabilities.resources) return [];
+    const known = this.known.templates;
+    const definitions = await this.wholeList(link, 'templates', known.length > 0);
+    if (!definitions) return known;
+    const { templates, refused } = readTemplates(this.server, definitions);
+    for (const uriTemplate of refused)
+      this.logger.warn({
+        message: 'template is not listed: it is no valid URI template, or too much of one',
+        server: this.server,
+        uriTemplate: uriTemplate.slice(0, 200),
+      });
+    return sameTexts(templates, known) ? known : templates;
+  }
+
+  /** Undefined when it was cut short and what is known already serves better. */
+  private async wholeList(
+    link: Link,
+    kind: Kind,
+    anyKnown: boolean,
+  ): Promise<FetchedList['definitions'] | undefined> {
+    const { definitions, cutShort } = await fetchList(link, METHODS[kind]);
     if (cutShort === undefined) return definitions;
-    this.logger.warn({ message: `${kind}/list was cut short`, server: this.server, reason: cutShort });
-    return this.known[kind].length > 0 ? this.known[kind] : definitions;
+    this.logger.warn({ message: `${METHODS[kind]} was cut short`, server: this.server, reason: cutShort });
+    return anyKnown ? undefined : definitions;
   }
 }
+
+function firstOfEach(definitions: readonly Definition[]): readonly Definition[] {
+  const seen = new Set<string>();
+  return definitions.filter(({ name }) => !seen.has(name) && seen.add(name));
+}
+
+const sameTexts = (a: readonly ResourceTemplate[], b: readonly ResourceTemplate[]): boolean =>
+  a.length === b.length && a.every(({ text }, index) => text === b[index]!.text);

@@ -7,7 +7,7 @@ import { MetricsSettings } from './metrics-settings.js';
 import { Naming } from './naming.js';
 import { PROJECT_ID, ProjectConfig } from './projects-config.js';
 import { ReadinessSettings } from './readiness-settings.js';
-import { Entries, Section, Text } from './schema/keys.js';
+import { Entries, Flag, Section, Text } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 import { sectionOf } from './schema/shape.js';
 import { SERVER, SERVER_ID, ServersConfig, type ServerConfig } from './servers-config.js';
@@ -55,8 +55,11 @@ export class GatehouseConfig {
   )
   readonly projects: ReadonlyMap<string, ProjectConfig> = new Map();
 
-  @Section(Naming, 'How tools and prompts of many servers share one list.')
+  @Section(Naming, 'How what many servers offer shares one list.')
   readonly naming: Naming = new Naming();
+
+  @Flag('Whether clients get tools that search and describe what the servers offer.')
+  readonly metaTools: boolean = true;
 
   @Section(Limits, 'How much is held for clients and taken from servers. No number means "unlimited".')
   readonly limits: Limits = new Limits();

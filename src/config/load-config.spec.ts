@@ -54,7 +54,8 @@ describe('readConfig', () => {
       },
       auth: {},
       stateDir: '.gatehouse',
-      naming: { tools: 'always', separator: '__' },
+      naming: { tools: 'always', separator: '__', resources: 'resource' },
+      metaTools: true,
       limits: {
         sessions: 10000,
         sessionIdleMs: 1800000,

@@ -1,9 +1,15 @@
 import type { NamingStyle } from '../core/naming.js';
+import type { ResourceStyle } from '../core/resource-uri.js';
 import { Choice, Text } from './schema/keys.js';
 
 export const NAMING_STYLES = ['always', 'conflict', 'never'] as const satisfies readonly NamingStyle[];
+export const RESOURCE_STYLES = [
+  'resource',
+  'underscore',
+  'original',
+] as const satisfies readonly ResourceStyle[];
 
-/** How tools and prompts of many servers share one list. */
+/** How what many servers offer shares one list. */
 export class Naming {
   @Choice(
     NAMING_STYLES,
@@ -16,4 +22,12 @@ export class Naming {
     open: true,
   })
   readonly separator: string = '__';
+
+  @Choice(
+    RESOURCE_STYLES,
+    'How resources are listed: server and URI (resource), as an identifier without special characters ' +
+      "(underscore), or under the server's own URI as long as no other server has it (original). " +
+      'Every form is understood, whatever is listed.',
+  )
+  readonly resources: ResourceStyle = 'resource';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { definition, listOf, plain, SEPARATOR } from '../../test/kit/offers.js';
-import { Catalog, type ListedServer } from './catalog.js';
+import { Catalog, EMPTY_LISTING, type HouseStyle, type ListedServer } from './catalog.js';
 import { EVERYTHING } from './scope.js';
 
 const server = (
@@ -11,13 +11,15 @@ const server = (
 ): ListedServer => ({
   id,
   rank,
-  listing: { tools: [], prompts: [], ...listing },
+  listing: { ...EMPTY_LISTING, ...listing },
   style: 'always',
   disabledTools: new Set(),
   ...more,
 });
+const NONE = { tools: new Set(), prompts: new Set(), resources: new Set() };
 const [read, write, greet] = [definition('read'), definition('write'), definition('greet')];
-const catalogOf = (...servers: ListedServer[]): Catalog => Catalog.EMPTY.next(servers, SEPARATOR);
+const STYLE: HouseStyle = { separator: SEPARATOR, resources: 'resource', tools: [] };
+const catalogOf = (...servers: ListedServer[]): Catalog => Catalog.EMPTY.next(servers, STYLE);
 
 describe('Catalog', () => {
   it('offers nothing at first, under the right names', () => {
@@ -58,7 +60,7 @@ describe('Catalog', () => {
   it('stays as it is when the next one is made', () => {
     const first = catalogOf(server('fs', 0, { tools: [read] }));
     const text = listOf(first.tools);
-    const next = first.next([server('fs', 0, { tools: [write] })], SEPARATOR);
+    const next = first.next([server('fs', 0, { tools: [write] })], STYLE);
     expect(listOf(first.tools)).toBe(text);
     expect(first.servers).toHaveLength(1);
     expect(next.tools.view(EVERYTHING).find('read')).toBeUndefined();
@@ -67,7 +69,7 @@ describe('Catalog', () => {
   it('takes over what did not change: the list of the other kind, the entries of the other server', () => {
     const fs = server('fs', 0, { tools: [read], prompts: [greet] });
     const first = catalogOf(fs);
-    const next = first.next([fs, server('db', 1, { tools: [write] })], SEPARATOR);
+    const next = first.next([fs, server('db', 1, { tools: [write] })], STYLE);
     const [before, after] = [first, next].map(({ tools }) => tools.view(EVERYTHING).find('fs__read'));
     expect(next.prompts).toBe(first.prompts);
     expect(after).toBe(before);
@@ -76,15 +78,19 @@ describe('Catalog', () => {
   it('says per kind whose part of the list changed', () => {
     const fs = server('fs', 0, { tools: [read], prompts: [greet] });
     const first = catalogOf(fs);
-    const next = first.next([fs, server('db', 1, { prompts: [greet] })], SEPARATOR);
-    expect(next.changesSince(first)).toEqual({ tools: new Set(), prompts: new Set(['db']) });
-    expect(first.changesSince(Catalog.EMPTY)).toEqual({ tools: new Set(['fs']), prompts: new Set(['fs']) });
-    expect(first.changesSince(first)).toEqual({ tools: new Set(), prompts: new Set() });
+    const next = first.next([fs, server('db', 1, { prompts: [greet] })], STYLE);
+    expect(next.changesSince(first)).toEqual({ ...NONE, prompts: new Set(['db']) });
+    expect(first.changesSince(Catalog.EMPTY)).toEqual({
+      ...NONE,
+      tools: new Set(['fs']),
+      prompts: new Set(['fs']),
+    });
+    expect(first.changesSince(first)).toEqual(NONE);
   });
 
   it('counts disabling a tool as a change', () => {
     const first = catalogOf(server('fs', 0, { tools: [read, write] }));
     const disabled = server('fs', 0, { tools: [read, write] }, { disabledTools: new Set(['write']) });
-    expect(first.next([disabled], SEPARATOR).changesSince(first).tools).toEqual(new Set(['fs']));
+    expect(first.next([disabled], STYLE).changesSince(first).tools).toEqual(new Set(['fs']));
   });
 });

@@ -1,13 +1,26 @@
-import { NameTable, type Definition, type Offer } from './name-table.js';
+import { HOUSE, NameTable, type Definition, type Offer } from './name-table.js';
 import type { NamingStyle } from './naming.js';
+import { ResourceDirectory } from './resource-directory.js';
+import { ResourceList } from './resource-list.js';
+import type { ResourceTemplate } from './resource-template.js';
+import type { ResourceStyle } from './resource-uri.js';
 
 /** What one server offered at its last sync. */
 export interface Listing {
   readonly tools: readonly Definition[];
   readonly prompts: readonly Definition[];
+  readonly resources: ResourceList;
+  readonly templates: readonly ResourceTemplate[];
   /** What the server tells models about itself. */
   readonly instructions?: string | undefined;
 }
+
+export const EMPTY_LISTING: Listing = {
+  tools: [],
+  prompts: [],
+  resources: ResourceList.EMPTY,
+  templates: [],
+};
 
 /** A server as the catalog sees it: its listing and the decisions that bear on it. */
 export interface ListedServer {
@@ -19,8 +32,17 @@ export interface ListedServer {
   readonly disabledTools: ReadonlySet<string>;
 }
 
-/** Kinds of lists that can change, as the notifications name them. */
-export type ListKind = 'tools' | 'prompts';
+/** How the house lists what its servers offer. */
+export interface HouseStyle {
+  readonly separator: string;
+  readonly resources: ResourceStyle;
+  /** Tools of the gateway itself. */
+  readonly tools: readonly Definition[];
+}
+
+/** Kinds of lists that can change, as the notifications name them. Templates change with the resources. */
+export type ListKind = 'tools' | 'prompts' | 'resources';
+export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
 /** Per kind, the servers whose part of the list changed. */
 export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
@@ -35,15 +57,19 @@ export class Catalog {
     readonly servers: readonly ListedServer[],
     readonly tools: NameTable,
     readonly prompts: NameTable,
+    readonly resources: ResourceDirectory,
   ) {}
 
-  static readonly EMPTY = new Catalog([], NameTable.EMPTY, NameTable.EMPTY);
+  static readonly EMPTY = new Catalog([], NameTable.EMPTY, NameTable.EMPTY, ResourceDirectory.EMPTY);
 
   /** The next catalog; what did not change since this one is taken over, not built again. */
-  next(servers: readonly ListedServer[], separator: string): Catalog {
+  next(servers: readonly ListedServer[], style: HouseStyle): Catalog {
+    const { separator } = style;
+    const ofTheHouse: Offer = { server: HOUSE, style: 'never', definitions: style.tools };
     const tools = servers.map((server): Offer => {
       const { id, style, listing, disabledTools } = server;
       const definitions =
+        // Unfiltered lists keep their identity, by which an unchanged table is known.
         disabledTools.size === 0
           ? listing.tools
           : listing.tools.filter((tool) => !disabledTools.has(tool.name));
@@ -52,10 +78,14 @@ export class Catalog {
     const prompts = servers.map(({ id, style, listing }): Offer => {
       return { server: id, style, definitions: listing.prompts };
     });
+    const resources = servers.map(({ id, listing }) => {
+      return { server: id, resources: listing.resources, templates: listing.templates };
+    });
     return new Catalog(
       servers,
-      NameTable.build(tools, separator, this.tools),
+      NameTable.build([ofTheHouse, ...tools], separator, this.tools),
       NameTable.build(prompts, separator, this.prompts),
+      ResourceDirectory.build(resources, style.resources, this.resources),
     );
   }
 
@@ -63,6 +93,7 @@ export class Catalog {
     return {
       tools: this.tools.changedServers(previous.tools),
       prompts: this.prompts.changedServers(previous.prompts),
+      resources: this.resources.changedServers(previous.resources),
     };
   }
 }

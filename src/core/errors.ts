@@ -96,6 +96,10 @@ export class RemoteError extends Error {
   }
 }
 
+/** What a read of something that is nowhere to be seen gets. SDK clients know it by `data`, which has to be just this. */
+export const resourceNotFound = (uri: string): GatewayError =>
+  new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${uri} is not available`, { uri });
+
 /** What a call to a server gets when there is no link to it. The words are the contract's. */
 export const serverUnavailable = (server: string, why: string, options?: ErrorOptions): GatewayError =>
   new GatewayError(

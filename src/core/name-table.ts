@@ -1,8 +1,11 @@
-import { JsonText, mapMember, memberText, withMember } from './json-text.js';
+import type { JsonText } from './json-text.js';
+import { firstAfter, PageCache, pageText, type Paged, type Seal } from './list-page.js';
 import { assignNames, prefixedName, type NamingStyle } from './naming.js';
+import { publicText, SERVER_MARK } from './public-text.js';
 import type { Scope } from './scope.js';
+import { withPublicUi } from './public-uris.js';
 
-/** A tool or prompt as its server listed it: its own name and its definition as it was written. */
+/** Something as its server listed it: its own name, or URI, and its definition as it was written. */
 export interface Definition {
   readonly name: string;
   readonly text: string;
@@ -29,8 +32,10 @@ export interface Entry {
 /** An entry that clients see. */
 export type ListedEntry = Entry & { readonly name: string };
 
-/** The key under which every listed tool and prompt says where it comes from. */
-export const SERVER_MARK = 'io.gatehouse/server';
+/** The server of what the gateway itself offers, in every scope. No configured server can have this id. */
+export const HOUSE = '';
+/** What clients are told of it. */
+const HOUSE_NAME = 'gatehouse';
 
 /** All tools, or all prompts, of all servers: who is called what. Immutable; a change builds a new one. */
 export class NameTable {
@@ -39,6 +44,7 @@ export class NameTable {
   private constructor(
     private readonly entries: readonly Entry[],
     private readonly separator: string,
+    private readonly offers: readonly Offer[] = [],
   ) {}
 
   static readonly EMPTY = new NameTable([], '__');
@@ -48,6 +54,7 @@ export class NameTable {
    * table, with its pages, when nothing changed.
    */
   static build(offers: readonly Offer[], separator: string, previous = NameTable.EMPTY): NameTable {
+    if (separator === previous.separator && sameOffers(offers, previous.offers)) return previous;
     const kept = new Map(previous.entries.map((entry) => [addressOf(entry), entry]));
     const claims = offers.flatMap(({ server, style, definitions }) =>
       definitions.map((definition) => ({ server, style, own: definition.name, definition })),
@@ -57,13 +64,13 @@ export class NameTable {
       const name = names[index];
       const old = kept.get(addressOf({ server, own }));
       if (old && old.name === name && old.definition.text === definition.text) return old;
-      return { server, own, name, definition, text: publicText(definition.text, server, name ?? own) };
+      return { server, own, name, definition, text: entryText(definition.text, server, name ?? own) };
     });
     const isSame =
       separator === previous.separator &&
       entries.length === previous.entries.length &&
       entries.every((entry, index) => entry === previous.entries[index]);
-    return isSame ? previous : new NameTable(entries, separator);
+    return isSame ? previous : new NameTable(entries, separator, offers);
   }
 
   /** What a scope sees; built once, kept as long as the table lives. */
@@ -71,7 +78,7 @@ export class NameTable {
     let view = this.views.get(scope.key);
     if (!view) {
       view = new NameView(
-        this.entries.filter((entry) => scope.allows(entry.server)),
+        this.entries.filter(({ server }) => server === HOUSE || scope.allows(server)),
         this.separator,
       );
       this.views.set(scope.key, view);
@@ -86,6 +93,7 @@ export class NameTable {
 
   /** The servers whose part of the list differs between the two tables. In which order they list does not show. */
   changedServers(previous: NameTable): Set<string> {
+    if (previous === this) return new Set();
     const before = previous.listedTexts();
     const after = this.listedTexts();
     const changed = new Set<string>();
@@ -97,7 +105,7 @@ export class NameTable {
   /** Whether two scopes see different lists. */
   differs(a: Scope, b: Scope): boolean {
     return this.entries.some(
-      ({ name, server }) => name !== undefined && a.allows(server) !== b.allows(server),
+      ({ name, server }) => name !== undefined && server !== HOUSE && a.allows(server) !== b.allows(server),
     );
   }
 
@@ -107,13 +115,13 @@ export class NameTable {
 }
 
 /** The part of a table that one scope sees. */
-export class NameView {
+export class NameView implements Paged {
   /** Sorted by public name, so that a position in the list is a name and survives a change of the list. */
   readonly listed: readonly ListedEntry[];
   private readonly byName = new Map<string, Entry>();
   private readonly byPrefixedName = new Map<string, Entry>();
   private readonly byOwnName = new Map<string, Entry | 'ambiguous'>();
-  private readonly pages = new Map<string, JsonText>();
+  private readonly pages = new PageCache();
 
   constructor(entries: readonly Entry[], separator: string) {
     this.listed = entries.filter(isListed).toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -135,59 +143,31 @@ export class NameView {
     return entry === 'ambiguous' ? undefined : entry;
   }
 
-  /**
-   * The list result that follows the name `after`, as text that is built once and reused for every client.
-   * `seal` turns the last name of a page into its cursor.
-   */
-  page(member: string, after: string, size: number, seal: (position: string) => string): JsonText {
+  /** As text that is built once and reused for every client. */
+  page(member: string, after: string, size: number, seal: Seal): JsonText {
     // Two lists share the empty table.
-    const key = `${member}\0${after}`;
-    let page = this.pages.get(key);
-    if (!page) {
-      page = this.buildPage(member, after, size, seal);
-      this.pages.set(key, page);
-    }
-    return page;
-  }
-
-  private buildPage(
-    member: string,
-    after: string,
-    size: number,
-    seal: (position: string) => string,
-  ): JsonText {
-    const from = after === '' ? 0 : firstAfter(this.listed, after);
-    const entries = this.listed.slice(from, from + size);
-    const last = entries.at(-1);
-    const more = last !== undefined && from + size < this.listed.length;
-    const list = entries.map((entry) => entry.text).join(',');
-    const cursor = more ? `,"nextCursor":${JSON.stringify(seal(last.name))}` : '';
-    return new JsonText(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
+    return this.pages.get(`${member}\0${after}`, () => {
+      const from = after === '' ? 0 : firstAfter(this.listed, after, ({ name }) => name);
+      const items = this.listed.slice(from, from + size).map(({ name, text }) => ({ key: name, text }));
+      return pageText(member, items, from + size < this.listed.length, seal);
+    });
   }
 }
 
 const isListed = (entry: Entry): entry is ListedEntry => entry.name !== undefined;
 
-function firstAfter(sorted: readonly { readonly name: string }[], name: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]!.name <= name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** A server lists each of its own names once. */
 const addressOf = ({ server, own }: Pick<Entry, 'server' | 'own'>): string => `${server}\0${own}`;
 
-/** The definition with its public name and the mark of its server; everything else as the server wrote it. */
-function publicText(text: string, server: string, name: string): string {
-  const mark = JSON.stringify(server);
-  const renamed = mapMember(text, 'name', () => JSON.stringify(name));
-  const meta = memberText(renamed, '_meta');
-  return meta?.startsWith('{')
-    ? mapMember(renamed, '_meta', (old) => (old.startsWith('{') ? withMember(old, SERVER_MARK, mark) : old))
-    : withMember(renamed, '_meta', `{${JSON.stringify(SERVER_MARK)}:${mark}}`);
-}
+/** As clients see it: under its public name, with the mark of its server, and with user interfaces they can read. */
+const entryText = (text: string, server: string, name: string): string =>
+  server === HOUSE
+    ? publicText(text, 'name', name, { [SERVER_MARK]: HOUSE_NAME })
+    : withPublicUi(publicText(text, 'name', name, { [SERVER_MARK]: server }), server);
+
+const sameOffers = (a: readonly Offer[], b: readonly Offer[]): boolean =>
+  a.length === b.length &&
+  a.every(({ server, style, definitions }, index) => {
+    const other = b[index]!;
+    return server === other.server && style === other.style && definitions === other.definitions;
+  });

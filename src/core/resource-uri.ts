@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { expressionEnd } from './uri-template-parser.js';
 
 /** How resources are called in the lists. Whatever the style, every form is understood. */
 export type ResourceStyle = 'resource' | 'underscore' | 'original';
@@ -35,21 +36,56 @@ export function cutResourceForm(text: string): Address | undefined {
   };
 }
 
-const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):\/*/;
-/** An expression of a template, which stays, or a run of characters that an identifier does not have. */
-const EXPRESSION_OR_RUN = /(\{[^{}]*\})|[^A-Za-z0-9.{-]+|\{/g;
+const UNDERSCORE = 0x5f;
+const SLASH = 0x2f;
+const OPEN_BRACE = 0x7b;
+
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+
+/** The characters that an identifier keeps, by their code. */
+const KEPT = new Uint8Array(0x10000);
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-')
+  KEPT[character.charCodeAt(0)] = 1;
+
+/** A list has a million identifiers. Written here, each is one flat text and not a chain of the pieces it is made of. */
+const scratch = Buffer.allocUnsafe(16_384);
 
 /** The identifier of a resource or template; it is reversed by lookup, for much is lost in it. */
 export function underscoreId({ server, uri }: Address): string {
-  const scheme = SCHEME.exec(uri);
-  const rest = uri.slice(scheme?.[0].length ?? 0).replace(EXPRESSION_OR_RUN, (_run, expression) => {
-    return typeof expression === 'string' ? expression : '_';
-  });
-  return `${server}_${(scheme?.[1] ?? '').replace(/\+/g, '_')}___${rest}`;
+  const longest = server.length + uri.length + '____'.length;
+  const id = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest);
+  const schemeEnd = SCHEME.exec(uri)?.[0].length ?? 0;
+  let length = id.write(server, 'latin1');
+  id[length++] = UNDERSCORE;
+  if (schemeEnd > 0) length = writeKept(id, length, uri.slice(0, schemeEnd - 1), 0);
+  length = id.fill(UNDERSCORE, length, length + 3) && length + 3;
+  let rest = schemeEnd;
+  while (uri.charCodeAt(rest) === SLASH) rest++;
+  return id.toString('latin1', 0, writeKept(id, length, uri, rest));
 }
 
-/** The identifier of one that would share its own with another of the same server. */
-export function distinctId(address: Address): string {
-  const digest = createHash('sha256').update(address.uri).digest('hex').slice(0, 8);
-  return `${underscoreId(address)}~${digest}`;
+/** Expressions stay, and every run of characters that an identifier does not have becomes one underscore. */
+function writeKept(id: Buffer, start: number, text: string, from: number): number {
+  let length = start;
+  let isRun = false;
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const end = code === OPEN_BRACE ? expressionEnd(text, at) : -1;
+    if (end !== -1) length += id.write(text.slice(at, end), length, 'latin1');
+    else if (KEPT[code] === 1) id[length++] = code;
+    else if (!isRun) id[length++] = UNDERSCORE;
+    isRun = end === -1 && KEPT[code] === 0;
+    if (end !== -1) at = end - 1;
+  }
+  return length;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** The identifier of one that would share its own with another. More digits are for those that share this, too. */
+export function distinctId(address: Address, digits = 8): string {
+  // Half a character has no bytes in UTF-8: all of them would be the same.
+  const encoding = LONE_SURROGATE.test(address.uri) ? 'utf16le' : 'utf8';
+  const digest = createHash('sha256').update(address.uri, encoding).digest('hex');
+  return `${underscoreId(address)}~${digest.slice(0, digits)}`;
 }

@@ -3,6 +3,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { Definition } from '../core/name-table.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { EventFrame } from './event-frame.js';
@@ -42,7 +43,7 @@ class House {
 
   /** A server lists these tools and prompts. */
   list(id: string, tools: readonly string[], prompts: readonly string[] = []): void {
-    const listing = { tools: definitions(tools), prompts: definitions(prompts) };
+    const listing = { ...EMPTY_LISTING, tools: definitions(tools), prompts: definitions(prompts) };
     this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
   }
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { CatalogChange, ListKind } from '../core/catalog.js';
+import { LIST_KINDS, type CatalogChange, type ListKind } from '../core/catalog.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { eventFrame, type EventFrame } from './event-frame.js';
@@ -19,7 +19,7 @@ export class ListChanges implements OnModuleInit {
   }
 
   private announce(change: CatalogChange): void {
-    for (const kind of Object.keys(change) as ListKind[]) {
+    for (const kind of LIST_KINDS) {
       const servers = [...change[kind]];
       if (servers.length === 0) continue;
       const frame = noticeOf(kind);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { EMPTY_LISTING } from '../core/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -38,7 +39,7 @@ class House {
     this.sessions.onTend = (listener) => (this.tend = listener);
     const registry = new Registry(new Naming());
     for (const [rank, id] of ['git', 'db'].entries()) {
-      const listing = { tools: [{ name: 't', text: '{"name":"t"}' }], prompts: [] };
+      const listing = { ...EMPTY_LISTING, tools: [{ name: 't', text: '{"name":"t"}' }] };
       const prompts = id === 'db' ? [{ name: 'p', text: '{"name":"p"}' }] : [];
       registry.put({ id, rank, listing: { ...listing, prompts }, style: 'always', disabledTools: new Set() });
     }

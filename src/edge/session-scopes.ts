@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
+import { LIST_KINDS } from '../core/catalog.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
@@ -59,8 +60,8 @@ export class SessionScopes implements OnModuleInit {
   }
 
   private announce(session: Session, before: Scope): void {
-    const { tools, prompts } = this.registry.catalog;
-    if (tools.differs(before, session.scope)) this.listChanges.tell(session, 'tools');
-    if (prompts.differs(before, session.scope)) this.listChanges.tell(session, 'prompts');
+    const { catalog } = this.registry;
+    for (const kind of LIST_KINDS)
+      if (catalog[kind].differs(before, session.scope)) this.listChanges.tell(session, kind);
   }
 }

@@ -3,6 +3,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import type { Backends } from '../backends/backends.service.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
@@ -41,7 +42,8 @@ class House {
   }
 
   list(id: string, rank: number, instructions?: string): void {
-    const listing = { tools: [{ name: 't', text: '{"name":"t"}' }], prompts: [], instructions };
+    const tools = [{ name: 't', text: '{"name":"t"}' }];
+    const listing = { ...EMPTY_LISTING, tools, instructions };
     this.registry.put({ id, rank, listing, style: 'always', disabledTools: new Set() });
   }
 }

@@ -41,6 +41,7 @@ export class SessionController {
       capabilities: {
         tools: { listChanged: true },
         prompts: { listChanged: true },
+        resources: { listChanged: true },
         completions: {},
         logging: {},
       },

@@ -1,16 +1,17 @@
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
-import { mapMember, type JsonText } from '../core/json-text.js';
+import type { JsonText } from '../core/json-text.js';
+import { withPublicMessages } from '../core/public-uris.js';
 import type { Entry } from '../core/name-table.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
-import { isObject, type Params } from '../mcp/json-rpc.js';
+import type { Params } from '../mcp/json-rpc.js';
 import { requireString, withOwnValue } from '../mcp/params.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The prompts of all servers as one list, and completion of their arguments. */
+/** The prompts of all servers as one list, and the way from a public name to the server behind it. */
 @McpController()
 export class PromptsController {
   constructor(
@@ -21,30 +22,22 @@ export class PromptsController {
 
   @McpRequest('prompts/list')
   list(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText {
-    return this.pages.page('prompts', this.registry.catalog.prompts, context.scope, params?.['cursor']);
+    const list = this.registry.catalog.prompts.view(context.scope);
+    return this.pages.page('prompts', list, context.scope, params?.['cursor']);
   }
 
   @McpRequest('prompts/get')
   get(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
     const prompt = this.find(requireString(params, 'name'), context);
-    const own = withOwnValue(context.paramsText, 'name', prompt.own);
-    return this.backends
-      .get(prompt.server)
-      .call({ method: 'prompts/get', params: own, caller: context, subject: prompt.own });
+    return this.forward(prompt, context);
   }
 
-  @McpRequest('completion/complete')
-  complete(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
-    const ref = params?.['ref'];
-    if (!isObject(ref) || ref['type'] !== 'ref/prompt')
-      throw new GatewayError('invalid-params', 'ref must be a ref/prompt');
-    const prompt = this.find(requireString(ref, 'name'), context);
-    const own = mapMember(context.paramsText ?? '{}', 'ref', (text) =>
-      withOwnValue(text, 'name', prompt.own),
-    );
-    return this.backends
-      .get(prompt.server)
-      .call({ method: 'completion/complete', params: own, caller: context });
+  private async forward({ server, own }: Entry, context: McpContext): Promise<JsonText> {
+    const params = withOwnValue(context.paramsText, 'name', own);
+    const call = { method: 'prompts/get', params, caller: context, subject: own };
+    const result = await this.backends.get(server).call(call);
+    const { resources } = this.registry.catalog;
+    return withPublicMessages(result, (uri) => resources.publicUri({ server, uri }));
   }
 
   private find(name: string, context: McpContext): Entry {

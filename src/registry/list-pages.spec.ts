@@ -14,9 +14,9 @@ interface Page {
   readonly nextCursor?: string;
 }
 const pageAt = (cursor?: unknown, scope = EVERYTHING): Page =>
-  JSON.parse(pages.page('tools', table, scope, cursor).text) as Page;
+  JSON.parse(pages.page('tools', table.view(scope), scope, cursor).text) as Page;
 const foreignPage = (): Page =>
-  JSON.parse(pagesOf(2).page('tools', newTable(), EVERYTHING, undefined).text) as Page;
+  JSON.parse(pagesOf(2).page('tools', newTable().view(EVERYTHING), EVERYTHING, undefined).text) as Page;
 
 const refused = expect.objectContaining({ kind: 'invalid-params' });
 
@@ -36,12 +36,14 @@ describe('ListPages', () => {
   });
 
   it('sends the same text to all who see the same', () => {
-    const [one, other] = [only('a'), only('a')].map((scope) => pages.page('tools', table, scope, undefined));
+    const [one, other] = [only('a'), only('a')].map((scope) =>
+      pages.page('tools', table.view(scope), scope, undefined),
+    );
     expect(one).toBe(other);
   });
 
   it.each([
-    ['of another list', () => pages.page('prompts', table, EVERYTHING, pageAt().nextCursor)],
+    ['of another list', () => pages.page('prompts', table.view(EVERYTHING), EVERYTHING, pageAt().nextCursor)],
     ['of another scope', () => pageAt(pageAt().nextCursor, only('a'))],
     ['of another gateway', () => pageAt(foreignPage().nextCursor)],
     ['that is empty', () => pageAt('')],

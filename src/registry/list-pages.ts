@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import type { JsonText } from '../core/json-text.js';
-import type { NameTable } from '../core/name-table.js';
+import type { Paged } from '../core/list-page.js';
 import { Cursors } from '../core/page.js';
 import type { Scope } from '../core/scope.js';
 
@@ -14,10 +14,10 @@ export class ListPages {
   constructor(private readonly limits: Limits) {}
 
   /** The page of a list that a cursor points to; the first page without one. */
-  page(member: string, table: NameTable, scope: Scope, cursor: unknown): JsonText {
-    const list = `${member}\0${scope.key}`;
-    const after = cursor === undefined ? '' : this.cursors.open(list, cursor);
-    const seal = (position: string): string => this.cursors.seal(list, position);
-    return table.view(scope).page(member, after, this.limits.pageSize, seal);
+  page(member: string, list: Paged, scope: Scope, cursor: unknown): JsonText {
+    const sealed = `${member}\0${scope.key}`;
+    const after = cursor === undefined ? '' : this.cursors.open(sealed, cursor);
+    const seal = (position: string): string => this.cursors.seal(sealed, position);
+    return list.page(member, after, this.limits.pageSize, seal);
   }
 }

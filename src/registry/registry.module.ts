@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { HouseTools } from './house-tools.js';
 import { ListPages } from './list-pages.js';
 import { Registry } from './registry.service.js';
 
-@Module({ providers: [Registry, ListPages], exports: [Registry, ListPages] })
+@Module({ providers: [Registry, ListPages, HouseTools], exports: [Registry, ListPages, HouseTools] })
 export class RegistryModule {}

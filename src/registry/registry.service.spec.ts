@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { definition, listOf } from '../../test/kit/offers.js';
-import type { CatalogChange, ListedServer } from '../core/catalog.js';
+import { Naming } from '../config/naming.js';
+import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog.js';
 import type { NamingStyle } from '../core/naming.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Registry } from './registry.service.js';
@@ -18,6 +19,7 @@ function server(
     id,
     rank: RANKS.indexOf(id),
     listing: {
+      ...EMPTY_LISTING,
       tools: tools.map((name) => definition(name)),
       prompts: prompts.map((name) => definition(name)),
     },
@@ -32,7 +34,7 @@ describe('Registry', () => {
   let warnings: unknown[];
 
   beforeEach(() => {
-    registry = new Registry({ tools: 'always', separator: '__' });
+    registry = new Registry(new Naming());
     changes = [];
     registry.onChange((change) => changes.push(change));
     warnings = [];
@@ -44,7 +46,7 @@ describe('Registry', () => {
   const find = (name: string) => registry.catalog.tools.view(EVERYTHING).find(name)?.server;
 
   it('offers what was put, under the separator of the configuration', () => {
-    registry = new Registry({ tools: 'always', separator: '.' });
+    registry = new Registry(Object.assign(new Naming(), { separator: '.' }));
     registry.put(server('a', ['x']));
     expect(find('a.x')).toBe('a');
   });
@@ -76,7 +78,7 @@ describe('Registry', () => {
       seen = find('b__x');
     });
     registry.put(server('b', ['x'], 'always', ['greet']));
-    expect(changes).toEqual([{ tools: new Set(['b']), prompts: new Set(['b']) }]);
+    expect(changes).toEqual([{ tools: new Set(['b']), prompts: new Set(['b']), resources: new Set() }]);
     expect(seen).toBe('b');
   });
 
@@ -139,7 +141,7 @@ describe('Registry', () => {
   it.each(['{"name":"x","_meta":null,"_meta":{}}', '{"name":"x","name":1}', '{"_meta":[],"name":"x"}'])(
     'lets no odd definition stand in the way of other servers: %s',
     (text) => {
-      registry.put({ ...server('a', []), listing: { tools: [{ name: 'x', text }], prompts: [] } });
+      registry.put({ ...server('a', []), listing: { ...EMPTY_LISTING, tools: [{ name: 'x', text }] } });
       registry.put(server('b', ['y']));
       expect(JSON.parse(listOf(registry.catalog.tools))).toMatchObject({
         tools: [

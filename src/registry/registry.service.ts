@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Catalog, type CatalogChange, type ListedServer } from '../core/catalog.js';
+import { Catalog, LIST_KINDS, type CatalogChange, type ListedServer } from '../core/catalog.js';
+import type { Definition } from '../core/name-table.js';
 import { Naming } from '../config/naming.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
@@ -10,6 +11,7 @@ export class Registry {
   private readonly logger = new Logger(Registry.name);
   private readonly listeners = new Set<ChangeListener>();
   private readonly listed = new Map<string, ListedServer>();
+  private ownTools: readonly Definition[] = [];
   private current = Catalog.EMPTY;
 
   constructor(private readonly naming: Naming) {}
@@ -29,6 +31,12 @@ export class Registry {
     if (this.listed.delete(server)) this.rebuild();
   }
 
+  /** Offers tools of the gateway itself, to everybody. */
+  offerTools(tools: readonly Definition[]): void {
+    this.ownTools = tools;
+    this.rebuild();
+  }
+
   onChange(listener: ChangeListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -37,10 +45,11 @@ export class Registry {
   private rebuild(): void {
     const previous = this.current;
     const servers = [...this.listed.values()].toSorted((a, b) => a.rank - b.rank);
-    this.current = previous.next(servers, this.naming.separator);
+    const { separator, resources } = this.naming;
+    this.current = previous.next(servers, { separator, resources, tools: this.ownTools });
     this.warnOfUnlisted(previous);
     const change = this.current.changesSince(previous);
-    if (change.tools.size === 0 && change.prompts.size === 0) return;
+    if (LIST_KINDS.every((kind) => change[kind].size === 0)) return;
     for (const listener of this.listeners) listener(change, this.current);
   }
 

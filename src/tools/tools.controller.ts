@@ -2,13 +2,15 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
-import type { Entry } from '../core/name-table.js';
+import { HOUSE, type Entry } from '../core/name-table.js';
+import { withPublicLinks } from '../core/public-uris.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { requireString, withOwnValue } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
+import { HouseTools } from '../registry/house-tools.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
@@ -20,30 +22,36 @@ export class ToolsController {
     private readonly backends: Backends,
     private readonly pages: ListPages,
     private readonly metrics: Metrics,
+    private readonly houseTools: HouseTools,
   ) {}
 
   @McpRequest('tools/list')
   list(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText {
-    return this.pages.page('tools', this.registry.catalog.tools, context.scope, params?.['cursor']);
+    const list = this.registry.catalog.tools.view(context.scope);
+    return this.pages.page('tools', list, context.scope, params?.['cursor']);
   }
 
   @McpRequest('tools/call')
-  call(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+  call(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText | Promise<JsonText> {
     const name = requireString(params, 'name');
     const tool = this.registry.catalog.tools.view(context.scope).find(name);
     if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
-    return this.counted(tool.server, this.forward(tool, context));
+    return tool.server === HOUSE
+      ? this.houseTools.call(tool.own, params?.['arguments'], context)
+      : this.counted(tool.server, this.forward(tool, context));
   }
 
   private async forward(tool: Entry, context: McpContext): Promise<JsonText> {
     const backend = this.backends.get(tool.server);
-    return backend.call({
+    const result = await backend.call({
       method: 'tools/call',
       params: withOwnValue(context.paramsText, 'name', tool.own),
       caller: context,
       subject: tool.own,
       exclusive: backend.config.tools.exclusive.includes(tool.own),
     });
+    const { resources } = this.registry.catalog;
+    return withPublicLinks(result, tool.server, (uri) => resources.publicUri({ server: tool.server, uri }));
   }
 
   private async counted(server: string, call: Promise<JsonText>): Promise<JsonText> {

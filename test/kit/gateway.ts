@@ -134,12 +134,14 @@ export function launchGateway(args: readonly string[], env: NodeJS.ProcessEnv = 
   return new Gateway(child);
 }
 
-/** Writes the config to a file of its own; text stays as it is. */
+/** Writes the config to a file of its own; text stays as it is. The house's own tools would stand in every list. */
 export function writeConfig(config: GatewayConfig | string): string {
   const dir = tempDir();
   const file = join(dir, 'gatehouse.json');
   const whole =
-    typeof config === 'string' ? config : JSON.stringify({ stateDir: join(dir, 'state'), ...config });
+    typeof config === 'string'
+      ? config
+      : JSON.stringify({ stateDir: join(dir, 'state'), metaTools: false, ...config });
   writeFileSync(file, whole);
   return file;
 }

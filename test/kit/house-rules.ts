@@ -12,13 +12,13 @@ const FLOORS = [
   ['config', 'cluster', 'metrics', 'mcp'],
   ['registry'],
   ['backends'],
-  ['tools', 'resources', 'prompts', 'subscriptions', 'projects'],
+  ['tools', 'resources', 'prompts', 'completion', 'discovery', 'subscriptions', 'projects'],
   ['edge'],
   ['admin'],
   ['health'],
 ];
-/** Programs beside the server: they may use any room, and only the start imports them. */
-const PROGRAMS = ['cli', 'tui'];
+/** Programs beside the server, above how they speak to it: they may use any room, and only the start imports them. */
+const PROGRAMS = [['client'], ['cli', 'tui']];
 
 /** Files of no room: the start, which may import everything and is imported by nobody in a room. */
 const START = [
@@ -33,7 +33,7 @@ const START = [
 const COMMON_GROUND = ['version.ts'];
 
 const SDK = '@modelcontextprotocol/';
-const SDK_ROOMS = ['mcp', 'edge', 'backends'];
+const SDK_ROOMS = ['mcp', 'edge', 'backends', 'client'];
 const CORE_PACKAGES = ['node:crypto'];
 const NAMELESS = /^(utils?|helpers?|common|shared|misc|types?|constants?|interfaces?|index)$/;
 const MOST_LINES = 400;
@@ -53,7 +53,7 @@ function problemsOfFile(file: SourceFile): string[] {
     ...file.packages
       .filter((name) => !mayUse(path, name))
       .map((name) => `${path} may not import the package ${name}`),
-    ...(path.split('/').some((part) => NAMELESS.test(part.replace(/\.ts$/, '')))
+    ...(path.split('/').some((part) => NAMELESS.test(part.replace(/\.tsx?$/, '')))
       ? [`${path} has a name that says nothing`]
       : []),
     ...(file.lines > MOST_LINES ? [`${path} has ${file.lines} lines, more than ${MOST_LINES}`] : []),
@@ -81,9 +81,9 @@ const roomOf = (path: string): string => path.split('/', 1)[0]!;
 function floorOf(path: string): number | undefined {
   const room = roomOf(path);
   if (COMMON_GROUND.includes(path)) return 0;
-  if (PROGRAMS.includes(room)) return FLOORS.length;
-  if (START.includes(path)) return FLOORS.length + 1;
-  const floor = FLOORS.findIndex((rooms) => rooms.includes(room));
+  const floors = [...FLOORS, ...PROGRAMS];
+  if (START.includes(path)) return floors.length;
+  const floor = floors.findIndex((rooms) => rooms.includes(room));
   return floor === -1 ? undefined : floor;
 }
 

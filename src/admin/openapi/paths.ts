@@ -203,6 +203,8 @@ const projects: JsonSchema = {
 const house: JsonSchema = {
   '/admin/v1/tools': catalogList('tools', 'Tools'),
   '/admin/v1/prompts': catalogList('prompts', 'Prompts'),
+  '/admin/v1/resources': catalogList('resources', 'Resources'),
+  '/admin/v1/resource-templates': catalogList('resource-templates', 'ResourceTemplates'),
   '/admin/v1/sessions': {
     get: {
       operationId: 'listSessions',

@@ -34,7 +34,7 @@ const summary = {
   pid: count,
   serverInfo: { type: 'object' },
   protocolVersion: text,
-  counts: object({ tools: count, disabledTools: count, prompts: count }),
+  counts: object({ tools: count, disabledTools: count, prompts: count, resources: count, templates: count }),
 };
 const SOMETIMES = ['reason', 'since', 'pid', 'serverInfo', 'protocolVersion'];
 
@@ -72,6 +72,25 @@ export const schemas = (): JsonSchema => ({
   CatalogItem: object({ name: text, server: text, own: text, definition: { type: 'object' } }),
   Tools: page('tools'),
   Prompts: page('prompts'),
+  Resource: object({
+    uri: { ...text, description: 'What clients call it.' },
+    server: text,
+    original: { ...text, description: 'What its server calls it.' },
+    id: text,
+    definition: { type: 'object' },
+  }),
+  Resources: object({ resources: listOf('Resource'), nextCursor: text, total: count }, ['nextCursor']),
+  ResourceTemplate: object({
+    uriTemplate: { ...text, description: 'What clients see.' },
+    server: text,
+    original: { ...text, description: 'What its server calls it.' },
+    id: text,
+    definition: { type: 'object' },
+  }),
+  ResourceTemplates: object(
+    { resourceTemplates: listOf('ResourceTemplate'), nextCursor: text, total: count },
+    ['nextCursor'],
+  ),
   Session: object(
     {
       id: { ...text, description: "A part of the id's hash; the id itself is a secret." },

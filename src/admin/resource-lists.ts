@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { firstAfter } from '../core/list-page.js';
+import {
+  resourceText,
+  templateText,
+  type ResourceView,
+  type SeenResource,
+  type SeenTemplate,
+} from '../core/resource-view.js';
+import { ResourceSearch } from '../discovery/resource-search.js';
+import { Registry } from '../registry/registry.service.js';
+import { turns } from '../registry/turns.js';
+import type { CatalogQuery } from './catalog-query.js';
+import { CatalogRequests, type CatalogRequest } from './catalog-requests.js';
+import type { PlainObject } from './plain-object.js';
+
+export interface ResourceItem {
+  /** What clients call it. */
+  readonly uri: string;
+  readonly server: string;
+  /** What its server calls it. */
+  readonly original: string;
+  readonly id: string;
+  readonly definition: PlainObject;
+}
+
+export interface TemplateItem {
+  readonly uriTemplate: string;
+  readonly server: string;
+  readonly original: string;
+  readonly id: string;
+  readonly definition: PlainObject;
+}
+
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor?: string;
+  /** How many there are on all pages. */
+  readonly total: number;
+}
+
+/** Resources in order, and how many there are beside them. */
+interface Found<Seen> {
+  readonly seen: readonly Seen[];
+  readonly total: number;
+}
+
+/** Searches the resources that servers offer, in memory: no server is asked. */
+@Injectable()
+export class ResourceLists {
+  constructor(
+    private readonly registry: Registry,
+    private readonly requests: CatalogRequests,
+    private readonly search: ResourceSearch,
+  ) {}
+
+  async resources(query: CatalogQuery): Promise<ListPage<ResourceItem>> {
+    const request = this.requests.read('resources', query);
+    const view = this.registry.catalog.resources.view(request.scope);
+    const found = request.q === '' ? inOrder(view, request) : await this.matching(view, request);
+    return pageOf(found, request, ({ uri }) => uri, resourceItem);
+  }
+
+  templates(query: CatalogQuery): ListPage<TemplateItem> {
+    const request = this.requests.read('resource-templates', query);
+    const words = request.q.toLowerCase().split(/\s+/).filter(Boolean);
+    const matching = this.registry.catalog.resources
+      .view(request.scope)
+      .listedTemplates.filter(({ template }) => !request.server || template.server === request.server)
+      .filter(({ template }) => words.every((word) => template.text.toLowerCase().includes(word)));
+    const from = firstAfter(matching, request.after, keyOf);
+    const found = { seen: matching.slice(from, from + request.limit + 1), total: matching.length };
+    return pageOf(found, request, keyOf, templateItem);
+  }
+
+  /** Keeps only as many as the page takes: any word may match a million. */
+  private async matching(view: ResourceView, request: CatalogRequest): Promise<Found<SeenResource>> {
+    const { q, scope, server, after, limit } = request;
+    const pause = turns.pause();
+    const seen: SeenResource[] = [];
+    let total = 0;
+    for (const resource of await this.search.matching(q, scope)) {
+      if ((total & 255) === 0) await pause();
+      if (server !== undefined && resource.server !== server) continue;
+      total++;
+      const uri = view.publicUri(resource);
+      if (uri <= after || (seen.length > limit && uri > seen.at(-1)!.uri)) continue;
+      seen.splice(
+        firstAfter(seen, uri, (other) => other.uri),
+        0,
+        { uri, resource },
+      );
+      if (seen.length > limit + 1) seen.pop();
+    }
+    return { seen, total };
+  }
+}
+
+const inOrder = (view: ResourceView, { after, limit, server }: CatalogRequest): Found<SeenResource> => ({
+  seen: [...view.after(after, limit + 1, server)],
+  total: view.sizeOf(server),
+});
+
+function pageOf<Seen, Item>(
+  { seen, total }: Found<Seen>,
+  { limit, seal }: CatalogRequest,
+  key: (seen: Seen) => string,
+  itemOf: (seen: Seen) => Item,
+): ListPage<Item> {
+  const shown = seen.slice(0, limit);
+  const more = seen.length > limit ? { nextCursor: seal(key(shown.at(-1)!)) } : {};
+  return { items: shown.map(itemOf), ...more, total };
+}
+
+const keyOf = ({ uriTemplate }: SeenTemplate): string => uriTemplate;
+
+const resourceItem = (seen: SeenResource): ResourceItem => ({
+  uri: seen.uri,
+  server: seen.resource.server,
+  original: seen.resource.uri,
+  id: seen.resource.id,
+  definition: JSON.parse(resourceText(seen)) as PlainObject,
+});
+
+const templateItem = (seen: SeenTemplate): TemplateItem => ({
+  uriTemplate: seen.uriTemplate,
+  server: seen.template.server,
+  original: seen.template.uriTemplate,
+  id: seen.template.id,
+  definition: JSON.parse(templateText(seen)) as PlainObject,
+});

@@ -1,0 +1,59 @@
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Backends } from '../backends/backends.service.js';
+import { GatewayError, resourceNotFound } from '../core/errors.js';
+import { mapMember, type JsonText } from '../core/json-text.js';
+import type { Scope } from '../core/scope.js';
+import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import { isObject, type Params } from '../mcp/json-rpc.js';
+import { requireString, withOwnValue } from '../mcp/params.js';
+import { requireUri } from '../mcp/uri-param.js';
+import { Registry } from '../registry/registry.service.js';
+
+/** What is to be completed, as its server knows it. */
+interface Reference {
+  readonly server: string;
+  readonly key: 'name' | 'uri';
+  readonly own: string;
+}
+
+/** Completion of the arguments of prompts and of the variables of resource templates. */
+@McpController()
+export class CompletionController {
+  constructor(
+    private readonly registry: Registry,
+    private readonly backends: Backends,
+  ) {}
+
+  @McpRequest('completion/complete')
+  complete(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+    const ref = params?.['ref'];
+    if (!isObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
+    const { server, key, own } = this.find(ref, context.scope);
+    const ownParams = mapMember(context.paramsText ?? '{}', 'ref', (text) => withOwnValue(text, key, own));
+    return this.backends
+      .get(server)
+      .call({ method: 'completion/complete', params: ownParams, caller: context });
+  }
+
+  private find(ref: Params, scope: Scope): Reference {
+    if (ref['type'] === 'ref/prompt') return this.findPrompt(requireString(ref, 'name'), scope);
+    if (ref['type'] === 'ref/resource') return this.findTemplate(requireUri(ref), scope);
+    throw new GatewayError('invalid-params', 'ref must be a ref/prompt or a ref/resource');
+  }
+
+  private findPrompt(name: string, scope: Scope): Reference {
+    const prompt = this.registry.catalog.prompts.view(scope).find(name);
+    if (!prompt) throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
+    return { server: prompt.server, key: 'name', own: prompt.own };
+  }
+
+  private findTemplate(uri: string, scope: Scope): Reference {
+    const view = this.registry.catalog.resources.view(scope);
+    const template = view.findTemplate(uri);
+    if (template) return { server: template.server, key: 'uri', own: template.uriTemplate };
+    const found = view.find(uri);
+    if (!found) throw resourceNotFound(uri);
+    return { server: found.server, key: 'uri', own: found.uri };
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Values by key, found again by any text that begins with the key. A radix tree: a lookup is one walk down the
+ * text however many keys there are, and a key costs two nodes at most however long it is.
+ */
+export class PrefixTree<T extends object> {
+  private readonly root: Node<T> = { label: '', value: undefined, children: undefined };
+
+  get(key: string): T | undefined {
+    let node = this.root;
+    for (let at = 0; at < key.length; at += node.label.length) {
+      const child = childAt(node, key, at);
+      if (!child) return undefined;
+      node = child;
+    }
+    return node.value;
+  }
+
+  set(key: string, value: T): void {
+    let node = this.root;
+    let at = 0;
+    while (at < key.length) {
+      const child = node.children?.get(key.charCodeAt(at));
+      if (!child) {
+        add(node, { label: key.slice(at), value, children: undefined });
+        return;
+      }
+      const shared = sharedLength(child.label, key, at);
+      node = shared < child.label.length ? split(node, child, shared) : child;
+      at += shared;
+    }
+    node.value = value;
+  }
+
+  delete(key: string): void {
+    let parent: Node<T> | undefined;
+    let node = this.root;
+    for (let at = 0; at < key.length; at += node.label.length) {
+      const child = childAt(node, key, at);
+      if (!child) return;
+      parent = node;
+      node = child;
+    }
+    node.value = undefined;
+    if (node.children) this.tighten(node);
+    else if (parent) {
+      remove(parent, node);
+      this.tighten(parent);
+    }
+  }
+
+  /** The values of every key that the text begins with, the shortest first. */
+  forEachPrefixOf(text: string, visit: (value: T, length: number) => void): void {
+    let node: Node<T> | undefined = this.root;
+    for (let at = 0; node; node = childAt(node, text, at), at += node?.label.length ?? 0) {
+      if (node.value) visit(node.value, at);
+    }
+  }
+
+  *values(): Generator<T, void, undefined> {
+    // A stack of our own: keys that each extend the last make the tree as deep as there are keys.
+    const open = [this.root];
+    for (let node = open.pop(); node; node = open.pop()) {
+      if (node.value) yield node.value;
+      for (const child of node.children?.values() ?? []) open.push(child);
+    }
+  }
+
+  /** A node that holds nothing and has a single child becomes one with it. */
+  private tighten(node: Node<T>): void {
+    if (node === this.root || node.value || node.children?.size !== 1) return;
+    for (const child of node.children.values()) {
+      node.label += child.label;
+      node.value = child.value;
+      node.children = child.children;
+    }
+  }
+}
+
+interface Node<T> {
+  /** What the keys below have in common after the parent's part. Empty at the root only. */
+  label: string;
+  value: T | undefined;
+  /** By the first character of their labels. */
+  children: Map<number, Node<T>> | undefined;
+}
+
+function childAt<T>(node: Node<T>, text: string, at: number): Node<T> | undefined {
+  const child = node.children?.get(text.charCodeAt(at));
+  return child && hasAt(text, child.label, at) ? child : undefined;
+}
+
+function add<T>(parent: Node<T>, child: Node<T>): void {
+  parent.children ??= new Map();
+  parent.children.set(child.label.charCodeAt(0), child);
+}
+
+function remove<T>(parent: Node<T>, child: Node<T>): void {
+  parent.children?.delete(child.label.charCodeAt(0));
+  if (parent.children?.size === 0) parent.children = undefined;
+}
+
+/** Puts a node between the two, where the label of the child is cut. */
+function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
+  const between: Node<T> = { label: child.label.slice(0, length), value: undefined, children: undefined };
+  add(parent, between);
+  child.label = child.label.slice(length);
+  add(between, child);
+  return between;
+}
+
+/** Halves its way to the first difference: comparing slices is far cheaper than comparing characters. */
+function sharedLength(label: string, text: string, at: number): number {
+  let same = 1;
+  let most = label.length;
+  while (same < most) {
+    const middle = Math.ceil((same + most) / 2);
+    if (hasAt(text, label.slice(same, middle), at + same)) same = middle;
+    else most = middle - 1;
+  }
+  return same;
+}
+
+const hasAt = (text: string, part: string, at: number): boolean => text.slice(at, at + part.length) === part;

@@ -1,0 +1,78 @@
+import { elementsOf, JsonText, mapMember, memberText } from './json-text.js';
+import { resourceForm } from './resource-uri.js';
+
+/** From a server's own URI to the one that clients know. */
+export type ToPublic = (uri: string) => string;
+
+/** The result of a read, with the URIs of its contents as clients know them. */
+export const withPublicContents = (result: JsonText, toPublic: ToPublic): JsonText =>
+  new JsonText(mapElements(result.text, 'contents', (content) => mapUri(content, toPublic)));
+
+/** The result of a tool call: resources that it links to or embeds, and the user interface it names. */
+export function withPublicLinks(result: JsonText, server: string, toPublic: ToPublic): JsonText {
+  if (!mentionsResources(result)) return result;
+  const text = mapElements(result.text, 'content', (block) => mapBlock(block, toPublic));
+  return new JsonText(withPublicUi(text, server));
+}
+
+/** The result of a prompt: each message has one block of content, or several. */
+export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonText {
+  if (!mentionsResources(result)) return result;
+  const text = mapElements(result.text, 'messages', (message) =>
+    mapMember(message, 'content', (content) =>
+      content.startsWith('[')
+        ? mapArray(content, (block) => mapBlock(block, toPublic))
+        : mapBlock(content, toPublic),
+    ),
+  );
+  return new JsonText(text);
+}
+
+/** `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result. */
+export function withPublicUi(text: string, server: string): string {
+  if (!text.includes('esourceUri')) return text;
+  const toPublic = (uri: string): string => resourceForm({ server, uri });
+  return mapObject(text, '_meta', (meta) =>
+    mapText(
+      mapObject(meta, 'ui', (ui) => mapText(ui, 'resourceUri', toPublic)),
+      'ui/resourceUri',
+      toPublic,
+    ),
+  );
+}
+
+/** Most results mention none, and are passed on without being looked at any closer. */
+const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
+
+function mapBlock(block: string, toPublic: ToPublic): string {
+  if (!block.startsWith('{')) return block;
+  const type = memberText(block, 'type');
+  if (type === '"resource_link"') return mapUri(block, toPublic);
+  return type === '"resource"'
+    ? mapObject(block, 'resource', (resource) => mapUri(resource, toPublic))
+    : block;
+}
+
+const mapUri = (text: string, toPublic: ToPublic): string =>
+  text.startsWith('{') ? mapText(text, 'uri', toPublic) : text;
+
+const mapText = (text: string, key: string, change: (value: string) => string): string =>
+  mapMember(text, key, (value) =>
+    value.startsWith('"') ? JSON.stringify(change(JSON.parse(value) as string)) : value,
+  );
+
+const mapObject = (text: string, key: string, change: (object: string) => string): string =>
+  mapMember(text, key, (value) => (value.startsWith('{') ? change(value) : value));
+
+const mapElements = (text: string, key: string, change: (element: string) => string): string =>
+  mapMember(text, key, (value) => (value.startsWith('[') ? mapArray(value, change) : value));
+
+function mapArray(text: string, change: (element: string) => string): string {
+  let result = '';
+  let copied = 0;
+  for (const { start, end } of elementsOf(text)) {
+    result += text.slice(copied, start) + change(text.slice(start, end));
+    copied = end;
+  }
+  return result + text.slice(copied);
+}

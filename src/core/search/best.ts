@@ -1,0 +1,78 @@
+/** The best of many, as few as were asked for: a heap whose root is the first to go. */
+export class Best<Item> {
+  private readonly scores: number[] = [];
+  private readonly items: Item[] = [];
+
+  constructor(
+    private readonly limit: number,
+    private readonly compare: (a: Item, b: Item) => number,
+    private readonly filter: (item: Item) => boolean,
+  ) {}
+
+  /** Whoever scores less is not among the best. */
+  get leastScore(): number {
+    if (this.limit <= 0) return Infinity;
+    return this.items.length < this.limit ? -Infinity : this.scores[0]!;
+  }
+
+  /** Asks the filter only about an item that would be among the best. */
+  offer(item: Item, score: number): void {
+    if (this.limit <= 0) return;
+    if (this.items.length < this.limit) {
+      if (this.filter(item)) this.rise(this.items.length, item, score);
+      return;
+    }
+    if (this.isWorse(this.scores[0]!, this.items[0]!, score, item) && this.filter(item))
+      this.sink(item, score);
+  }
+
+  /** Best first. Leaves nothing behind. */
+  take(): Item[] {
+    const sorted: Item[] = [];
+    while (this.items.length > 0) {
+      sorted.push(this.items[0]!);
+      const item = this.items.pop()!;
+      const score = this.scores.pop()!;
+      if (this.items.length > 0) this.sink(item, score);
+    }
+    return sorted.toReversed();
+  }
+
+  private isWorse(score: number, item: Item, otherScore: number, other: Item): boolean {
+    return score === otherScore ? this.compare(item, other) > 0 : score < otherScore;
+  }
+
+  private rise(from: number, item: Item, score: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (!this.isWorse(score, item, this.scores[parent]!, this.items[parent]!)) break;
+      this.put(at, this.items[parent]!, this.scores[parent]!);
+      at = parent;
+    }
+    this.put(at, item, score);
+  }
+
+  /** From the root, whose item goes. */
+  private sink(item: Item, score: number): void {
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= this.items.length) break;
+      if (child + 1 < this.items.length && this.isWorseAt(child + 1, child)) child++;
+      if (!this.isWorse(this.scores[child]!, this.items[child]!, score, item)) break;
+      this.put(at, this.items[child]!, this.scores[child]!);
+      at = child;
+    }
+    this.put(at, item, score);
+  }
+
+  private isWorseAt(a: number, b: number): boolean {
+    return this.isWorse(this.scores[a]!, this.items[a]!, this.scores[b]!, this.items[b]!);
+  }
+
+  private put(at: number, item: Item, score: number): void {
+    this.items[at] = item;
+    this.scores[at] = score;
+  }
+}

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SubscriptionTable } from './subscription-table.js';
+import { UpdateRouting } from './update-routing.js';
+
+describe('UpdateRouting', () => {
+  let table: SubscriptionTable;
+  let routing: UpdateRouting<string>;
+  let delivered: string[];
+
+  beforeEach(() => {
+    let last = 0;
+    table = new SubscriptionTable(() => `${++last}`);
+    routing = new UpdateRouting(table);
+    delivered = [];
+  });
+
+  const subscribe = (subscriber: string, uri: string): string =>
+    table.add({ subscriber, principal: undefined, server: 'files', uri }, 1).subscription.id;
+  const update = (uri: string, text = uri): number =>
+    routing.route('files', uri, text, ({ subscriber }) => delivered.push(`${subscriber} ${text}`));
+
+  it('reaches exactly those who want it', () => {
+    subscribe('anna', 'file:///a');
+    subscribe('ben', 'file:///b');
+    subscribe('cleo', 'file:///*');
+    expect(update('file:///a')).toBe(2);
+    expect(delivered.toSorted()).toEqual(['anna file:///a', 'cleo file:///a']);
+  });
+
+  it('reaches nobody where nobody wants it', () => {
+    subscribe('anna', 'file:///a');
+    expect(update('file:///b')).toBe(0);
+    expect(routing.route('other', 'file:///a', '', () => delivered.push('wrong'))).toBe(0);
+    expect(delivered).toEqual([]);
+  });
+
+  it('reaches a subscriber once, however many of its subscriptions cover the resource', () => {
+    for (const uri of ['file:///a', 'file:///a/b', 'file:///*', '*']) subscribe('anna', uri);
+    for (const uri of ['file:///*', '*']) subscribe('ben', uri);
+    expect(update('file:///a/b')).toBe(2);
+    expect(delivered.toSorted()).toEqual(['anna file:///a/b', 'ben file:///a/b']);
+  });
+
+  it('holds what comes before the acknowledgement, the latest of each resource', () => {
+    const id = subscribe('anna', 'file:///a');
+    subscribe('ben', 'file:///a');
+    routing.expectAcknowledgement(id);
+    expect(update('file:///a', '1')).toBe(2);
+    update('file:///a/part', '2');
+    update('file:///a', '3');
+    expect(delivered).toEqual(['ben 1', 'ben 2', 'ben 3']);
+    expect([...routing.acknowledged(id)]).toEqual(['2', '3']);
+    update('file:///a', '4');
+    expect(delivered.slice(3)).toEqual(['anna 4', 'ben 4']);
+    expect([...routing.acknowledged(id)]).toEqual([]);
+  });
+
+  it('delivers at once by one subscription while another still waits', () => {
+    subscribe('anna', 'file:///a');
+    const waiting = subscribe('anna', '*');
+    subscribe('ben', '*');
+    routing.expectAcknowledgement(waiting);
+    update('file:///a');
+    expect(delivered.toSorted()).toEqual(['anna file:///a', 'ben file:///a']);
+  });
+
+  it('delivers by the narrower of two when the wider one waits, and the other way round', () => {
+    const narrow = subscribe('anna', 'file:///a');
+    subscribe('anna', '*');
+    subscribe('ben', '*');
+    routing.expectAcknowledgement(narrow);
+    update('file:///a');
+    expect(delivered.toSorted()).toEqual(['anna file:///a', 'ben file:///a']);
+    expect([...routing.acknowledged(narrow)]).toEqual(['file:///a']);
+  });
+
+  it('forgets what was held for a subscription that came to nothing', () => {
+    const id = subscribe('anna', 'file:///a');
+    routing.expectAcknowledgement(id);
+    update('file:///a');
+    routing.abandoned(id);
+    expect([...routing.acknowledged(id)]).toEqual([]);
+  });
+
+  it('keeps what is held when the same subscription is asked for again', () => {
+    const id = subscribe('anna', 'file:///a');
+    routing.expectAcknowledgement(id);
+    update('file:///a');
+    routing.expectAcknowledgement(id);
+    expect([...routing.acknowledged(id)]).toEqual(['file:///a']);
+  });
+
+  it('holds a bounded number, the latest', () => {
+    const id = subscribe('anna', '*');
+    routing.expectAcknowledgement(id);
+    for (let i = 0; i < 1500; i++) update(`file:///${i}`);
+    const held = [...routing.acknowledged(id)];
+    expect(held).toHaveLength(1000);
+    expect(held.at(0)).toBe('file:///500');
+    expect(held.at(-1)).toBe('file:///1499');
+  });
+});

@@ -1,0 +1,67 @@
+import type { SubscriptionTable } from './subscription-table.js';
+import type { Subscription } from './subscription-target.js';
+
+/** What a part-resource storm may cost a subscription that is not acknowledged yet; the oldest gives way. */
+const MOST_HELD = 1000;
+
+/**
+ * Brings an update to whom it is for. A server may send one before, or together with, its answer to the subscribe
+ * request: such an update is held until the subscriber has its acknowledgement, and comes right after it.
+ */
+export class UpdateRouting<U> {
+  /** By the subscription's id: the latest update of each URI, in the order in which they came. */
+  private readonly unacknowledged = new Map<string, Map<string, U>>();
+
+  constructor(private readonly table: SubscriptionTable) {}
+
+  /** From here on updates for the subscription are held. Ends with `acknowledged` or `abandoned`. */
+  expectAcknowledgement(id: string): void {
+    if (!this.unacknowledged.has(id)) this.unacknowledged.set(id, new Map());
+  }
+
+  /** What was held. Call it when the acknowledgement has been written; what comes later is delivered directly. */
+  acknowledged(id: string): Iterable<U> {
+    const held = this.unacknowledged.get(id);
+    this.unacknowledged.delete(id);
+    return held?.values() ?? [];
+  }
+
+  abandoned(id: string): void {
+    this.unacknowledged.delete(id);
+  }
+
+  /**
+   * Calls `deliver` once for each subscriber, however many of its subscriptions cover the URI. Returns how many
+   * subscriptions it was delivered to or held for: none means that nobody wants it.
+   */
+  route(server: string, uri: string, update: U, deliver: (subscription: Subscription) => void): number {
+    const targets = this.table.covering(server, uri).toSorted((a, b) => a.size - b.size);
+    // The widest comes last: only those served before it have to be remembered.
+    const widest = targets.pop();
+    const served = new Set<string>();
+    let reached = 0;
+    const reach = (subscription: Subscription): void => {
+      if (served.has(subscription.subscriber)) return;
+      reached++;
+      if (!this.hold(subscription.id, uri, update)) deliver(subscription);
+    };
+    for (const target of targets) {
+      target.forEach((subscription) => {
+        reach(subscription);
+        if (!this.unacknowledged.has(subscription.id)) served.add(subscription.subscriber);
+      });
+    }
+    widest?.forEach(reach);
+    return reached;
+  }
+
+  private hold(id: string, uri: string, update: U): boolean {
+    const held = this.unacknowledged.get(id);
+    if (!held) return false;
+    held.delete(uri);
+    held.set(uri, update);
+    const [oldest] = held.size > MOST_HELD ? held.keys() : [];
+    if (oldest !== undefined) held.delete(oldest);
+    return true;
+  }
+}

@@ -1,0 +1,294 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { GatewayError, RemoteError } from './errors.js';
+import { UpstreamLane, type Upstream } from './upstream-lane.js';
+
+/** A link whose requests wait to be answered by the test. */
+class Wire implements Upstream {
+  readonly sent: string[] = [];
+  private readonly pending = new Map<string, (error?: Error) => void>();
+
+  subscribe(uri: string): Promise<void> {
+    return this.send(`+${uri}`);
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.send(`-${uri}`);
+  }
+
+  get waiting(): string[] {
+    return [...this.pending.keys()];
+  }
+
+  /** Answers the request, and lets everybody hear of it. */
+  async answer(request: string, error?: Error): Promise<void> {
+    const settle = this.pending.get(request);
+    if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
+    this.pending.delete(request);
+    settle(error);
+    await idle();
+  }
+
+  private send(request: string): Promise<void> {
+    this.sent.push(request);
+    return new Promise((resolve, reject) => {
+      this.pending.set(request, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+}
+
+/** Time stands still until the test lets the linger be over. */
+class Timers {
+  private readonly waiting = new Set<() => void>();
+
+  readonly schedule = (run: () => void): (() => void) => {
+    const timer = (): void => run();
+    this.waiting.add(timer);
+    return () => this.waiting.delete(timer);
+  };
+
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  async elapse(): Promise<void> {
+    const due = [...this.waiting];
+    this.waiting.clear();
+    for (const run of due) run();
+    await idle();
+  }
+}
+
+/** Everything that promises have to say to one another has been said. */
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
+
+const REFUSAL = new RemoteError(-32602, 'no such resource', '{}');
+const TIMEOUT = new GatewayError('timeout', 'no answer');
+
+describe('UpstreamLane', () => {
+  let wanted: Set<string>;
+  let wire: Wire;
+  let timers: Timers;
+  let events: string[];
+  let outcomes: string[];
+  let lane: UpstreamLane;
+
+  beforeEach(() => {
+    wanted = new Set();
+    wire = new Wire();
+    timers = new Timers();
+    events = [];
+    outcomes = [];
+    lane = new UpstreamLane(wire, {
+      server: 'files',
+      lingerMs: 100,
+      parallel: 2,
+      schedule: timers.schedule,
+      wants: (uri) => wanted.has(uri),
+      restored: (uri) => events.push(`restored ${uri}`),
+      failed: (request, uri, error) => events.push(`${request} ${uri}: ${messageOf(error)}`),
+    });
+  });
+
+  /** Somebody joins; what comes of it is in `outcomes`. */
+  async function join(who: string, uri = 'a'): Promise<void> {
+    wanted.add(uri);
+    lane.ensure(uri).then(
+      () => outcomes.push(`${who} ok`),
+      (error: unknown) => outcomes.push(`${who}: ${messageOf(error)}`),
+    );
+    await idle();
+  }
+
+  async function leave(uri = 'a'): Promise<void> {
+    wanted.delete(uri);
+    lane.release(uri);
+    await idle();
+  }
+
+  async function hold(...uris: string[]): Promise<void> {
+    for (const uri of uris) {
+      await join('first', uri);
+      await wire.answer(`+${uri}`);
+    }
+    outcomes.splice(0);
+    wire.sent.splice(0);
+  }
+
+  /** How much is remembered. */
+  function leftovers(): number {
+    const collections = Object.values(lane).filter((field) => field instanceof Map || field instanceof Set);
+    expect(collections).toHaveLength(2);
+    return collections.reduce((sum, { size }) => sum + size, timers.size + lane.held);
+  }
+
+  it('subscribes once, however many ask at the same time', async () => {
+    await Promise.all([join('anna'), join('ben'), join('cleo')]);
+    expect(wire.sent).toEqual(['+a']);
+    expect(outcomes).toEqual([]);
+    await wire.answer('+a');
+    expect(outcomes).toEqual(['anna ok', 'ben ok', 'cleo ok']);
+    await join('dan');
+    expect(outcomes).toHaveLength(4);
+    expect(wire.sent).toEqual(['+a']);
+    expect(lane.held).toBe(1);
+  });
+
+  it('fails all who asked when the server refuses, and remembers nothing', async () => {
+    await Promise.all([join('anna'), join('ben')]);
+    await wire.answer('+a', REFUSAL);
+    expect(outcomes).toEqual(['anna: no such resource', 'ben: no such resource']);
+    await leave();
+    expect(leftovers()).toBe(0);
+    expect(events).toEqual([]);
+  });
+
+  it('asks again for who comes after a refusal', async () => {
+    await join('anna');
+    await wire.answer('+a', REFUSAL);
+    await join('ben');
+    await wire.answer('+a');
+    expect(outcomes).toEqual(['anna: no such resource', 'ben ok']);
+  });
+
+  it('asks again for who comes at the very moment of a refusal', async () => {
+    wanted.add('a');
+    const first = lane.ensure('a').catch(() => lane.ensure('a'));
+    await idle();
+    await wire.answer('+a', REFUSAL);
+    expect(wire.sent).toEqual(['+a', '+a']);
+    await wire.answer('+a');
+    await expect(first).resolves.toBeUndefined();
+  });
+
+  it('unsubscribes when the last has left and stays away', async () => {
+    await hold('a');
+    await leave();
+    expect(wire.sent).toEqual([]);
+    expect(lane.held).toBe(1);
+    await timers.elapse();
+    expect(wire.sent).toEqual(['-a']);
+    await wire.answer('-a');
+    expect(leftovers()).toBe(0);
+  });
+
+  it('stays silent when somebody comes back within the linger', async () => {
+    await hold('a');
+    await leave();
+    await join('ben');
+    expect(outcomes).toEqual(['ben ok']);
+    expect(timers.size).toBe(0);
+    await timers.elapse();
+    expect(wire.sent).toEqual([]);
+  });
+
+  it('lingers once, however often it is told', async () => {
+    await hold('a');
+    await leave();
+    await leave();
+    expect(timers.size).toBe(1);
+  });
+
+  it('does not let go of what somebody else still wants', async () => {
+    await hold('a');
+    lane.release('a');
+    expect(timers.size).toBe(0);
+  });
+
+  it('subscribes after the unsubscribe that is under way, never beside it', async () => {
+    await hold('a');
+    await leave();
+    await timers.elapse();
+    await Promise.all([join('anna'), join('ben')]);
+    expect(wire.sent).toEqual(['-a']);
+    await wire.answer('-a');
+    expect(wire.sent).toEqual(['-a', '+a']);
+    expect(outcomes).toEqual([]);
+    await wire.answer('+a');
+    expect(outcomes).toEqual(['anna ok', 'ben ok']);
+  });
+
+  it('does not subscribe after an unsubscribe for somebody who has left again', async () => {
+    await hold('a');
+    await leave();
+    await timers.elapse();
+    await join('anna');
+    await leave();
+    await wire.answer('-a');
+    expect(wire.sent).toEqual(['-a']);
+    expect(outcomes).toEqual(['anna ok']);
+    expect(leftovers()).toBe(0);
+  });
+
+  it('lets go, after the linger, of what everybody left while it was being subscribed', async () => {
+    await join('anna');
+    await leave();
+    await wire.answer('+a');
+    expect(timers.size).toBe(1);
+    await timers.elapse();
+    await wire.answer('-a');
+    expect(leftovers()).toBe(0);
+  });
+
+  it('swallows a failed unsubscribe and reports it', async () => {
+    await hold('a');
+    await leave();
+    await timers.elapse();
+    await wire.answer('-a', REFUSAL);
+    expect(events).toEqual(['unsubscribe a: no such resource']);
+    expect(leftovers()).toBe(0);
+  });
+
+  it('undoes a subscribe that was never answered, for the server may have it', async () => {
+    await join('anna');
+    await wire.answer('+a', TIMEOUT);
+    expect(outcomes).toEqual(['anna: no answer']);
+    expect(lane.held).toBe(0);
+    await leave();
+    await timers.elapse();
+    await wire.answer('-a');
+    expect(wire.sent).toEqual(['+a', '-a']);
+    expect(leftovers()).toBe(0);
+  });
+
+  it('calls off an unsubscribe that still waits for its turn', async () => {
+    await hold('a', 'b', 'c');
+    for (const uri of ['a', 'b', 'c']) await leave(uri);
+    await timers.elapse();
+    expect(wire.waiting).toEqual(['-a', '-b']);
+    await join('anna', 'c');
+    expect(outcomes).toEqual(['anna ok']);
+    await wire.answer('-a');
+    await wire.answer('-b');
+    expect(wire.sent).toEqual(['-a', '-b']);
+  });
+
+  it('lets a client ask at once, whatever goes on in the background', async () => {
+    await hold('a', 'b', 'c');
+    for (const uri of ['a', 'b', 'c']) await leave(uri);
+    await timers.elapse();
+    await join('anna', 'd');
+    expect(wire.waiting).toEqual(['-a', '-b', '+d']);
+  });
+
+  it('makes sure again of what the server may have forgotten', async () => {
+    await hold('a');
+    lane.restore('a');
+    expect(wire.sent).toEqual([]);
+    lane.doubt('a');
+    expect(lane.held).toBe(0);
+    lane.restore('a');
+    await wire.answer('+a');
+    expect(events).toEqual(['restored a']);
+    expect(lane.held).toBe(1);
+  });
+
+  it('unsubscribes from what the server may have forgotten, when nobody wants it', async () => {
+    await hold('a');
+    lane.doubt('a');
+    await leave();
+    await timers.elapse();
+    expect(wire.sent).toEqual(['-a']);
+  });
+});

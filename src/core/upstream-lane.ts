@@ -1,0 +1,247 @@
+import { GatewayError, serverUnavailable } from './errors.js';
+
+/** The requests of one live link. */
+export interface Upstream {
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+}
+
+/** Runs something later, once. What it returns calls that off, and does nothing when it is too late. */
+export type Schedule = (run: () => void, delayMs: number) => () => void;
+
+/** What a lane needs to know, and whom it tells. */
+export interface LaneSetting {
+  readonly server: string;
+  readonly lingerMs: number;
+  /** How many requests that no client waits for may be on their way at once. */
+  readonly parallel: number;
+  readonly schedule: Schedule;
+  wants(uri: string): boolean;
+  /** The server has been told in the background; updates may have been missed before. */
+  restored(uri: string): void;
+  /** A request failed that no client waits for. */
+  failed(request: Request, uri: string, error: unknown): void;
+}
+
+type Request = 'subscribe' | 'unsubscribe';
+
+interface Failure {
+  readonly error: unknown;
+}
+
+interface Key {
+  readonly uri: string;
+  /** Whether the server has it. A request that nobody saw answered leaves a `maybe`. */
+  held: 'no' | 'maybe' | 'yes';
+  /** Being settled. It is, from the first request until nothing is left to do. */
+  busy: boolean;
+  onTheWire: Request | undefined;
+  next: Request | undefined;
+  /** Subscribers are there already, and are to be told when it is held again. */
+  restoring: boolean;
+  waiting: Outcome | undefined;
+  stopLinger: (() => void) | undefined;
+}
+
+/**
+ * What one server holds for us over one link, and its way to what is wanted. Each URI has one request on the wire at
+ * most, and what comes next is decided from what is wanted when that one has been answered.
+ */
+export class UpstreamLane {
+  private readonly keys = new Map<string, Key>();
+  /** What waits for a free place in the background. */
+  private readonly queue = new Set<Key>();
+  private running = 0;
+  private ended = false;
+  /** How many URIs the server holds. */
+  held = 0;
+
+  constructor(
+    private readonly upstream: Upstream,
+    private readonly setting: LaneSetting,
+  ) {}
+
+  /** Resolves when the server holds it, or when it is not wanted any more. */
+  ensure(uri: string): Promise<void> {
+    const key = this.keys.get(uri) ?? this.open(uri);
+    this.recall(key);
+    if (key.held === 'yes') return Promise.resolve();
+    key.waiting ??= new Outcome();
+    const { promise } = key.waiting;
+    if (key.onTheWire !== 'subscribe') key.next = 'subscribe';
+    if (!key.busy) void this.settle(key);
+    return promise;
+  }
+
+  /** The same in the background, with nobody waiting. */
+  restore(uri: string): void {
+    const key = this.keys.get(uri) ?? this.open(uri);
+    if (key.held === 'yes' || key.onTheWire === 'subscribe') return;
+    this.recall(key);
+    key.next = 'subscribe';
+    key.restoring = true;
+    if (!key.busy) this.enqueue(key);
+  }
+
+  /** The last who wanted it may have left. */
+  release(uri: string): void {
+    const key = this.keys.get(uri);
+    if (!key || key.busy || key.stopLinger || key.next === 'unsubscribe' || this.setting.wants(uri)) return;
+    this.recall(key);
+    key.restoring = false;
+    this.rest(key);
+  }
+
+  /** The server may have forgotten it. */
+  doubt(uri: string): void {
+    const key = this.keys.get(uri);
+    if (key?.held === 'yes') this.mark(key, 'maybe');
+  }
+
+  /** The link is gone, and what the server held with it. Answers that still come are nobody's. */
+  end(why: string): void {
+    this.ended = true;
+    this.held = 0;
+    this.queue.clear();
+    for (const key of this.keys.values()) {
+      key.stopLinger?.();
+      key.waiting?.reject(serverUnavailable(this.setting.server, why));
+    }
+    this.keys.clear();
+  }
+
+  private open(uri: string): Key {
+    const key: Key = {
+      uri,
+      held: 'no',
+      busy: false,
+      onTheWire: undefined,
+      next: undefined,
+      restoring: false,
+      waiting: undefined,
+      stopLinger: undefined,
+    };
+    this.keys.set(uri, key);
+    return key;
+  }
+
+  /** Takes back whatever was going to happen. */
+  private recall(key: Key): void {
+    key.stopLinger?.();
+    key.stopLinger = undefined;
+    key.next = undefined;
+    this.queue.delete(key);
+  }
+
+  private enqueue(key: Key): void {
+    this.queue.add(key);
+    this.pump();
+  }
+
+  private pump(): void {
+    for (const key of this.queue) {
+      if (this.running >= this.setting.parallel) return;
+      this.queue.delete(key);
+      this.running++;
+      void this.settle(key).then(() => {
+        this.running--;
+        this.pump();
+      });
+    }
+  }
+
+  /** One request after the other, until nothing is left to do. */
+  private async settle(key: Key): Promise<void> {
+    key.busy = true;
+    for (let request = this.nextOf(key); request; request = this.nextOf(key)) {
+      this.mark(key, 'maybe');
+      key.onTheWire = request;
+      const failure = await this.send(request, key.uri);
+      if (this.ended) return;
+      key.onTheWire = undefined;
+      if (request === 'subscribe') this.subscribed(key, failure);
+      else this.unsubscribed(key, failure);
+    }
+    key.busy = false;
+    key.waiting?.resolve();
+    key.waiting = undefined;
+    this.rest(key);
+  }
+
+  /** What is to be done next, if it is still right. */
+  private nextOf(key: Key): Request | undefined {
+    const { next } = key;
+    key.next = undefined;
+    const isWanted = this.setting.wants(key.uri);
+    if (next === 'subscribe' && isWanted && key.held !== 'yes') return next;
+    if (next === 'unsubscribe' && !isWanted && key.held !== 'no') return next;
+    return undefined;
+  }
+
+  private async send(request: Request, uri: string): Promise<Failure | undefined> {
+    try {
+      await this.upstream[request](uri);
+      return undefined;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  private subscribed(key: Key, failure: Failure | undefined): void {
+    const { waiting, restoring } = key;
+    key.waiting = undefined;
+    key.restoring = false;
+    if (failure) {
+      this.mark(key, mayHaveArrived(failure.error) ? 'maybe' : 'no');
+      waiting?.reject(failure.error);
+      if (restoring) this.setting.failed('subscribe', key.uri, failure.error);
+      return;
+    }
+    this.mark(key, 'yes');
+    waiting?.resolve();
+    if (restoring) this.setting.restored(key.uri);
+  }
+
+  private unsubscribed(key: Key, failure: Failure | undefined): void {
+    this.mark(key, 'no');
+    if (failure) this.setting.failed('unsubscribe', key.uri, failure.error);
+  }
+
+  /** Nothing is left to do for now: what nobody wants lingers, what nobody holds is forgotten. */
+  private rest(key: Key): void {
+    if (key.held === 'no') this.keys.delete(key.uri);
+    else if (!this.setting.wants(key.uri)) this.linger(key);
+  }
+
+  private linger(key: Key): void {
+    key.stopLinger = this.setting.schedule(() => {
+      key.stopLinger = undefined;
+      key.next = 'unsubscribe';
+      this.enqueue(key);
+    }, this.setting.lingerMs);
+  }
+
+  private mark(key: Key, held: Key['held']): void {
+    this.held += Number(held === 'yes') - Number(key.held === 'yes');
+    key.held = held;
+  }
+}
+
+/** The server may have acted on a request that was given up on. */
+const mayHaveArrived = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.kind === 'timeout' || error.kind === 'cancelled');
+
+/** What everybody who asked at the same time waits for. */
+class Outcome {
+  resolve!: () => void;
+  reject!: (error: unknown) => void;
+  readonly promise = new Promise<void>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+
+  constructor() {
+    // Whoever waits hears of a failure. If all of them have left, it is nobody's, and not the process's either.
+    this.promise.catch(() => undefined);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Params } from '../mcp/json-rpc.js';
+
+const LONGEST_QUERY = 256;
+const LONGEST_NAME = 8192;
+const MOST_RESULTS = 100;
+const USUAL_RESULTS = 20;
+
+/** What a model got wrong. It is told, and can do better. */
+export class ArgumentError extends Error {
+  override readonly name = 'ArgumentError';
+}
+
+/** The arguments of a call, read with care: they are what a model made up. */
+export class ToolArguments {
+  constructor(private readonly values: Params) {}
+
+  get query(): string {
+    const query = this.required('query', LONGEST_QUERY).trim();
+    if (query === '') throw new ArgumentError('query must not be empty');
+    return query;
+  }
+
+  get serverId(): string | undefined {
+    return this.optional('serverId');
+  }
+
+  get mimeType(): string | undefined {
+    return this.optional('mimeType');
+  }
+
+  /** Whatever it is, the one who opens it decides. */
+  get cursor(): unknown {
+    return this.values['cursor'];
+  }
+
+  get limit(): number {
+    const limit = this.values['limit'] ?? USUAL_RESULTS;
+    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MOST_RESULTS)
+      throw new ArgumentError(`limit must be a whole number from 1 to ${MOST_RESULTS}`);
+    return limit;
+  }
+
+  required(key: string, longest = LONGEST_NAME): string {
+    const value = this.optional(key, longest);
+    if (value === undefined) throw new ArgumentError(`${key} is required`);
+    return value;
+  }
+
+  private optional(key: string, longest = LONGEST_NAME): string | undefined {
+    const value = this.values[key];
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'string') throw new ArgumentError(`${key} must be a string`);
+    if (value.length > longest)
+      throw new ArgumentError(`${key} must not be longer than ${longest} characters`);
+    return value;
+  }
+}

@@ -1,0 +1,74 @@
+import { Logger } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Backends } from '../backends/backends.service.js';
+import { resourceNotFound } from '../core/errors.js';
+import type { JsonText } from '../core/json-text.js';
+import { withPublicContents } from '../core/public-uris.js';
+import type { FoundResource } from '../core/server-resources.js';
+import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import type { Params } from '../mcp/json-rpc.js';
+import { withOwnValue } from '../mcp/params.js';
+import { requireUri } from '../mcp/uri-param.js';
+import { outcomeOfFailure } from '../metrics/call-outcome.js';
+import { Metrics } from '../metrics/metrics.js';
+import { ListPages } from '../registry/list-pages.js';
+import { Registry } from '../registry/registry.service.js';
+import { mimeTypeOf } from './mime-type.js';
+
+/** The resources and templates of all servers as one list each, and the way from a public URI to what is behind it. */
+@McpController()
+export class ResourcesController {
+  private readonly logger = new Logger('Resources');
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly backends: Backends,
+    private readonly pages: ListPages,
+    private readonly metrics: Metrics,
+  ) {}
+
+  @McpRequest('resources/list')
+  list(@Payload() params: Params | undefined, @Ctx() { scope }: McpContext): JsonText {
+    const { resources } = this.registry.catalog.resources.view(scope);
+    return this.pages.page('resources', resources, scope, params?.['cursor']);
+  }
+
+  @McpRequest('resources/templates/list')
+  listTemplates(@Payload() params: Params | undefined, @Ctx() { scope }: McpContext): JsonText {
+    const { templates } = this.registry.catalog.resources.view(scope);
+    return this.pages.page('resourceTemplates', templates, scope, params?.['cursor']);
+  }
+
+  @McpRequest('resources/read')
+  async read(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+    const uri = requireUri(params);
+    const found = this.registry.catalog.resources.view(context.scope).find(uri);
+    if (!found) throw resourceNotFound(uri);
+    try {
+      const result = await this.forward(found, context);
+      this.metrics.resourceRead(found.server, mimeTypeOf(result), 'ok');
+      return result;
+    } catch (error) {
+      this.failed(found, context, error);
+      throw error;
+    }
+  }
+
+  private async forward({ server, uri }: FoundResource, context: McpContext): Promise<JsonText> {
+    const result = await this.backends.get(server).call({
+      method: 'resources/read',
+      params: withOwnValue(context.paramsText, 'uri', uri),
+      caller: context,
+    });
+    const { resources } = this.registry.catalog;
+    return withPublicContents(result, (own) => resources.publicUri({ server, uri: own }));
+  }
+
+  private failed({ server, uri }: FoundResource, { requestId }: McpContext, error: unknown): void {
+    const outcome = outcomeOfFailure(error);
+    this.metrics.resourceRead(server, undefined, outcome);
+    if (outcome === 'cancelled') return;
+    this.logger.warn({ message: 'resource not read', server, uri, requestId, cause: String(error) });
+  }
+}
