@@ -15,6 +15,7 @@ import { Tracing } from './mcp/tracing.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
 import { ResourcesModule } from './resources/resources.module.js';
+import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { ToolsModule } from './tools/tools.module.js';
 
 /** The one place that names every room. */
@@ -30,6 +31,7 @@ export class AppModule {
         ToolsModule,
         PromptsModule,
         ResourcesModule,
+        SubscriptionsModule,
         CompletionModule,
         DiscoveryModule,
         EdgeModule,

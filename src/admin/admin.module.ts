@@ -7,6 +7,7 @@ import { DiscoveryModule } from '../discovery/discovery.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AuditLog } from './audit/audit-log.js';
 import { CatalogLists } from './catalog-lists.js';
 import { CatalogController } from './catalog.controller.js';
@@ -17,7 +18,7 @@ import { ConfigController } from './config.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { EntityTags } from './entity-tags.js';
 import { EventsController } from './events.controller.js';
-import { HouseFeed, ServerFeed } from './feed-sources.js';
+import { HouseFeed, ServerFeed, SubscriptionFeed } from './feed-sources.js';
 import { JsonBodies } from './json-bodies.js';
 import { KnownSecrets } from './known-secrets.js';
 import { OperatorModule } from './operator.module.js';
@@ -31,15 +32,26 @@ import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
 import { SessionAdmin } from './session-admin.js';
 import { SessionsController } from './sessions.controller.js';
+import { SubscriptionAdmin } from './subscription-admin.js';
+import { SubscriptionsController } from './subscriptions.controller.js';
 
 @Module({
-  imports: [OperatorModule, BackendsModule, ProjectsModule, RegistryModule, DiscoveryModule, EdgeModule],
+  imports: [
+    OperatorModule,
+    BackendsModule,
+    ProjectsModule,
+    RegistryModule,
+    DiscoveryModule,
+    SubscriptionsModule,
+    EdgeModule,
+  ],
   controllers: [
     DocsController,
     ServersController,
     CatalogController,
     ResourcesController,
     SessionsController,
+    SubscriptionsController,
     ProjectsController,
     ConfigController,
     EventsController,
@@ -59,6 +71,8 @@ import { SessionsController } from './sessions.controller.js';
     ServerFeed,
     ServerViews,
     SessionAdmin,
+    SubscriptionAdmin,
+    SubscriptionFeed,
     { provide: APP_FILTER, useClass: ProblemFilter },
     {
       provide: AuditLog,

@@ -14,7 +14,8 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export type FeedKind = 'snapshot' | 'server' | 'catalog' | 'session' | 'project' | 'decisions' | 'config';
+export type FeedKind =
+  'snapshot' | 'server' | 'catalog' | 'session' | 'subscription' | 'project' | 'decisions' | 'config';
 
 /** Tells everybody who reads along what changes. An event is written once, whoever reads it. */
 @Injectable()
@@ -39,6 +40,11 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
 
   get size(): number {
     return this.readers.size;
+  }
+
+  /** Nothing has to be put together for nobody. */
+  get isRead(): boolean {
+    return this.readers.size > 0;
   }
 
   requireRoom(): void {

@@ -9,10 +9,12 @@ import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
+import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
 import { configView } from './config.controller.js';
 import { sessionHash, viewOf } from './session-admin.js';
 import { ServerViews } from './server-views.js';
+import { SubscriptionAdmin } from './subscription-admin.js';
 
 /** What a server is and how it is doing. */
 @Injectable()
@@ -80,5 +82,23 @@ export class HouseFeed implements OnModuleInit {
 
   private currentProjects() {
     return new Map([...this.projects.all()].map((project) => [project.id, project]));
+  }
+}
+
+/** Who is subscribed to what. */
+@Injectable()
+export class SubscriptionFeed implements OnModuleInit {
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly admin: SubscriptionAdmin,
+    private readonly feed: ChangeFeed,
+  ) {}
+
+  onModuleInit(): void {
+    this.subscribers.onChange((subscription, _client, isThere) => {
+      if (!this.feed.isRead) return;
+      const { id } = subscription;
+      this.feed.publish('subscription', isThere ? this.admin.viewOf(subscription) : { id, ended: true });
+    });
   }
 }

@@ -9,9 +9,11 @@ import {
 } from '../core/resource-view.js';
 import { ResourceSearch } from '../discovery/resource-search.js';
 import { Registry } from '../registry/registry.service.js';
+import { Subscribers } from '../subscriptions/subscribers.js';
 import { turns } from '../registry/turns.js';
 import type { CatalogQuery } from './catalog-query.js';
 import { CatalogRequests, type CatalogRequest } from './catalog-requests.js';
+import { FirstFew } from './first-few.js';
 import type { PlainObject } from './plain-object.js';
 
 export interface ResourceItem {
@@ -21,6 +23,8 @@ export interface ResourceItem {
   /** What its server calls it. */
   readonly original: string;
   readonly id: string;
+  /** How many clients are subscribed to it. */
+  readonly subscribers: number;
   readonly definition: PlainObject;
 }
 
@@ -52,13 +56,19 @@ export class ResourceLists {
     private readonly registry: Registry,
     private readonly requests: CatalogRequests,
     private readonly search: ResourceSearch,
+    private readonly subscribers: Subscribers,
   ) {}
 
   async resources(query: CatalogQuery): Promise<ListPage<ResourceItem>> {
     const request = this.requests.read('resources', query);
     const view = this.registry.catalog.resources.view(request.scope);
     const found = request.q === '' ? inOrder(view, request) : await this.matching(view, request);
-    return pageOf(found, request, ({ uri }) => uri, resourceItem);
+    return pageOf(
+      found,
+      request,
+      ({ uri }) => uri,
+      (seen) => this.itemOf(seen),
+    );
   }
 
   templates(query: CatalogQuery): ListPage<TemplateItem> {
@@ -73,26 +83,32 @@ export class ResourceLists {
     return pageOf(found, request, keyOf, templateItem);
   }
 
+  private itemOf(seen: SeenResource): ResourceItem {
+    const { server, uri, id } = seen.resource;
+    return {
+      uri: seen.uri,
+      server,
+      original: uri,
+      id,
+      subscribers: this.subscribers.table.target(server, uri)?.size ?? 0,
+      definition: JSON.parse(resourceText(seen)) as PlainObject,
+    };
+  }
+
   /** Keeps only as many as the page takes: any word may match a million. */
   private async matching(view: ResourceView, request: CatalogRequest): Promise<Found<SeenResource>> {
     const { q, scope, server, after, limit } = request;
     const pause = turns.pause();
-    const seen: SeenResource[] = [];
+    const found = new FirstFew<SeenResource>(limit + 1, (seen) => seen.uri);
     let total = 0;
     for (const resource of await this.search.matching(q, scope)) {
       if ((total & 255) === 0) await pause();
       if (server !== undefined && resource.server !== server) continue;
       total++;
       const uri = view.publicUri(resource);
-      if (uri <= after || (seen.length > limit && uri > seen.at(-1)!.uri)) continue;
-      seen.splice(
-        firstAfter(seen, uri, (other) => other.uri),
-        0,
-        { uri, resource },
-      );
-      if (seen.length > limit + 1) seen.pop();
+      if (uri > after) found.add({ uri, resource });
     }
-    return { seen, total };
+    return { seen: found.items, total };
   }
 }
 
@@ -113,14 +129,6 @@ function pageOf<Seen, Item>(
 }
 
 const keyOf = ({ uriTemplate }: SeenTemplate): string => uriTemplate;
-
-const resourceItem = (seen: SeenResource): ResourceItem => ({
-  uri: seen.uri,
-  server: seen.resource.server,
-  original: seen.resource.uri,
-  id: seen.resource.id,
-  definition: JSON.parse(resourceText(seen)) as PlainObject,
-});
 
 const templateItem = (seen: SeenTemplate): TemplateItem => ({
   uriTemplate: seen.uriTemplate,

@@ -38,6 +38,7 @@ class Served {
       {
         listed: (listing) => this.listings.push(listing),
         notified: (notification) => this.heard.push(notification),
+        linked: () => {},
         stateChanged: () => {},
       },
     );

@@ -23,6 +23,7 @@ class Served {
     const events = {
       listed: (listing: Listing) => this.listings.push(listing),
       notified: (notification: ServerNotification) => this.notified.push(notification),
+      linked: () => {},
       stateChanged: () => {},
     };
     this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);

@@ -23,6 +23,8 @@ export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
 /** What the rest of the house hears from a backend. */
 export interface BackendEvents {
   listed(listing: Listing): void;
+  /** There is a new link for all clients, or none any more. */
+  linked(link: Link | undefined): void;
   notified(notification: ServerNotification): void;
   stateChanged(): void;
 }
@@ -242,11 +244,13 @@ export class Backend {
     link.onNotification((notification) => this.notified(notification));
     this.applyLogLevel(link);
     this.sync.attach(link);
+    this.events.linked(link);
   }
 
   private lost(link: Link, reason: Error): void {
     this.lastStderr = link.stderrTail();
     this.sync.detach();
+    this.events.linked(undefined);
     this.responsiveness.reset();
     this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
   }

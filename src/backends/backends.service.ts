@@ -10,10 +10,11 @@ import { Registry } from '../registry/registry.service.js';
 import { Backend, type BackendEvents } from './backend.js';
 import { connectTo } from './connect.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
-import type { ServerNotification } from './link.js';
+import type { Link, ServerNotification } from './link.js';
 
 type NotificationListener = (server: string, notification: ServerNotification) => void;
 type StateListener = (backend: Backend) => void;
+type LinkListener = (backend: Backend, link: Link | undefined) => void;
 
 /** Every server that is enabled. Made to fit what is desired, at the start and at every change, by the same code. */
 @Injectable()
@@ -23,6 +24,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly retiring = new Set<Promise<void>>();
   private readonly notificationListeners = new Set<NotificationListener>();
   private readonly stateListeners = new Set<StateListener>();
+  private readonly linkListeners = new Set<LinkListener>();
   private logLevel: string | undefined;
 
   constructor(
@@ -79,6 +81,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return () => this.stateListeners.delete(listener);
   }
 
+  /** Told of every link that all clients share, and of its end. */
+  onLink(listener: LinkListener): () => void {
+    this.linkListeners.add(listener);
+    return () => this.linkListeners.delete(listener);
+  }
+
   /** Only what changed is touched: a server whose connection is as it was keeps its process and its session. */
   private reconcile(servers: ReadonlyMap<string, DesiredServer>): void {
     for (const [id, backend] of this.backends) {
@@ -97,6 +105,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const { id, config } = server;
     const events: BackendEvents = {
       listed: () => this.list(backend),
+      linked: (link) => this.linked(backend, link),
       notified: (notification) => {
         for (const listener of this.notificationListeners) listener(id, notification);
       },
@@ -117,10 +126,17 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private retire(backend: Backend): void {
+    this.linked(backend, undefined);
     this.backends.delete(backend.id);
     this.registry.remove(backend.id);
     const retiring = backend.retire().finally(() => this.retiring.delete(retiring));
     this.retiring.add(retiring);
+  }
+
+  /** One that is being replaced has no say any more: the next one may be linked already. */
+  private linked(backend: Backend, link: Link | undefined): void {
+    if (this.backends.get(backend.id) !== backend) return;
+    for (const listener of this.linkListeners) listener(backend, link);
   }
 
   /** Offers what the server last listed, under the decisions of now. */

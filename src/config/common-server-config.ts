@@ -18,6 +18,19 @@ export class ServerNaming {
   readonly tools?: NamingStyle;
 }
 
+export class ServerWatch {
+  @Whole(
+    100,
+    86_400_000,
+    'Milliseconds between two looks at a resource that is subscribed to, if the server itself tells of no changes. ' +
+      'Left out, nobody looks.',
+  )
+  readonly pollMs?: number;
+
+  @Whole(0, 60_000, 'Milliseconds within which updates of one resource become one; the first goes at once.')
+  readonly coalesceMs: number = 0;
+}
+
 /** What can be said about any server, however it is reached. */
 export abstract class CommonServerConfig {
   @Flag('Whether the server is started and its tools are offered.')
@@ -41,6 +54,9 @@ export abstract class CommonServerConfig {
       'that whatever the server asks belongs to that call (exclusive), or nothing: a link per session (session).',
   )
   readonly isolation: Isolation = 'shared';
+
+  @Section(ServerWatch, 'How changes of its resources are noticed and passed on.')
+  readonly watch: ServerWatch = new ServerWatch();
 
   @Section(ServerNaming, 'How names of this server are listed, where that differs from naming.')
   readonly naming: ServerNaming = new ServerNaming();

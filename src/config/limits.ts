@@ -25,6 +25,15 @@ export class Limits {
   @Whole(0, 100_000, 'Events kept per session for a client that resumes its stream; 0 keeps none.')
   readonly replayEvents: number = 256;
 
+  @Whole(1, 100_000, 'Subscriptions of one client: of one session, and of one principal where there is auth.')
+  readonly subscriptionsPerClient: number = 100;
+
+  @Whole(1, 10_000_000, 'Subscriptions of all clients to resources of one server.')
+  readonly subscriptionsPerServer: number = 100_000;
+
+  @Whole(1, 10_000_000, 'Subscriptions of all clients.')
+  readonly subscriptions: number = 250_000;
+
   @Whole(1, 10_000, 'Requests of one session that may be in flight at once.')
   readonly inFlightPerSession: number = 100;
 }

@@ -7,6 +7,8 @@ export type ErrorKind =
   | 'tool-not-found'
   | 'prompt-not-found'
   | 'resource-not-found'
+  | 'nothing-to-subscribe'
+  | 'subscription-failed'
   | 'project-not-found'
   | 'internal'
   | 'server-unavailable'
@@ -47,6 +49,8 @@ export const ERROR_CODES = {
   'tool-not-found': { code: -32602, http: 200 },
   'prompt-not-found': { code: -32602, http: 200 },
   'resource-not-found': { code: -32002, http: 200 },
+  'nothing-to-subscribe': { code: -32602, http: 200 },
+  'subscription-failed': { code: -31006, http: 200 },
   'project-not-found': { code: -32602, http: 200 },
   internal: { code: -32603, http: 200 },
   'server-unavailable': { code: -31003, http: 200 },
@@ -99,6 +103,13 @@ export class RemoteError extends Error {
 /** What a read of something that is nowhere to be seen gets. SDK clients know it by `data`, which has to be just this. */
 export const resourceNotFound = (uri: string): GatewayError =>
   new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${uri} is not available`, { uri });
+
+/** The same words for a subscription, which has a code of its own. */
+export const nothingToSubscribe = (uri: string): GatewayError =>
+  new GatewayError('nothing-to-subscribe', resourceNotFound(uri).message, { uri });
+
+export const limitExceeded = (what: string, limit: number): GatewayError =>
+  new GatewayError('limit-exceeded', `LimitExceeded: ${what}`, { code: 'LimitExceeded', limit });
 
 /** What a call to a server gets when there is no link to it. The words are the contract's. */
 export const serverUnavailable = (server: string, why: string, options?: ErrorOptions): GatewayError =>

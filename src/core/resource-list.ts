@@ -58,6 +58,15 @@ export class ResourceList {
     return search(this.byId, id, 'id');
   }
 
+  /** In order. */
+  *startingWith(prefix: string): Iterable<Resource> {
+    for (let i = firstFrom(this.byUri, prefix); i < this.size; i++) {
+      const resource = this.byUri[i]!;
+      if (!resource.uri.startsWith(prefix)) return;
+      yield resource;
+    }
+  }
+
   /** User interfaces keep their scheme under every style, so they are listed apart. */
   get uis(): readonly Resource[] {
     return (this.ownUis ??= this.byUri.filter(({ uri }) => isUi(uri)));
@@ -111,4 +120,16 @@ function search(sorted: readonly Resource[], wanted: string, key: 'uri' | 'id'):
     else high = middle - 1;
   }
   return undefined;
+}
+
+/** The index of the first whose URI is not before this text. */
+function firstFrom(sorted: readonly Resource[], text: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]!.uri < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

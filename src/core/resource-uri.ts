@@ -36,8 +36,8 @@ export function cutResourceForm(text: string): Address | undefined {
   };
 }
 
-const UNDERSCORE = 0x5f;
 const SLASH = 0x2f;
+const UNDERSCORE = 0x5f;
 const OPEN_BRACE = 0x7b;
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
@@ -47,37 +47,50 @@ const KEPT = new Uint8Array(0x10000);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-')
   KEPT[character.charCodeAt(0)] = 1;
 
-/** A list has a million identifiers. Written here, each is one flat text and not a chain of the pieces it is made of. */
+/** A list may have a million identifiers: written here, each is one flat text and not a chain of its pieces. */
 const scratch = Buffer.allocUnsafe(16_384);
 
 /** The identifier of a resource or template; it is reversed by lookup, for much is lost in it. */
 export function underscoreId({ server, uri }: Address): string {
   const longest = server.length + uri.length + '____'.length;
   const id = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest);
-  const schemeEnd = SCHEME.exec(uri)?.[0].length ?? 0;
-  let length = id.write(server, 'latin1');
-  id[length++] = UNDERSCORE;
-  if (schemeEnd > 0) length = writeKept(id, length, uri.slice(0, schemeEnd - 1), 0);
-  length = id.fill(UNDERSCORE, length, length + 3) && length + 3;
-  let rest = schemeEnd;
+  const colon = SCHEME.test(uri) ? uri.indexOf(':') : -1;
+  let rest = colon + 1;
   while (uri.charCodeAt(rest) === SLASH) rest++;
-  return id.toString('latin1', 0, writeKept(id, length, uri, rest));
+
+  let length = write(id, 0, server);
+  length = write(id, length, '_');
+  length = writeKept(id, length, uri, 0, colon);
+  length = write(id, length, '___');
+  length = writeKept(id, length, uri, rest, uri.length);
+  return id.toString('latin1', 0, length);
 }
 
 /** Expressions stay, and every run of characters that an identifier does not have becomes one underscore. */
-function writeKept(id: Buffer, start: number, text: string, from: number): number {
+function writeKept(id: Buffer, start: number, text: string, from: number, to: number): number {
   let length = start;
   let isRun = false;
-  for (let at = from; at < text.length; at++) {
+  for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
     const end = code === OPEN_BRACE ? expressionEnd(text, at) : -1;
-    if (end !== -1) length += id.write(text.slice(at, end), length, 'latin1');
-    else if (KEPT[code] === 1) id[length++] = code;
-    else if (!isRun) id[length++] = UNDERSCORE;
-    isRun = end === -1 && KEPT[code] === 0;
-    if (end !== -1) at = end - 1;
+    if (end !== -1) {
+      length = write(id, length, text.slice(at, end));
+      at = end - 1;
+      isRun = false;
+    } else if (KEPT[code] === 1) {
+      id[length++] = code;
+      isRun = false;
+    } else {
+      if (!isRun) id[length++] = UNDERSCORE;
+      isRun = true;
+    }
   }
   return length;
+}
+
+function write(id: Buffer, start: number, text: string): number {
+  for (let at = 0; at < text.length; at++) id[start + at] = text.charCodeAt(at);
+  return start + text.length;
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -2,6 +2,7 @@ import type { JsonText } from './json-text.js';
 import { firstAfter, pageText, type Paged, type PageItem, type Seal } from './list-page.js';
 import { ID_MARK, publicText, SERVER_MARK } from './public-text.js';
 import type { Resource } from './resource-list.js';
+import type { ResourcePattern } from './resource-pattern.js';
 import { bestInstance, type ResourceTemplate } from './resource-template.js';
 import { cutResourceForm, type ResourceStyle } from './resource-uri.js';
 import type { FoundResource, Segment, ServerResources } from './server-resources.js';
@@ -78,6 +79,18 @@ export class ResourceView {
       if (!head.advance()) heads.shift();
       else settle(heads);
     }
+  }
+
+  get servers(): readonly string[] {
+    return this.parts.map(({ server }) => server);
+  }
+
+  /** Whether a server lists something that fits, or has a template whose instances may. */
+  hasMatching(server: string, pattern: ResourcePattern): boolean {
+    const part = this.byServer.get(server);
+    if (!part) return false;
+    for (const { uri } of part.list.startingWith(pattern.prefix)) if (pattern.matches(uri)) return true;
+    return part.templates.some(({ matcher }) => matcher.literals[0]!.startsWith(pattern.prefix));
   }
 
   /** What clients call a resource, in the form of the lists. */

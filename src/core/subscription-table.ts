@@ -76,6 +76,11 @@ export class SubscriptionTable {
     return this.byServer.get(server) ?? [];
   }
 
+  /** The servers that something is wanted of. */
+  get servers(): Iterable<string> {
+    return this.byServer.keys();
+  }
+
   /** Everything, the oldest row first. */
   [Symbol.iterator](): Iterator<Subscription, unknown> {
     return this.byId.values();

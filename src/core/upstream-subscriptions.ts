@@ -47,6 +47,11 @@ export class UpstreamSubscriptions {
     return this.lanes.get(server)?.held ?? 0;
   }
 
+  /** Whether the server is there and takes subscriptions. */
+  isTold(server: string): boolean {
+    return this.lanes.get(server) !== undefined;
+  }
+
   /** A link is up, and knows nothing yet: whatever is wanted is subscribed in the background. */
   connected(server: string, upstream: Upstream | undefined): void {
     this.disconnected(server);

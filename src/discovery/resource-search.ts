@@ -17,7 +17,7 @@ export interface ResourceQuery {
 
 /** The index of one server, and the list it was last brought in step with. */
 class IndexedServer {
-  readonly index = new SearchIndex<Resource>();
+  readonly index = new SearchIndex<Resource>(byUri);
   private indexed = ResourceList.EMPTY;
   private updating: Promise<void> | undefined;
 
@@ -71,8 +71,7 @@ export class ResourceSearch implements OnModuleInit {
   /** Best first. Waits until everything that is listed can be found. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.indexes(scope);
-    const filter = mimeType === undefined ? undefined : ofType(mimeType);
-    return search(indexes, query, { limit, compare: byUri, ...(filter && { filter }) });
+    return search(indexes, query, { limit, filter: mimeType === undefined ? undefined : ofType(mimeType) });
   }
 
   /** Everything that has all the words, in no order. */

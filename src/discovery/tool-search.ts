@@ -18,7 +18,7 @@ export class ToolSearch {
   search(query: string, scope: Scope, limit: number): ListedEntry[] {
     this.update();
     const indexes = [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
-    return search(indexes, query, { limit, compare: (a, b) => (a.name < b.name ? -1 : 1) });
+    return search(indexes, query, { limit });
   }
 
   /** Entries are kept from one catalog to the next, so only what changed is touched. */
@@ -35,7 +35,9 @@ export class ToolSearch {
 
   private add(entry: ListedEntry): void {
     let index = this.indexes.get(entry.server);
-    if (!index) this.indexes.set(entry.server, (index = new SearchIndex()));
+    if (!index) this.indexes.set(entry.server, (index = new SearchIndex(byName)));
     index.add(entry, { ...fieldsOf(entry.definition.text), name: entry.name });
   }
 }
+
+const byName = (a: ListedEntry, b: ListedEntry): number => (a.name < b.name ? -1 : 1);

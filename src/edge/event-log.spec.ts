@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { EventFrame } from './event-frame.js';
+import type { EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
 
 const frame = (sequence: number, size = 10): EventFrame => ({ sequence, bytes: Buffer.alloc(size) });

@@ -1,4 +1,4 @@
-import type { EventFrame } from './event-frame.js';
+import type { EventFrame } from '../mcp/event-frame.js';
 
 interface Logged {
   readonly stream: string;

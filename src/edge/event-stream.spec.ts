@@ -5,9 +5,10 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { until, within } from '../../test/kit/until.js';
-import { eventFrame, parseEventId, type EventFrame } from './event-frame.js';
+import { eventFrame, parseEventId, type EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
-import { EventStream, type SendOptions } from './event-stream.js';
+import type { DeliverOptions } from '../mcp/mcp-context.js';
+import { EventStream } from './event-stream.js';
 import { openEventStream } from './exchange.js';
 
 const LIMIT = 8;
@@ -286,7 +287,7 @@ class FakeResponse extends EventEmitter {
 }
 
 type Step =
-  | { act: 'send'; options: SendOptions }
+  | { act: 'send'; options: DeliverOptions }
   | { act: 'block' | 'drain' }
   /** The connection breaks and all but so many of the last events have arrived; the client resumes. */
   | { act: 'resume'; lost: number };
@@ -296,7 +297,7 @@ describe('a client that resumes', () => {
     fc.oneof(
       fc.record({
         act: fc.constant('send' as const),
-        options: fc.constantFrom<SendOptions>({}, {}, { droppable: true }, { coalesce: 'a' }),
+        options: fc.constantFrom<DeliverOptions>({}, {}, { droppable: true }, { coalesce: 'a' }),
       }),
       fc.record({ act: fc.constantFrom('block' as const, 'drain' as const) }),
       fc.record({ act: fc.constant('resume' as const), lost: fc.nat(5) }),

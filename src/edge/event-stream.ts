@@ -1,17 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { NotificationOutcome, StreamEnd } from '../metrics/metrics.js';
-import type { NotificationKind } from '../metrics/notification-kind.js';
-import { KEEP_ALIVE, type EventFrame } from './event-frame.js';
+import type { NotificationKind } from '../core/notification-kind.js';
+import type { DeliverOptions } from '../mcp/mcp-context.js';
+import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';
 import type { EventLog } from './event-log.js';
-
-export interface SendOptions {
-  /** Of several waiting events with one key, only the latest matters. */
-  readonly coalesce?: string;
-  /** May be left out when a slow reader falls too far behind. */
-  readonly droppable?: boolean;
-  /** What a notification is counted as; an answer or a question is none. */
-  readonly kind?: NotificationKind;
-}
 
 /** Hears what becomes of notifications and connections. */
 export interface StreamObserver {
@@ -90,7 +82,7 @@ export class EventStream {
     this.flush();
   }
 
-  send(frame: EventFrame, options: SendOptions = {}): void {
+  send(frame: EventFrame, options: DeliverOptions = {}): void {
     if (this.ended) return;
     this.log.append(this.name, frame);
     if (this.isWritable) this.deliver(frame, options.kind);
@@ -120,7 +112,7 @@ export class EventStream {
     return this.response !== undefined && this.blockedSince === undefined;
   }
 
-  private enqueue(frame: EventFrame, { coalesce, droppable = false, kind }: SendOptions): void {
+  private enqueue(frame: EventFrame, { coalesce, droppable = false, kind }: DeliverOptions): void {
     const key = coalesce ?? `#${this.unkeyed++}`;
     const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
     this.remove(key, 'coalesced');

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { eventFrame, primingFrame } from './event-frame.js';
-import type { EventStream, SendOptions } from './event-stream.js';
+import { eventFrame, primingFrame } from '../mcp/event-frame.js';
+import type { DeliverOptions } from '../mcp/mcp-context.js';
+import type { EventStream } from './event-stream.js';
 
 /** What an exchange needs of the session it belongs to. */
 export interface ExchangeHost {
@@ -43,7 +44,7 @@ export class Exchange {
   }
 
   /** Something ahead of the result. */
-  send(message: string, options?: SendOptions): void {
+  send(message: string, options?: DeliverOptions): void {
     if (this.open === 0) return;
     const stream = this.asStream();
     stream.send(eventFrame(message, stream.name), options);

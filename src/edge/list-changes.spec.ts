@@ -6,8 +6,8 @@ import type { Definition } from '../core/name-table.js';
 import { EMPTY_LISTING } from '../core/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
-import type { EventFrame } from './event-frame.js';
-import type { SendOptions } from './event-stream.js';
+import type { EventFrame } from '../mcp/event-frame.js';
+import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { ListChanges } from './list-changes.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
@@ -27,7 +27,7 @@ const definitions = (names: readonly string[]): Definition[] =>
 class House {
   readonly registry = new Registry(new Naming());
   private readonly sessions = new Sessions(new Limits());
-  private readonly delivered = new Map<Session, { frame: EventFrame; options: SendOptions }[]>();
+  private readonly delivered = new Map<Session, { frame: EventFrame; options: DeliverOptions }[]>();
 
   constructor() {
     new ListChanges(this.registry, this.sessions).onModuleInit();
@@ -47,7 +47,7 @@ class House {
     this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
   }
 
-  sentTo(session: Session): { frame: EventFrame; options: SendOptions }[] {
+  sentTo(session: Session): { frame: EventFrame; options: DeliverOptions }[] {
     return this.delivered.get(session)!;
   }
 

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LIST_KINDS, type CatalogChange, type ListKind } from '../core/catalog.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
-import { eventFrame, type EventFrame } from './event-frame.js';
+import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 

@@ -5,7 +5,7 @@ import type { Backends } from '../backends/backends.service.js';
 import type { ServerNotification } from '../backends/link.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
-import type { EventFrame } from './event-frame.js';
+import type { EventFrame } from '../mcp/event-frame.js';
 import { LogMessages } from './log-messages.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';

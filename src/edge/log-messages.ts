@@ -4,7 +4,7 @@ import type { ServerNotification } from '../backends/link.js';
 import { Backends } from '../backends/backends.service.js';
 import { JsonText } from '../core/json-text.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
-import { eventFrame } from './event-frame.js';
+import { eventFrame } from '../mcp/event-frame.js';
 import { isLogged, levelOf, mostTalkative } from './log-level.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';

@@ -6,7 +6,7 @@ import { elementsOf } from '../core/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { revisionOf, SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Authenticator } from './auth/authenticator.js';
-import { parseEventId } from './event-frame.js';
+import { parseEventId } from '../mcp/event-frame.js';
 import { requireAccept, requireJson } from './content-negotiation.js';
 import { writeError } from './http-errors.js';
 import { MessageIntake } from './message-intake.js';

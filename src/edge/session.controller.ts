@@ -41,7 +41,7 @@ export class SessionController {
       capabilities: {
         tools: { listChanged: true },
         prompts: { listChanged: true },
-        resources: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
         completions: {},
         logging: {},
       },

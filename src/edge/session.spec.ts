@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
 import { JsonText } from '../core/json-text.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
-import { eventFrame } from './event-frame.js';
+import { eventFrame } from '../mcp/event-frame.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { Session } from './session.js';

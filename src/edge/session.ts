@@ -10,14 +10,14 @@ import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
-import type { AskOptions, McpClient } from '../mcp/mcp-context.js';
+import type { AskOptions, DeliverOptions, Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
-import { notificationKind } from '../metrics/notification-kind.js';
+import { notificationKind } from '../core/notification-kind.js';
 import { canBeAsked, ClientQuestions } from './client-questions.js';
-import { eventFrame, type EventFrame } from './event-frame.js';
+import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
-import { EventStream, type SendOptions, type StreamObserver } from './event-stream.js';
+import { EventStream, type StreamObserver } from './event-stream.js';
 import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
 import { isLogged, levelOf } from './log-level.js';
 
@@ -44,13 +44,12 @@ export interface RunningRequest {
 const REPLAY_BYTES = 1_048_576;
 
 /** One client from its `initialize` to its end: what it may do, what it is doing, and how to reach it. */
-export class Session implements McpClient, ExchangeHost {
+export class Session implements Subscriber, ExchangeHost {
   /** From a CSPRNG; whoever knows it holds the session, so it is never logged. */
   readonly id = randomBytes(24).toString('base64url');
   /** The project it was opened in; it never leaves it. */
   project: string | undefined;
-  /** What it hears of. Each request settles its own. */
-  scope: Scope = NOTHING;
+  private seen: Scope = NOTHING;
   readonly openedAt = Date.now();
   private introduction: Introduction = { revision: LATEST, capabilities: {}, clientInfo: undefined };
   private readonly log: EventLog;
@@ -60,6 +59,7 @@ export class Session implements McpClient, ExchangeHost {
   private readonly requests = new Map<RequestId, RunningRequest>();
   private readonly exchanges = new Set<Exchange>();
   private readonly closeListeners = new Set<() => void>();
+  private readonly scopeListeners = new Set<() => void>();
   private lastStream = 0;
   private lastSeen = performance.now();
   private closed = false;
@@ -96,6 +96,22 @@ export class Session implements McpClient, ExchangeHost {
   enter(project: string | undefined, scope: Scope): void {
     this.project = project;
     this.scope = scope;
+  }
+
+  /** What it hears of. Each request settles its own. */
+  get scope(): Scope {
+    return this.seen;
+  }
+
+  set scope(scope: Scope) {
+    const changed = scope.key !== this.seen.key;
+    this.seen = scope;
+    if (changed) for (const listener of this.scopeListeners) listener();
+  }
+
+  onScopeChange(listener: () => void): () => void {
+    this.scopeListeners.add(listener);
+    return () => this.scopeListeners.delete(listener);
   }
 
   introduce(introduction: Introduction): void {
@@ -156,7 +172,7 @@ export class Session implements McpClient, ExchangeHost {
   }
 
   /** Puts an event on the standing stream; it waits there, within bounds, for a client that has none open. */
-  deliver(frame: EventFrame, options: SendOptions): void {
+  deliver(frame: EventFrame, options: DeliverOptions): void {
     this.standing.send(frame, options);
   }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { eventFrame, type EventFrame } from './event-frame.js';
+import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
 import { EventStream, type StreamObserver } from './event-stream.js';
 

@@ -2,7 +2,9 @@ import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../core/cancellation.js';
 import type { JsonText } from '../core/json-text.js';
+import type { NotificationKind } from '../core/notification-kind.js';
 import type { Scope } from '../core/scope.js';
+import type { EventFrame } from './event-frame.js';
 import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
@@ -20,12 +22,33 @@ export interface Channel {
   ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText>;
 }
 
+/** What may become of a notification on its way to a client that is slow to read. */
+export interface DeliverOptions {
+  /** Of several waiting events with one key, only the latest matters. */
+  readonly coalesce?: string;
+  /** May be left out when a slow reader falls too far behind. */
+  readonly droppable?: boolean;
+  /** What a notification is counted as; an answer or a question is none. */
+  readonly kind?: NotificationKind;
+}
+
 /** The client at the other end: a session. Its id never leaves the process. */
 export interface McpClient extends Channel {
   readonly id: string;
   readonly capabilities: ClientCapabilities;
   /** Calls the listener once, when the client is gone for good. Returns the way to stop listening. */
   onClose(listener: () => void): () => void;
+}
+
+/** A client as those see it who have news for many. */
+export interface Subscriber extends McpClient {
+  readonly principal: Principal;
+  /** What it may hear of. */
+  readonly scope: Scope;
+  /** Sends an event that was encoded once for many; it waits, within bounds, for a client that has no stream open. */
+  deliver(frame: EventFrame, options: DeliverOptions): void;
+  /** Calls the listener when the client may hear of other servers than before. Returns the way to stop listening. */
+  onScopeChange(listener: () => void): () => void;
 }
 
 /** The request that caused a call to a backend, as far as the backend's side may reach back to it. */
@@ -39,6 +62,7 @@ export interface Caller extends Channel {
 
 /** One MCP message on its way through guards and handler. */
 export interface McpContext extends Caller {
+  readonly client: Subscriber;
   readonly method: string;
   /** Absent on a notification. */
   readonly requestId: RequestId | undefined;

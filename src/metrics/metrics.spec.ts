@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Scrape } from '../../test/kit/scrape.js';
 import { Metrics } from './metrics.js';
-import { notificationKind } from './notification-kind.js';
+import { notificationKind } from '../core/notification-kind.js';
 
 const scrape = async (metrics: Metrics): Promise<Scrape> => new Scrape(await metrics.text());
 
@@ -32,7 +32,7 @@ describe('Metrics', () => {
     expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(0);
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(0);
     expect(now.value('mcp_notifications_total', { kind: 'resources/updated', outcome: 'dropped' })).toBe(0);
-    expect(now.value('mcp_subscription_events_total')).toBe(0);
+    expect(now.value('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(0);
     expect(now.value('mcp_active_subscriptions')).toBe(0);
   });
 
@@ -42,14 +42,14 @@ describe('Metrics', () => {
     metrics.streamEnded('stuck');
     metrics.authFailed('expired');
     metrics.auditNotWritten();
-    metrics.subscriptionEvent();
+    metrics.resourceUpdated('delivered');
     metrics.activeSubscriptions = () => 7;
     const now = await scrape(metrics);
     expect(now.value('mcp_notifications_total', { kind: 'progress', outcome: 'coalesced' })).toBe(1);
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(1);
     expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(1);
     expect(now.value('gatehouse_audit_write_failures_total')).toBe(1);
-    expect(now.value('mcp_subscription_events_total')).toBe(1);
+    expect(now.value('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(1);
     expect(now.value('mcp_active_subscriptions')).toBe(7);
   });
 

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.js';
 import type { CallOutcome } from './call-outcome.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
-import { NOTIFICATION_KINDS, type NotificationKind } from './notification-kind.js';
+import { NOTIFICATION_KINDS, type NotificationKind } from '../core/notification-kind.js';
 import { Tally } from './tally.js';
 
 /** How a request ended, as far as a label may say it. */
@@ -25,6 +25,19 @@ const AUTH_FAILURES: readonly AuthFailure[] = [
   'expired',
   'insufficient-scope',
   'unverifiable',
+];
+
+/** `unheard`: nobody is subscribed. `coalesced`: a later one of the same resource took its place. */
+export type UpdateOutcome = 'delivered' | 'unheard' | 'coalesced';
+const UPDATE_OUTCOMES: readonly UpdateOutcome[] = ['delivered', 'unheard', 'coalesced'];
+
+/** `limit`: too many already. `failed`: the server refused. `unknown`: there is no such resource. */
+export type SubscriptionRejection = 'limit' | 'failed' | 'unavailable' | 'unknown';
+const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
+  'limit',
+  'failed',
+  'unavailable',
+  'unknown',
 ];
 
 /** Values that are read when they are asked for: each with its labels. */
@@ -59,9 +72,11 @@ export class Metrics {
   private readonly timers = new Map<string, Timers>();
   private forgetServers: () => void = () => {};
   private auditFailures = 0;
-  private subscriptionEvents = 0;
-  /** Set by the room that keeps them. */
+  private readonly subscriptionEvents = new Tally(['outcome']);
+  private readonly subscriptionRejections = new Tally(['reason']);
+  /** Set by the room that keeps them: what clients hold, and what servers hold for the gateway. */
   activeSubscriptions: () => number = () => 0;
+  upstreamSubscriptions: () => number = () => 0;
 
   constructor(readonly registry: Registry = new Registry()) {
     this.durations = new Histogram({
@@ -73,6 +88,8 @@ export class Metrics {
     });
     for (const reason of AUTH_FAILURES) this.authFailures.count([reason], 0);
     for (const reason of STREAM_ENDS) this.streamEnds.count([reason], 0);
+    for (const outcome of UPDATE_OUTCOMES) this.subscriptionEvents.count([outcome], 0);
+    for (const reason of SUBSCRIPTION_REJECTIONS) this.subscriptionRejections.count([reason], 0);
     for (const kind of NOTIFICATION_KINDS)
       for (const outcome of NOTIFICATION_OUTCOMES) this.notifications.count([kind, outcome], 0);
     this.exposeCounts();
@@ -97,9 +114,13 @@ export class Metrics {
     this.notifications.count([kind, outcome]);
   }
 
-  /** An update of something that is subscribed came from its server. */
-  subscriptionEvent(): void {
-    this.subscriptionEvents++;
+  /** A server told of a change of a resource. */
+  resourceUpdated(outcome: UpdateOutcome): void {
+    this.subscriptionEvents.count([outcome]);
+  }
+
+  subscriptionRejected(reason: SubscriptionRejection): void {
+    this.subscriptionRejections.count([reason]);
   }
 
   streamEnded(reason: StreamEnd): void {
@@ -186,10 +207,15 @@ export class Metrics {
       'MCP requests without valid credentials.',
       this.authFailures,
     );
-    this.exposeCount(
+    this.exposeTally(
       'mcp_subscription_events_total',
-      'Updates of subscribed resources that came from servers.',
-      () => this.subscriptionEvents,
+      'Updates of resources that came from servers.',
+      this.subscriptionEvents,
+    );
+    this.exposeTally(
+      'gatehouse_subscription_rejections_total',
+      'Subscriptions that were refused.',
+      this.subscriptionRejections,
     );
     this.exposeCount(
       'gatehouse_audit_write_failures_total',
@@ -199,6 +225,10 @@ export class Metrics {
     const subscriptions = { type: 'gauge', name: 'mcp_active_subscriptions' } as const;
     this.expose({ ...subscriptions, help: 'Subscriptions that clients hold.' }, () => [
       [{}, this.activeSubscriptions()],
+    ]);
+    const upstream = { type: 'gauge', name: 'gatehouse_upstream_subscriptions' } as const;
+    this.expose({ ...upstream, help: 'Resources that servers keep the gateway informed of.' }, () => [
+      [{}, this.upstreamSubscriptions()],
     ]);
     const build = { type: 'gauge', name: 'gatehouse_build_info', labelNames: ['version'] } as const;
     this.expose({ ...build, help: 'Always 1; the version is in the label.' }, () => [

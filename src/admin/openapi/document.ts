@@ -15,7 +15,9 @@ export const openApiDocument = (): JsonSchema => ({
   },
   servers: [{ url: '/' }],
   security: [{ adminToken: [] }],
-  tags: ['servers', 'catalog', 'projects', 'sessions', 'config', 'events', 'docs'].map((name) => ({ name })),
+  tags: ['servers', 'catalog', 'projects', 'sessions', 'subscriptions', 'config', 'events', 'docs'].map(
+    (name) => ({ name }),
+  ),
   paths,
   components: {
     securitySchemes: {

@@ -205,6 +205,31 @@ const house: JsonSchema = {
   '/admin/v1/prompts': catalogList('prompts', 'Prompts'),
   '/admin/v1/resources': catalogList('resources', 'Resources'),
   '/admin/v1/resource-templates': catalogList('resource-templates', 'ResourceTemplates'),
+  '/admin/v1/subscriptions': {
+    get: {
+      operationId: 'listSubscriptions',
+      summary: 'Who is subscribed to what, the oldest first',
+      tags: ['subscriptions'],
+      parameters: [
+        inQuery('client', 'Only of this session.'),
+        inQuery('server', 'Only to resources of this server.'),
+        inQuery('project', 'Only to resources that this project shows.'),
+        inQuery('uri', 'Only to this resource, in any form.'),
+        inQuery('cursor', 'nextCursor of the page before.'),
+        inQuery('limit', 'How many at most.', { type: 'integer', minimum: 1, maximum: 1000 }),
+      ],
+      responses: { 200: answer('Subscriptions', 'A page of them.'), ...problems(404, 422) },
+    },
+  },
+  '/admin/v1/subscriptions/{id}': {
+    delete: {
+      operationId: 'endSubscription',
+      summary: 'Ends a subscription; its client hears no more of the resource',
+      tags: ['subscriptions'],
+      parameters: [inPath('id', 'Id of the subscription.')],
+      responses: { 204: { description: 'It is over.' }, ...problems(403, 404, 503, 507) },
+    },
+  },
   '/admin/v1/sessions': {
     get: {
       operationId: 'listSessions',

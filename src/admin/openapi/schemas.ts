@@ -77,6 +77,7 @@ export const schemas = (): JsonSchema => ({
     server: text,
     original: { ...text, description: 'What its server calls it.' },
     id: text,
+    subscribers: count,
     definition: { type: 'object' },
   }),
   Resources: object({ resources: listOf('Resource'), nextCursor: text, total: count }, ['nextCursor']),
@@ -91,6 +92,17 @@ export const schemas = (): JsonSchema => ({
     { resourceTemplates: listOf('ResourceTemplate'), nextCursor: text, total: count },
     ['nextCursor'],
   ),
+  Subscription: object({
+    id: text,
+    client: { ...text, description: 'The session, as the list of sessions calls it.' },
+    server: text,
+    uri: { ...text, description: 'What clients call it.' },
+    original: { ...text, description: 'What its server calls it.' },
+    since: time,
+  }),
+  Subscriptions: object({ subscriptions: listOf('Subscription'), nextCursor: text, total: count }, [
+    'nextCursor',
+  ]),
   Session: object(
     {
       id: { ...text, description: "A part of the id's hash; the id itself is a secret." },

@@ -1,3 +1,8 @@
+export interface Scored<Item> {
+  readonly item: Item;
+  readonly score: number;
+}
+
 /** The best of many, as few as were asked for: a heap whose root is the first to go. */
 export class Best<Item> {
   private readonly scores: number[] = [];
@@ -27,10 +32,10 @@ export class Best<Item> {
   }
 
   /** Best first. Leaves nothing behind. */
-  take(): Item[] {
-    const sorted: Item[] = [];
+  take(): Scored<Item>[] {
+    const sorted: Scored<Item>[] = [];
     while (this.items.length > 0) {
-      sorted.push(this.items[0]!);
+      sorted.push({ item: this.items[0]!, score: this.scores[0]! });
       const item = this.items.pop()!;
       const score = this.scores.pop()!;
       if (this.items.length > 0) this.sink(item, score);

@@ -1,7 +1,7 @@
 import { withRoomFor } from './grow.js';
 
 /** Documents are numbered from 0 to one less than this. */
-export const MOST_DOCUMENTS = 8192;
+export const MOST_DOCUMENTS = 4096;
 
 /** Marks a head that is itself the one entry of its word, as most words have only one. */
 const SINGLE = 1 << 24;
@@ -82,25 +82,28 @@ export class Postings {
     entries.size = count;
   }
 
-  /** Gives back the room that is kept for more. Nothing can be added any more. */
-  seal(): void {
-    const bytes = new Uint8Array(
-      this.lengths.subarray(0, this.lists).reduce((sum, length) => sum + length, 0),
-    );
+  /**
+   * Gives the words new numbers, of which `words` says which they had, lays their lists out in that order, and gives
+   * back the room that is kept for more. Nothing can be added any more.
+   */
+  seal(words: Uint16Array): void {
+    this.heads = Uint32Array.from(words, (word) => this.heads[word]!);
+    const bytes = new Uint8Array(this.lengths.reduce((sum, length) => sum + length, 0));
     let used = 0;
-    for (let list = 0; list < this.lists; list++) {
-      const start = this.starts[list]!;
-      bytes.set(this.bytes.subarray(start, start + this.lengths[list]!), used);
-      this.starts[list] = used;
-      used += this.lengths[list]!;
+    for (const head of this.heads) {
+      if (head & SINGLE) continue;
+      const start = this.starts[head - 1]!;
+      const length = this.lengths[head - 1]!;
+      bytes.set(this.bytes.subarray(start, start + length), used);
+      this.starts[head - 1] = used;
+      used += length;
     }
     this.bytes = bytes;
-    this.used = used;
-    this.free.clear();
     this.starts = this.starts.slice(0, this.lists);
-    this.lengths = this.lengths.slice(0, this.lists);
     this.counts = this.counts.slice(0, this.lists);
+    this.lengths = new Uint16Array(0);
     this.lasts = new Uint16Array(0);
+    this.free.clear();
   }
 
   private openList(): number {

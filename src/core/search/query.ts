@@ -16,7 +16,7 @@ export interface Query {
 }
 
 const MOST_CHARACTERS = 256;
-export const MOST_PARTS = 16;
+const MOST_PARTS = 12;
 
 /** `isPrefix` says of a word, and of whether it is the last one, whether longer words count too. */
 export function parseQuery(text: string, isPrefix: (word: string, isLast: boolean) => boolean): Query {
@@ -49,4 +49,10 @@ function withinLimit(chunks: readonly Chunk[]): Chunk[] {
     parts += chunk.parts.length;
     return true;
   });
+}
+
+export function bitsIn(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }

@@ -8,9 +8,14 @@ export type { SearchFields } from './weights.js';
  * words of their fields, not the texts. Adding and removing are bounded, whatever the size.
  */
 export class SearchIndex<Item> {
-  private open = new Segment<Item>();
+  private open: Segment<Item>;
   private readonly sealed = new Set<Segment<Item>>();
   private count = 0;
+
+  /** The order of items that score the same. */
+  constructor(readonly compare: (a: Item, b: Item) => number) {
+    this.open = new Segment(compare);
+  }
 
   get size(): number {
     return this.count;
@@ -24,7 +29,7 @@ export class SearchIndex<Item> {
   /** The item must not be there yet. */
   add(item: Item, fields: SearchFields): void {
     const weights = weigh(fields);
-    if (!this.open.hasRoomFor(1, weights.size, weights.size)) this.continueWith(new Segment());
+    if (!this.open.hasRoomFor(1, weights.size, weights.size)) this.startNext();
     this.open.add(item, weights);
     this.count++;
   }
@@ -40,14 +45,14 @@ export class SearchIndex<Item> {
   /** Moves what is left of a segment that is mostly gaps to where there is room. */
   private clear(segment: Segment<Item>): void {
     this.sealed.delete(segment);
-    if (segment === this.open) this.open = new Segment();
-    else if (!this.open.hasRoomForAll(segment)) this.continueWith(new Segment());
+    if (segment === this.open) this.open = new Segment(this.compare);
+    else if (!this.open.hasRoomForAll(segment)) this.startNext();
     this.open.absorb(segment);
   }
 
-  private continueWith(segment: Segment<Item>): void {
+  private startNext(): void {
     this.open.seal();
     this.sealed.add(this.open);
-    this.open = segment;
+    this.open = new Segment(this.compare);
   }
 }

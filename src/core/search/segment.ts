@@ -1,8 +1,9 @@
 import { Entries, MOST_DOCUMENTS, Postings } from './postings.js';
-import { MOST_WORDS, Vocabulary } from './vocabulary.js';
+import { Vocabulary } from './vocabulary.js';
 
-/** Bounds what it takes to absorb a segment. */
-const MOST_ENTRIES = 1 << 18;
+/** They bound what it takes to seal and to absorb a segment. One document is let in whatever it has. */
+const MANY_WORDS = 1 << 15;
+const MANY_ENTRIES = 1 << 17;
 
 /**
  * A few thousand documents with a vocabulary of their own, so that every step has a bound. Documents are only ever
@@ -15,6 +16,10 @@ export class Segment<Item> {
   private readonly places = new Map<Item, number>();
   /** By document; absent as long as none was removed. */
   private removed: Uint8Array | undefined;
+  /** By document, its place in the order of the items; absent until it is sealed. */
+  private ranks: Uint16Array | undefined;
+
+  constructor(private readonly order: (a: Item, b: Item) => number) {}
 
   /** How many documents it has had; their numbers are below this. */
   get length(): number {
@@ -26,16 +31,27 @@ export class Segment<Item> {
     return this.places.size;
   }
 
+  /** All that are left. */
+  get all(): Iterable<Item> {
+    return this.places.keys();
+  }
+
   /** Undefined for one that was removed. */
   at(document: number): Item | undefined {
     return this.items[document];
   }
 
+  /** In the order of their items. */
+  readonly compare = (a: number, b: number): number => {
+    return this.ranks ? this.ranks[a]! - this.ranks[b]! : this.order(this.items[a]!, this.items[b]!);
+  };
+
   hasRoomFor(documents: number, words: number, entries: number): boolean {
+    if (this.length === 0) return true;
     return (
       this.length + documents <= MOST_DOCUMENTS &&
-      this.vocabulary.size + words <= MOST_WORDS &&
-      (this.postings.size + entries <= MOST_ENTRIES || this.length === 0)
+      this.vocabulary.size + words <= MANY_WORDS &&
+      this.postings.size + entries <= MANY_ENTRIES
     );
   }
 
@@ -96,11 +112,15 @@ export class Segment<Item> {
     }
   }
 
-  /** Gives back the room that is kept for more. Nothing can be added any more. */
+  /** Sorts everything and gives back the room that is kept for more. Nothing can be added any more. */
   seal(): void {
-    this.vocabulary.seal();
-    this.postings.seal();
+    this.postings.seal(this.vocabulary.seal());
     this.items = this.items.slice();
+    const ranks = new Uint16Array(this.length);
+    // Documents mostly come in order, which is quick to sort.
+    for (const [rank, document] of [...this.places.values()].toSorted(this.compare).entries())
+      ranks[document] = rank;
+    this.ranks = ranks;
   }
 
   private place(item: Item): number {

@@ -1,83 +1,103 @@
-import { Entries } from './postings.js';
+import type { Entries } from './postings.js';
 import type { QueryWord } from './query.js';
 import type { Segment } from './segment.js';
 import type { Tally } from './tally.js';
-import { MOST_WORDS } from './vocabulary.js';
+import type { Range } from './vocabulary.js';
 
-/** What the start of a word, or a word with a typo, is worth of the word itself, before their lengths are compared. */
+/** What a longer word, or one with a typo, is worth of the word itself, before their lengths are compared. */
 const RELATED_SHARE = 0.6;
 const LEAST_LETTERS_OF_A_TYPO = 5;
 
-/** How other words of a vocabulary are taken for the one that is sought. */
-type Relation = 'none' | 'longer' | 'similar';
+/** The words of one segment that are taken for the one that is sought. */
+interface Found {
+  /** Its number, when the segment has the word itself. */
+  readonly exact: number | undefined;
+  readonly longer: Range;
+  readonly similar: readonly number[];
+}
+
+const NONE: Range = { from: 0, to: 0 };
 
 /** One word of a query, on its way through the segments that are searched. */
-export class SoughtWord {
-  private relation: Relation;
+export class SoughtWord<Item> {
+  /** By segment; those that have nothing are not there. */
+  private readonly found = new Map<Segment<Item>, Found>();
   /** What a match is worth: the rarer, the more. */
   private worth = 0;
   private relatedWorth = 0;
 
-  private readonly entries = new Entries();
-  private readonly related = new Uint16Array(MOST_WORDS);
+  constructor(
+    private readonly word: QueryWord,
+    private readonly entries: Entries,
+  ) {}
 
-  constructor(readonly word: QueryWord) {
-    this.relation = word.isPrefix ? 'longer' : 'none';
-  }
-
-  /** Counts who has it among all that are searched, and nobody else. */
-  weigh(segments: readonly Segment<unknown>[], documents: number, allowTypo: boolean): void {
-    const { length } = this.word.text;
-    let [exact, related] = this.count(segments);
-    if (allowTypo && exact + related === 0 && length >= LEAST_LETTERS_OF_A_TYPO) {
-      this.relation = 'similar';
-      [exact, related] = this.count(segments);
-    }
+  /** Finds the word, and counts who has it among all that are searched and nobody else. */
+  weigh(segments: readonly Segment<Item>[], documents: number, allowTypo: boolean): void {
+    let [exact, related] = this.look(segments, (segment) => this.findIn(segment));
+    if (allowTypo && exact + related === 0 && this.word.text.length >= LEAST_LETTERS_OF_A_TYPO)
+      [exact, related] = this.look(segments, (segment) => this.findSimilarIn(segment));
     this.worth = rarity(exact, documents);
     // Never more than the word itself, however rare the others are.
     this.relatedWorth = rarity(Math.min(documents, exact + related), documents) * RELATED_SHARE;
   }
 
-  tally(segment: Segment<unknown>, tally: Tally): void {
-    const exact = segment.vocabulary.find(this.word.text);
+  tally(segment: Segment<Item>, tally: Tally): void {
+    const found = this.found.get(segment);
+    if (!found) return;
+    const { exact, longer, similar } = found;
     if (exact !== undefined) this.match(segment, exact, this.worth, tally);
-    const count = this.findRelated(segment);
-    const { length } = this.word.text;
-    for (let i = 0; i < count; i++) {
-      const number = this.related[i]!;
-      if (number === exact) continue;
-      const other = segment.vocabulary.lengthOf(number);
-      const likeness = Math.min(length, other) / Math.max(length, other);
-      this.match(segment, number, this.relatedWorth * likeness, tally);
-    }
+    for (let rank = longer.from; rank < longer.to; rank++)
+      this.matchRelated(segment, segment.vocabulary.numberAt(rank), tally);
+    for (const number of similar) this.matchRelated(segment, number, tally);
     tally.endWord(this.word.covers);
   }
 
-  private match(segment: Segment<unknown>, number: number, worth: number, tally: Tally): void {
+  private matchRelated(segment: Segment<Item>, number: number, tally: Tally): void {
+    const { length } = this.word.text;
+    const other = segment.vocabulary.lengthOf(number);
+    const likeness = Math.min(length, other) / Math.max(length, other);
+    this.match(segment, number, this.relatedWorth * likeness, tally);
+  }
+
+  private match(segment: Segment<Item>, number: number, worth: number, tally: Tally): void {
     const { entries } = this;
     segment.read(number, entries);
-    for (let i = 0; i < entries.size; i++) tally.match(entries.documents[i]!, worth * entries.weights[i]!);
+    const { documents, weights, size } = entries;
+    for (let i = 0; i < size; i++) tally.match(documents[i]!, worth * weights[i]!);
   }
 
-  private count(segments: readonly Segment<unknown>[]): [exact: number, related: number] {
-    let exact = 0;
+  private look(
+    segments: readonly Segment<Item>[],
+    find: (segment: Segment<Item>) => Found | undefined,
+  ): [exact: number, related: number] {
+    let exacts = 0;
     let related = 0;
     for (const segment of segments) {
-      const number = segment.vocabulary.find(this.word.text);
-      if (number !== undefined) exact += segment.count(number, this.entries);
-      const count = this.findRelated(segment);
-      for (let i = 0; i < count; i++) {
-        if (this.related[i] !== number) related += segment.count(this.related[i]!, this.entries);
-      }
+      const found = find(segment);
+      if (!found) continue;
+      this.found.set(segment, found);
+      const { exact, longer, similar } = found;
+      if (exact !== undefined) exacts += segment.count(exact, this.entries);
+      for (let rank = longer.from; rank < longer.to; rank++)
+        related += segment.count(segment.vocabulary.numberAt(rank), this.entries);
+      for (const number of similar) related += segment.count(number, this.entries);
     }
-    return [exact, related];
+    return [exacts, related];
   }
 
-  private findRelated({ vocabulary }: Segment<unknown>): number {
-    if (this.relation === 'none') return 0;
-    return this.relation === 'longer'
-      ? vocabulary.startingWith(this.word.text, this.related)
-      : vocabulary.similarTo(this.word.text, this.related);
+  private findIn({ vocabulary }: Segment<Item>): Found | undefined {
+    const { text, isPrefix } = this.word;
+    const { from, to } = vocabulary.startingWith(text);
+    if (from === to) return undefined;
+    const first = vocabulary.numberAt(from);
+    const exact = vocabulary.is(first, text) ? first : undefined;
+    const longer = isPrefix ? { from: exact === undefined ? from : from + 1, to } : NONE;
+    return { exact, longer, similar: [] };
+  }
+
+  private findSimilarIn({ vocabulary }: Segment<Item>): Found | undefined {
+    const similar = vocabulary.similarTo(this.word.text);
+    return similar.length > 0 ? { exact: undefined, longer: NONE, similar } : undefined;
   }
 }
 

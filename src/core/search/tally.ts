@@ -5,13 +5,13 @@ export class Tally {
   /** How many documents have scored at all; the first so many of `documents`. */
   size = 0;
   readonly documents = new Uint16Array(MOST_DOCUMENTS);
-  readonly scores = new Float64Array(MOST_DOCUMENTS);
+  readonly scores = new Float32Array(MOST_DOCUMENTS);
   readonly covered = new Uint16Array(MOST_DOCUMENTS);
 
   /** The same for the word at hand, of which only the best match counts. */
   private matched = 0;
   private readonly matches = new Uint16Array(MOST_DOCUMENTS);
-  private readonly best = new Float64Array(MOST_DOCUMENTS);
+  private readonly best = new Float32Array(MOST_DOCUMENTS);
 
   /** A match of the word at hand. The score is above 0. */
   match(document: number, score: number): void {

@@ -1,38 +1,32 @@
 import { withRoomFor } from './grow.js';
 import { isOneTypoAway } from './typo.js';
 import { WordBytes } from './word-bytes.js';
+import { WordOrder } from './word-order.js';
 
-const BLOCK = 512;
 const MOST_GUESSES = 4096;
-
-/** How many words a vocabulary can hold: their numbers fit into two bytes. */
-export const MOST_WORDS = 0x10000;
 
 /** The word in question. All below is synchronous, so that one serves every vocabulary. */
 const key = new WordBytes();
 
-/**
- * Words and their numbers, counted from 0. The words stand one behind the other in one array of bytes, and in order in
- * blocks of numbers, so that all words with a prefix are a range; nothing is ever sorted as a whole.
- */
+/** Words by their ranks in the order of all words: from the first to before the second. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Words and their numbers, which fit into two bytes. The words stand one behind the other in one array of bytes. */
 export class Vocabulary {
-  size = 0;
+  private count = 0;
   private bytes = new Uint8Array(256);
   /** Where each word ends, which is where the next one starts. */
   private ends = new Uint32Array(32);
-  private blocks = [new Uint16Array(BLOCK)];
-  private lengths = [0];
+  /** Absent once it is sealed: then the numbers are the ranks. */
+  private order: WordOrder | undefined = new WordOrder();
   /** By hash, the number of a word that had it: most words of a text are found here, and none is only here. */
-  private guesses: Uint16Array | undefined;
+  private guesses = new Uint16Array(64);
 
-  /** The place that `seek` found. */
-  private block = 0;
-  private slot = 0;
-
-  /** Undefined when it is none of the words. */
-  find(word: string): number | undefined {
-    key.write(word);
-    return this.seekKey();
+  get size(): number {
+    return this.count;
   }
 
   /** The word's number, which is a new one unless the word is known. */
@@ -47,42 +41,58 @@ export class Vocabulary {
     return this.internKey();
   }
 
+  numberAt(rank: number): number {
+    return this.order ? this.order.numbers()[rank]! : rank;
+  }
+
+  /** All words that start so, which are neighbours. The word itself, if it is one, comes first. */
+  startingWith(prefix: string): Range {
+    key.write(prefix);
+    return this.rangeOfKey();
+  }
+
+  is(number: number, word: string): boolean {
+    key.write(word);
+    return this.compare(number, false) === 0;
+  }
+
+  /** The numbers of the words that differ from this one by a typo anywhere but in the first letter. */
+  similarTo(word: string): number[] {
+    const { from, to } = this.startingWith(String.fromCodePoint(word.codePointAt(0)!));
+    key.write(word);
+    const similar: number[] = [];
+    for (let rank = from; rank < to; rank++) {
+      const number = this.numberAt(rank);
+      if (isOneTypoAway(key, this.bytes, this.startOf(number), this.endOf(number))) similar.push(number);
+    }
+    return similar;
+  }
+
   lengthOf(number: number): number {
     return this.endOf(number) - this.startOf(number);
   }
 
-  /** Puts the numbers of all words that start so into `numbers`, and says how many they are. */
-  startingWith(prefix: string, numbers: Uint16Array): number {
-    key.write(prefix);
-    return this.rangeOfKey(numbers);
-  }
-
-  /** The same for the words that differ from this one by a typo anywhere but in the first letter. */
-  similarTo(word: string, numbers: Uint16Array): number {
-    key.write(String.fromCodePoint(word.codePointAt(0)!));
-    const candidates = this.rangeOfKey(numbers);
-    key.write(word);
-    let count = 0;
-    for (let i = 0; i < candidates; i++) {
-      const number = numbers[i]!;
-      if (isOneTypoAway(key, this.bytes, this.startOf(number), this.endOf(number))) numbers[count++] = number;
+  /**
+   * Numbers the words by their ranks and gives back the room that is kept for more; none can be added any more.
+   * Says which number each rank had.
+   */
+  seal(): Uint16Array {
+    const numbers = this.order!.numbers();
+    const bytes = new Uint8Array(this.endOf(this.count - 1));
+    const ends = new Uint32Array(this.count);
+    let end = 0;
+    for (let rank = 0; rank < this.count; rank++) {
+      const number = numbers[rank]!;
+      const start = this.startOf(number);
+      const length = this.endOf(number) - start;
+      for (let i = 0; i < length; i++) bytes[end + i] = this.bytes[start + i]!;
+      ends[rank] = end += length;
     }
-    return count;
-  }
-
-  /** Gives back the room that is kept for more words. */
-  seal(): void {
-    const all = new Uint16Array(this.size);
-    let filled = 0;
-    for (const [index, block] of this.blocks.entries()) {
-      all.set(block.subarray(0, this.lengths[index]), filled);
-      filled += this.lengths[index]!;
-    }
-    this.blocks = [all];
-    this.lengths = [filled];
-    this.bytes = this.bytes.slice(0, this.endOf(this.size - 1));
-    this.ends = this.ends.slice(0, this.size);
-    this.guesses = undefined;
+    this.bytes = bytes;
+    this.ends = ends;
+    this.order = undefined;
+    this.guesses = new Uint16Array(0);
+    return numbers;
   }
 
   private startOf(number: number): number {
@@ -94,55 +104,47 @@ export class Vocabulary {
   }
 
   private internKey(): number {
-    this.guesses ??= new Uint16Array(MOST_GUESSES);
-    const hash = key.hash() % MOST_GUESSES;
+    if (this.count > this.guesses.length && this.guesses.length < MOST_GUESSES)
+      this.guesses = new Uint16Array(2 * this.guesses.length);
+    const hash = key.hash() % this.guesses.length;
     const guess = this.guesses[hash]!;
-    if (guess < this.size && this.compare(guess, false) === 0) return guess;
-    const number = this.seekKey() ?? this.insertKey();
+    if (guess < this.count && this.compare(guess, false) === 0) return guess;
+    const next = this.order!.seek(this.isBeforeKey);
+    const isKnown = next !== undefined && this.compare(next, false) === 0;
+    const number = isKnown ? next : this.insertKey();
     this.guesses[hash] = number;
     return number;
   }
 
-  private seekKey(): number | undefined {
-    this.seek(false);
-    if (this.slot === this.lengths[this.block]) return undefined;
-    const number = this.blocks[this.block]![this.slot]!;
-    return this.compare(number, false) === 0 ? number : undefined;
+  private readonly isBeforeKey = (number: number): boolean => this.compare(number, false) < 0;
+
+  /** At the place that was sought. */
+  private insertKey(): number {
+    const number = this.count++;
+    const start = this.startOf(number);
+    this.bytes = withRoomFor(this.bytes, start + key.length);
+    for (let i = 0; i < key.length; i++) this.bytes[start + i] = key.bytes[i]!;
+    this.ends = withRoomFor(this.ends, this.count);
+    this.ends[number] = start + key.length;
+    this.order!.insert(number);
+    return number;
   }
 
-  private rangeOfKey(numbers: Uint16Array): number {
-    this.seek(false);
-    const { block: firstBlock, slot: firstSlot } = this;
-    this.seek(true);
-    let count = 0;
-    for (let block = firstBlock; block <= this.block; block++) {
-      const from = block === firstBlock ? firstSlot : 0;
-      const to = block === this.block ? this.slot : this.lengths[block]!;
-      numbers.set(this.blocks[block]!.subarray(from, to), count);
-      count += to - from;
-    }
-    return count;
+  private rangeOfKey(): Range {
+    const from = this.rankOfKey(0, false);
+    return { from, to: this.rankOfKey(from, true) };
   }
 
-  /** Goes to the first word that does not stand before the key; with `past`, none that starts with the key either. */
-  private seek(past: boolean): void {
-    let low = 0;
-    let high = this.blocks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.compare(this.blocks[middle]![0]!, past) < 0) low = middle;
-      else high = middle - 1;
-    }
-    this.block = low;
-    const block = this.blocks[low]!;
-    low = 0;
-    high = this.lengths[this.block]!;
+  /** The first rank whose word does not stand before the key; with `past`, nor starts with it. */
+  private rankOfKey(from: number, past: boolean): number {
+    let low = from;
+    let high = this.count;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.compare(block[middle]!, past) < 0) low = middle + 1;
+      if (this.compare(this.numberAt(middle), past) < 0) low = middle + 1;
       else high = middle;
     }
-    this.slot = low;
+    return low;
   }
 
   /** Negative when the word stands before the key, 0 when it is the key. */
@@ -155,34 +157,5 @@ export class Vocabulary {
       if (difference !== 0) return difference;
     }
     return past && shared === key.length ? -1 : length - key.length;
-  }
-
-  /** At the place that was sought. */
-  private insertKey(): number {
-    const number = this.size++;
-    const start = this.startOf(number);
-    this.bytes = withRoomFor(this.bytes, start + key.length);
-    this.bytes.set(key.bytes.subarray(0, key.length), start);
-    this.ends = withRoomFor(this.ends, this.size);
-    this.ends[number] = start + key.length;
-
-    if (this.lengths[this.block] === BLOCK) this.splitBlock();
-    const block = this.blocks[this.block]!;
-    block.copyWithin(this.slot + 1, this.slot, this.lengths[this.block]);
-    block[this.slot] = number;
-    this.lengths[this.block]!++;
-    return number;
-  }
-
-  /** At its end when that is where the word goes, so that words that come in order leave full blocks behind. */
-  private splitBlock(): void {
-    const at = this.slot === BLOCK ? BLOCK : BLOCK / 2;
-    const second = new Uint16Array(BLOCK);
-    second.set(this.blocks[this.block]!.subarray(at));
-    this.blocks.splice(this.block + 1, 0, second);
-    this.lengths.splice(this.block, 1, at, BLOCK - at);
-    if (this.slot < at || (this.slot === at && at < BLOCK)) return;
-    this.block++;
-    this.slot -= at;
   }
 }

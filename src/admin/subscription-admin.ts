@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { resourceForm } from '../core/resource-uri.js';
+import type { Subscription } from '../core/subscription-target.js';
+import { Subscribers } from '../subscriptions/subscribers.js';
+import { Subscriptions } from '../subscriptions/subscriptions.service.js';
+import { notFound } from './admin-problem.js';
+import type { Asked } from './asked.js';
+import { CatalogRequests } from './catalog-requests.js';
+import { Changes } from './changes.js';
+import { FirstFew } from './first-few.js';
+import type { ListPage } from './resource-lists.js';
+import { sessionHash } from './session-admin.js';
+import type { SubscriptionQuery } from './subscription-query.js';
+
+export interface SubscriptionView {
+  readonly id: string;
+  /** The session, as the list of sessions calls it. */
+  readonly client: string;
+  readonly server: string;
+  /** What clients call it. */
+  readonly uri: string;
+  /** What its server calls it. */
+  readonly original: string;
+  readonly since: string;
+}
+
+/** Who is subscribed to what, for those who administer. */
+@Injectable()
+export class SubscriptionAdmin {
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly subscriptions: Subscriptions,
+    private readonly requests: CatalogRequests,
+    private readonly changes: Changes,
+  ) {}
+
+  /** The oldest first. */
+  page(query: SubscriptionQuery): ListPage<SubscriptionView> {
+    const { client, uri } = query;
+    const request = this.requests.read(JSON.stringify(['subscriptions', client, uri]), query);
+    const { scope, server, after, limit, seal } = request;
+    const found = new FirstFew<Subscription>(limit + 1, placeOf);
+    let total = 0;
+    for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
+      if (!scope.allows(row.server)) continue;
+      if (client !== undefined && clientOf(row) !== client) continue;
+      if (uri !== undefined && !this.isCalled(row, uri)) continue;
+      total++;
+      if (placeOf(row) > after) found.add(row);
+    }
+    const items = found.items.slice(0, limit);
+    const more = found.items.length > limit ? { nextCursor: seal(placeOf(items.at(-1)!)) } : {};
+    return { items: items.map((row) => this.viewOf(row)), ...more, total };
+  }
+
+  async end(by: Asked, id: string): Promise<void> {
+    await this.changes.make(by, { action: 'subscription.end', target: id }, () => {
+      if (!this.subscribers.table.get(id)) throw notFound('subscription', id);
+      return { apply: () => this.subscriptions.end(id) };
+    });
+  }
+
+  viewOf(row: Subscription): SubscriptionView {
+    const { id, server, uri, since } = row;
+    return {
+      id,
+      client: clientOf(row),
+      server,
+      uri: this.subscriptions.publicUri(row),
+      original: uri,
+      since: new Date(since).toISOString(),
+    };
+  }
+
+  private *ofServer(server: string): Iterable<Subscription> {
+    for (const target of this.subscribers.table.targetsOf(server)) {
+      const rows: Subscription[] = [];
+      target.forEach((row) => rows.push(row));
+      yield* rows;
+    }
+  }
+
+  private isCalled(row: Subscription, uri: string): boolean {
+    return row.uri === uri || resourceForm(row) === uri || this.subscriptions.publicUri(row) === uri;
+  }
+}
+
+const clientOf = ({ subscriber }: Subscription): string => sessionHash({ id: subscriber });
+
+/** Sorts as text: times of the epoch have as many digits for centuries to come. */
+const placeOf = ({ since, id }: Subscription): string => `${since} ${id}`;

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { Vocabulary } from './vocabulary.js';
+
+const word = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }),
+  fc.string({ unit: fc.constantFrom('é', 'я', '报', '𐐨', 'a'), minLength: 1, maxLength: 4 }),
+);
+
+/** The words of a vocabulary by number, and their numbers by rank. */
+function vocabularyOf(words: readonly string[]): { vocabulary: Vocabulary; known: string[] } {
+  const vocabulary = new Vocabulary();
+  const known: string[] = [];
+  for (const each of words) known[vocabulary.intern(each)] = each;
+  return { vocabulary, known };
+}
+
+function startingWith(vocabulary: Vocabulary, prefix: string): number[] {
+  const { from, to } = vocabulary.startingWith(prefix);
+  return Array.from({ length: to - from }, (_, index) => vocabulary.numberAt(from + index));
+}
+
+const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+describe('Vocabulary', () => {
+  it('numbers every word once, in the order of coming', () => {
+    const { vocabulary } = vocabularyOf(['b', 'a', 'b', 'c']);
+    expect(['a', 'b', 'c', 'd'].map((each) => vocabulary.intern(each))).toEqual([1, 0, 2, 3]);
+    expect(vocabulary.size).toBe(4);
+  });
+
+  it.each(['open', 'sealed'])('finds what a naive filter finds, %s', (state) => {
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 60 }), word, (words, prefix) => {
+        const { vocabulary, known } = vocabularyOf(words);
+        const numbers = state === 'sealed' ? [...vocabulary.seal()] : known.map((_, number) => number);
+        const expected = [...new Set(words)].filter((each) => each.startsWith(prefix)).toSorted(byCodePoints);
+        const found = startingWith(vocabulary, prefix);
+        expect(found.map((number) => known[numbers[number]!])).toEqual(expected);
+        if (expected[0] !== undefined) expect(vocabulary.is(found[0]!, prefix)).toBe(expected[0] === prefix);
+      }),
+    );
+  });
+
+  it.each([
+    ['in order', (i: number) => i],
+    ['in reverse', (i: number) => 99_999 - i],
+    ['in no order', (i: number) => 10_000 + ((i * 7919) % 20_011)],
+  ])('keeps thousands of words that come %s in order', (_how, nth) => {
+    const words = Array.from({ length: 20_000 }, (_, i) => `w${nth(i)}`);
+    const { vocabulary, known } = vocabularyOf(words);
+    expect(startingWith(vocabulary, 'w').map((number) => known[number])).toEqual(words.toSorted());
+  });
+
+  it('takes over words of another one', () => {
+    const from = vocabularyOf(['log', 'été', '报']).vocabulary;
+    const { vocabulary } = vocabularyOf(['log']);
+    expect([0, 1, 2].map((number) => vocabulary.internFrom(from, number))).toEqual([0, 1, 2]);
+    expect(vocabulary.is(2, '报')).toBe(true);
+  });
+
+  it.each([
+    ['a letter too many', 'proffile', true],
+    ['a letter too few', 'profle', true],
+    ['the last letter missing', 'profil', true],
+    ['another letter', 'profule', true],
+    ['two letters swapped', 'porfile', true],
+    ['the last two letters swapped', 'profiel', true],
+    ['the word itself', 'profile', true],
+    ['another first letter', 'crofile', false],
+    ['two letters too many', 'proffille', false],
+    ['two other letters', 'pxofxle', false],
+    ['two swapped that stand apart', 'plofire', false],
+  ])('takes a word with %s for a typo: %s', (_what, typed, isTypo) => {
+    const { vocabulary } = vocabularyOf(['profile', 'zebra', 'p']);
+    expect(vocabulary.similarTo(typed)).toEqual(isTypo ? [0] : []);
+  });
+});

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Limits } from '../config/limits.js';
+import { limitExceeded } from '../core/errors.js';
+import { claim, limitReached, type LimitReached, type SubscriptionLimits } from '../core/quota.js';
+import type { Address } from '../core/resource-uri.js';
+import { SubscriptionTable, type Added, type Asked, type Removed } from '../core/subscription-table.js';
+import type { Subscription } from '../core/subscription-target.js';
+import type { Subscriber } from '../mcp/mcp-context.js';
+import { ANONYMOUS } from '../mcp/principal.js';
+
+type Listener = (subscription: Subscription, client: Subscriber, isThere: boolean) => void;
+type LeaveListener = (removed: readonly Removed[]) => void;
+
+interface Known {
+  readonly client: Subscriber;
+  /** Stops listening to the client. */
+  forget(): void;
+}
+
+const WORDS: Readonly<Record<LimitReached['which'], string>> = {
+  perSubscriber: 'a client',
+  perPrincipal: 'a client',
+  perServer: 'all clients to one server',
+  total: 'all clients',
+};
+
+/** Who is subscribed to what. Whoever leaves, or may not see a server any more, is subscribed to nothing of it. */
+@Injectable()
+export class Subscribers {
+  readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url'));
+  private readonly known = new Map<string, Known>();
+  private readonly listeners = new Set<Listener>();
+  private readonly leaveListeners = new Set<LeaveListener>();
+  private readonly limits: SubscriptionLimits;
+
+  constructor({ subscriptionsPerClient, subscriptionsPerServer, subscriptions }: Limits) {
+    this.limits = {
+      perSubscriber: subscriptionsPerClient,
+      perPrincipal: subscriptionsPerClient,
+      perServer: subscriptionsPerServer,
+      total: subscriptions,
+    };
+  }
+
+  /** Told of every subscription that comes or goes. */
+  onChange(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Told of those that went with a client or a scope, without anybody asking for it. */
+  onLeave(listener: LeaveListener): void {
+    this.leaveListeners.add(listener);
+  }
+
+  client(subscription: Subscription): Subscriber | undefined {
+    return this.known.get(subscription.subscriber)?.client;
+  }
+
+  requireRoom(client: Subscriber, address: Address): void {
+    const reached = limitReached(this.table, askedBy(client, address), this.limits);
+    if (reached) throw tooMany(reached);
+  }
+
+  /** Counts from here on. */
+  add(client: Subscriber, address: Address): Added {
+    const added = claim(this.table, askedBy(client, address), this.limits, Date.now());
+    if ('which' in added) throw tooMany(added);
+    if (added.isNew) this.added(client, added.subscription);
+    return added;
+  }
+
+  /** A subscription of an earlier life of the gateway. */
+  restore(client: Subscriber, subscription: Subscription): Added {
+    const added = this.table.restore(subscription);
+    if (added.isNew) this.added(client, added.subscription);
+    return added;
+  }
+
+  /** Undefined when there is no such subscription. */
+  remove(id: string): Removed | undefined {
+    const removed = this.table.removeById(id);
+    if (removed) this.removed(removed);
+    return removed;
+  }
+
+  /** All of a server. */
+  removeServer(server: string): Removed[] {
+    const removed = this.table.removeServer(server);
+    for (const one of removed) this.removed(one);
+    return removed;
+  }
+
+  private added(client: Subscriber, subscription: Subscription): void {
+    if (!this.known.has(client.id)) this.meet(client);
+    for (const listener of this.listeners) listener(subscription, client, true);
+  }
+
+  private meet(client: Subscriber): void {
+    const stops = [
+      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)])),
+      client.onScopeChange(() =>
+        this.left(
+          [...this.table.ofSubscriber(client.id)].filter(({ server }) => !client.scope.allows(server)),
+        ),
+      ),
+    ];
+    this.known.set(client.id, { client, forget: () => stops.forEach((stop) => stop()) });
+  }
+
+  private left(subscriptions: readonly Subscription[]): void {
+    const removed = subscriptions.flatMap(({ id }) => this.remove(id) ?? []);
+    for (const listener of this.leaveListeners) listener(removed);
+  }
+
+  private removed({ subscription }: Removed): void {
+    const { subscriber } = subscription;
+    const known = this.known.get(subscriber);
+    if (!known) return;
+    for (const listener of this.listeners) listener(subscription, known.client, false);
+    if (this.table.countOfSubscriber(subscriber) > 0) return;
+    known.forget();
+    this.known.delete(subscriber);
+  }
+}
+
+const askedBy = ({ id, principal }: Subscriber, { server, uri }: Address): Asked => ({
+  subscriber: id,
+  principal: principal === ANONYMOUS ? undefined : principal.id,
+  server,
+  uri,
+});
+
+const tooMany = ({ which, limit }: LimitReached) =>
+  limitExceeded(`${WORDS[which]} may have ${limit} subscriptions`, limit);

@@ -1,0 +1,24 @@
+import type { ResourceView } from '../core/resource-view.js';
+import { patternOf } from '../core/resource-pattern.js';
+import { cutResourceForm, type Address } from '../core/resource-uri.js';
+
+/**
+ * What a client wants to hear of: a resource, or all that fit a template or begin alike (`…*`), by the URIs of the
+ * server they belong to. Undefined when there is nothing of the kind in sight.
+ */
+export function addressOf(view: ResourceView, text: string): Address | undefined {
+  const found = view.find(text);
+  if (found) return { server: found.server, uri: found.uri };
+  const template = view.findTemplate(text);
+  if (template) return { server: template.server, uri: template.uriTemplate };
+  return text.endsWith('*') ? beginningOf(view, text) : undefined;
+}
+
+/** Of the one server that has something which begins so. */
+function beginningOf(view: ResourceView, text: string): Address | undefined {
+  const form = cutResourceForm(text);
+  const formed = form && view.hasMatching(form.server, patternOf(form.uri)!) ? form : undefined;
+  if (formed) return formed;
+  const owners = view.servers.filter((server) => view.hasMatching(server, patternOf(text)!));
+  return owners.length === 1 ? { server: owners[0]!, uri: text } : undefined;
+}

@@ -1,0 +1,30 @@
+import { UseGuards } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import type { Params } from '../mcp/json-rpc.js';
+import { requireUri } from '../mcp/uri-param.js';
+import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
+import { Subscriptions } from './subscriptions.service.js';
+
+/** The key under which a client is told the id of its subscription. */
+export const SUBSCRIPTION_MARK = 'io.gatehouse/subscription';
+
+@McpController()
+export class SubscriptionsController {
+  constructor(private readonly subscriptions: Subscriptions) {}
+
+  @UseGuards(SubscriptionLimitGuard)
+  @McpRequest('resources/subscribe')
+  async subscribe(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<object> {
+    const { id } = await this.subscriptions.subscribe(context, requireUri(params));
+    return { _meta: { [SUBSCRIPTION_MARK]: id } };
+  }
+
+  @McpRequest('resources/unsubscribe')
+  unsubscribe(@Payload() params: Params | undefined, @Ctx() context: McpContext): Record<string, never> {
+    const id = params?.['subscriptionId'];
+    this.subscriptions.unsubscribe(context, typeof id === 'string' ? id : requireUri(params));
+    return {};
+  }
+}

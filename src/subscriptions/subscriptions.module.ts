@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { BackendsModule } from '../backends/backends.module.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { ListWatch } from './list-watch.js';
+import { Subscribers } from './subscribers.js';
+import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
+import { SubscriptionsController } from './subscriptions.controller.js';
+import { Subscriptions } from './subscriptions.service.js';
+import { Updates } from './updates.js';
+import { Upstreams } from './upstreams.js';
+
+@Module({
+  imports: [RegistryModule, BackendsModule],
+  controllers: [SubscriptionsController],
+  providers: [Subscribers, Subscriptions, SubscriptionLimitGuard, Updates, Upstreams, ListWatch],
+  exports: [Subscribers, Subscriptions],
+})
+export class SubscriptionsModule {}

@@ -1,0 +1,131 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DesiredServers } from '../backends/desired-servers.js';
+import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
+import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
+import type { Subscription } from '../core/subscription-target.js';
+import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Registry } from '../registry/registry.service.js';
+import { addressOf } from './subscription-address.js';
+import { Subscribers } from './subscribers.js';
+import { Updates } from './updates.js';
+import { Upstreams } from './upstreams.js';
+
+/** Subscribing and unsubscribing, from the request of a client to what its server is told. */
+@Injectable()
+export class Subscriptions implements OnModuleInit {
+  private readonly logger = new Logger('Subscriptions');
+  /** By id: those whose server has not answered yet. */
+  private readonly pending = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly upstreams: Upstreams,
+    private readonly updates: Updates,
+    private readonly registry: Registry,
+    private readonly desired: DesiredServers,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.activeSubscriptions = () => this.subscribers.table.size;
+    this.desired.onChange((servers) => {
+      for (const server of Array.from(this.subscribers.table.servers))
+        if (!servers.get(server)?.enabled) this.drop(server);
+    });
+  }
+
+  /** Refuses early what would be one too many. */
+  requireRoom({ client, scope }: McpContext, uri: string): void {
+    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+    if (address) this.counted(() => this.subscribers.requireRoom(client, address));
+  }
+
+  /** Idempotent. Nothing stays when the server refuses. */
+  async subscribe({ client, scope }: McpContext, uri: string): Promise<Subscription> {
+    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+    if (!address) {
+      this.metrics.subscriptionRejected('unknown');
+      throw nothingToSubscribe(uri);
+    }
+    const { subscription, isNew } = this.counted(() => this.subscribers.add(client, address));
+    if (isNew) this.begin(subscription);
+    await this.pending.get(subscription.id);
+    return subscription;
+  }
+
+  /** By the URI in any form, or by the id of the subscription. What is not subscribed to is no error. */
+  unsubscribe({ client }: McpContext, text: string): void {
+    for (const subscription of this.named(client, text)) this.end(subscription.id);
+  }
+
+  /** False when there is none. */
+  end(id: string): boolean {
+    const removed = this.subscribers.remove(id);
+    if (!removed) return false;
+    this.log('subscription ended', removed.subscription);
+    if (removed.wasLast) this.upstreams.release(removed.subscription);
+    return true;
+  }
+
+  /** What a client calls what it is subscribed to. */
+  publicUri({ server, uri }: Address): string {
+    return this.registry.catalog.resources.publicUri({ server, uri });
+  }
+
+  private begin(subscription: Subscription): void {
+    this.updates.expectAcknowledgement(subscription);
+    const settled = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
+    this.pending.set(subscription.id, settled);
+  }
+
+  private async establish(subscription: Subscription): Promise<void> {
+    try {
+      await this.upstreams.ensure(subscription);
+    } catch (error) {
+      this.end(subscription.id);
+      throw this.refusal(subscription, error);
+    }
+    this.log('subscribed', subscription);
+    // The acknowledgement is written before the next turn of the event loop.
+    setImmediate(() => this.updates.acknowledged(subscription));
+  }
+
+  private refusal({ server, uri }: Subscription, error: unknown): unknown {
+    const refused = error instanceof RemoteError;
+    this.metrics.subscriptionRejected(refused ? 'failed' : 'unavailable');
+    this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
+    if (!refused) return error;
+    return new GatewayError(
+      'subscription-failed',
+      `SUBSCRIPTION_FAILED: server ${server} refused the subscription: ${error.message}`,
+      { code: 'SUBSCRIPTION_FAILED', server },
+      { cause: error },
+    );
+  }
+
+  private named(client: Subscriber, text: string): Subscription[] {
+    const own = [...this.subscribers.table.ofSubscriber(client.id)];
+    const listed = own.filter((row) => row.id === text || this.publicUri(row) === text);
+    if (listed.length > 0) return listed;
+    return own.filter((row) => row.uri === text || resourceForm(row) === text || underscoreId(row) === text);
+  }
+
+  private drop(server: string): void {
+    for (const { subscription } of this.subscribers.removeServer(server))
+      this.log('subscription ended with its server', subscription);
+  }
+
+  private counted<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      this.metrics.subscriptionRejected('limit');
+      throw error;
+    }
+  }
+
+  private log(message: string, { id, server, uri }: Subscription): void {
+    this.logger.debug({ message, subscription: id, server, uri });
+  }
+}
