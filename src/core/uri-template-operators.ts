@@ -14,9 +14,9 @@ const QUERY_VALUE = new Stops('#&');
 const ANY_NUMBER = 2 ** 29;
 
 /**
- * What may stand in the place of an expression. An operator that is not there stands for nothing, since none of the
- * variables may have a value; an expression without one is nothing only where it `mayBeEmpty`. Lists have commas,
- * which end nothing. With `*` the names are the client's, so that all do.
+ * What may stand in the place of an expression. One with an operator may be nothing, since its variables may have no
+ * values; one without is nothing only where it `mayBeEmpty`. A comma ends no value, since a list without `*` has
+ * commas. With `*` the names may be the client's own, so that any name will do.
  */
 export function spanOf({ operator, variables }: Expression, mayBeEmpty: boolean): Span {
   const isExploded = variables.some(({ explode }) => explode);

@@ -72,7 +72,7 @@ export class Pairs implements Span {
       if (code === first && leads) starts[at] = 1;
       if (!stops.has(code)) continue;
       stop = at;
-      isFollowed = code === separator && leads;
+      isFollowed = leads;
     }
     return starts;
   }

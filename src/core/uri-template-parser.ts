@@ -25,7 +25,8 @@ const MOST_VARIABLES = 32;
 const LONGEST_TEMPLATE = 8192;
 const LONGEST_EXPRESSION = 2048;
 
-const NAME = '(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*';
+/** The RFC has no hyphen in a name, but servers do, and nothing else it could mean. */
+const NAME = '(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2}))*';
 const VARIABLE = `${NAME}(?:\\*|:[1-9][0-9]{0,3})?`;
 const EXPRESSION = new RegExp(`^\\{[+#./;?&]?${VARIABLE}(?:,${VARIABLE})*\\}$`);
 
