@@ -12,11 +12,10 @@ const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 100);
 
 const SERVERS = ['files', 'db'];
-const URIS = ['a', 'a/b', 'b', 'c', 'a*'];
+const URIS = ['a', 'a/b', 'b', 'a*'];
 const PRINCIPALS: NodeJS.Dict<string> = { anna1: 'anna', anna2: 'anna', ben: 'ben', guest: undefined };
 const PEOPLE = Object.keys(PRINCIPALS);
-const LIMITS: SubscriptionLimits = { perSubscriber: 4, perPrincipal: 6, perServer: 9, total: 12 };
-const PARALLEL = 2;
+const LIMITS: SubscriptionLimits = { perSubscriber: 4, perPrincipal: 5, perServer: 5, total: 7 };
 
 type Request = 'subscribe' | 'unsubscribe';
 const LATE = new GatewayError('timeout', 'late');
@@ -27,11 +26,11 @@ const isPattern = (uri: string): boolean => uri.endsWith('*');
 const covers = (target: string, uri: string): boolean =>
   isPattern(target) ? uri.startsWith(target.slice(0, -1)) : uri === target || uri.startsWith(`${target}/`);
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void };
 
 /** One link to a server, and what that server holds because of it. */
 class Wire {
+  isDown = false;
   readonly holds = new Set<string>();
   /** Of each URI, how the latest request ended. */
   readonly ended = new Map<string, `${Request} ${Answer}`>();
@@ -45,10 +44,10 @@ class Wire {
     const { world } = this;
     const rivals = world.onTheWire.filter((sent) => sent.wire === this);
     const wanted = world.table.target(this.server, uri) !== undefined;
-    const unsubscribing = rivals.filter((sent) => sent.request === 'unsubscribe').length;
     if (rivals.some((sent) => sent.uri === uri)) world.faults.push(`two requests for ${uri}`);
     if (wanted !== (request === 'subscribe')) world.faults.push(`${request} ${uri} is not wanted`);
-    if (!wanted && unsubscribing >= PARALLEL) world.faults.push('too many at once');
+    if (!wanted && rivals.some((sent) => sent.request === request)) world.faults.push('two at once');
+    if (this.isDown) world.faults.push(`${request} ${uri} on a lost link`);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => (error ? reject(error) : resolve());
       world.onTheWire.push({ wire: this, request, uri, settle });
@@ -69,7 +68,7 @@ class World {
     { restored: () => undefined, failed: () => undefined },
     {
       lingerMs: 100,
-      parallel: PARALLEL,
+      parallel: 1,
       schedule: (run) => {
         this.timers.add(run);
         return () => this.timers.delete(run);
@@ -171,6 +170,8 @@ class Model {
   }
 
   linkEnds(server: string): void {
+    const link = this.links.get(server);
+    if (link instanceof Wire) link.isDown = true;
     this.links.delete(server);
     this.remove((row) => row.server === server && !row.acknowledged);
   }
@@ -359,24 +360,23 @@ const command = <Args extends unknown[]>(
     toString: () => `${name}(${args.join(', ')})`,
   }));
 
-const subscribing = command('subscribe', subscribe, someone, server, uri);
-const answering = command('answer', answer, fc.nat(20), kind);
-const commands = fc.commands(
-  [
-    subscribing,
-    subscribing,
-    answering,
-    answering,
-    command('unsubscribe', unsubscribe, someone, server, uri, fc.boolean()),
-    command('leave', leave, someone),
-    command('elapse', elapse, fc.nat(20)),
-    command('update', update, server, fc.constantFrom(...URIS, 'a/b/d')),
-    command('goDown', goDown, server, fc.boolean()),
-    command('comeUp', comeUp, server, fc.constantFrom(true, true, true, false)),
-    command('restore', restore, server, uri),
-  ],
-  { maxCommands: 80, size: '+1' },
-);
+const often = [
+  command('subscribe', subscribe, someone, server, uri),
+  command('answer', answer, fc.nat(20), kind),
+];
+const sometimes = [
+  command('unsubscribe', unsubscribe, someone, server, uri, fc.boolean()),
+  command('elapse', elapse, fc.nat(20)),
+  command('update', update, server, fc.constantFrom(...URIS, 'a/b/d')),
+];
+const rarely = [
+  command('leave', leave, someone),
+  command('goDown', goDown, server, fc.boolean()),
+  command('comeUp', comeUp, server, fc.constantFrom(true, true, true, false)),
+  command('restore', restore, server, uri),
+];
+const mixed = [often, often, often, often, sometimes, sometimes, rarely].flat();
+const commands = fc.commands(mixed, { maxCommands: 80, size: '+1' });
 
 describe('subscriptions as a whole', () => {
   it('do what the model does, make servers hold what is wanted, and leave nothing behind', async () => {
@@ -389,12 +389,12 @@ describe('subscriptions as a whole', () => {
         await quieten(model, world);
         for (const who of PEOPLE) leave(who)(model, world);
         await quieten(model, world);
-        expect(entriesIn(world.table) + entriesIn(world.routing)).toBe(0);
+        expect(entriesIn(world.routing) + entriesIn(world.table)).toBe(0);
         expect(entriesIn(world.upstream)).toBe(model.links.size);
         world.upstream.close();
         expect(entriesIn(world.upstream)).toBe(0);
       }),
       { seed: SEED, numRuns: RUNS },
     );
-  }, RUNS * 1000);
+  }, 120_000);
 });

@@ -183,6 +183,15 @@ describe('UpstreamLane', () => {
     expect(wire.sent).toEqual([]);
   });
 
+  it('stays subscribed when it is wanted again at the end of the linger, though nobody asked', async () => {
+    await hold('a');
+    await leave();
+    wanted.add('a');
+    await timers.elapse();
+    expect(wire.sent).toEqual([]);
+    expect(lane.held).toBe(1);
+  });
+
   it('lingers once, however often it is told', async () => {
     await hold('a');
     await leave();

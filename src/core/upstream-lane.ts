@@ -161,6 +161,8 @@ export class UpstreamLane {
       key.onTheWire = undefined;
       if (request === 'subscribe') this.subscribed(key, failure);
       else this.unsubscribed(key, failure);
+      // Whoever was told of it may have ended the link.
+      if (this.ended) return;
     }
     key.busy = false;
     key.waiting?.resolve();

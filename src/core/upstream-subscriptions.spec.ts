@@ -150,6 +150,18 @@ describe('UpstreamSubscriptions', () => {
     expect(leftovers()).toBe(0);
   });
 
+  it('takes no notice of what a lost link still answers', async () => {
+    for (const uri of ['a', 'b', 'c']) wanted.add(uri);
+    upstream.connected('files', wire);
+    upstream.disconnected('files');
+    wanted.delete('a');
+    await wire.answer('+a');
+    await wire.answer('+b');
+    expect(events).toEqual([]);
+    expect(timers.size).toBe(0);
+    expect(wire.sent).toEqual(['+a', '+b']);
+  });
+
   it('has no timer left when the link is lost during a linger', async () => {
     await hold('a');
     await leave();
@@ -210,6 +222,9 @@ describe('UpstreamSubscriptions', () => {
     upstream.connected('files', wire);
     await join('anna', 'c');
     expect(wire.waiting).toEqual(['+a', '+b', '+c']);
+    await wire.answer('+a');
+    expect(outcomes).toEqual([]);
+    events.splice(0);
     await wire.answer('+c');
     expect(outcomes).toEqual(['anna ok']);
     expect(events).toEqual(['restored c']);
@@ -246,6 +261,20 @@ describe('UpstreamSubscriptions', () => {
     expect(wire.sent).toEqual(['+a', '+a']);
     await wire.answer('+a');
     expect(asks.size).toBe(1);
+  });
+
+  it('may be told by its observer that the link is gone', async () => {
+    const ends = new UpstreamSubscriptions(
+      { has: (_server, uri) => wanted.has(uri), of: () => wanted },
+      { restored: (server) => ends.disconnected(server), failed: () => undefined },
+      { lingerMs: 100, schedule: timers.schedule },
+    );
+    wanted.add('a');
+    ends.connected('files', wire);
+    wanted.delete('a');
+    await wire.answer('+a');
+    expect(timers.size).toBe(0);
+    expect(ends.size).toBe(0);
   });
 
   it('sends nothing to a server that takes no subscriptions', async () => {
