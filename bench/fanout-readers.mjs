@@ -1,0 +1,103 @@
+// Many clients in one process: each has a session, is subscribed to one resource and reads its stream.
+import { connect } from 'node:net';
+import { Agent, request } from 'undici';
+
+/** As many are being opened at once. */
+const ABREAST = 32;
+const REVISION = '2025-11-25';
+const UPDATED = 'resources/updated';
+
+/** The same clock in every process. */
+const now = () => performance.timeOrigin + performance.now();
+
+const agent = new Agent({ connections: ABREAST, pipelining: 1 });
+const readers = [];
+let waiting = 0;
+let done = () => {};
+
+async function post(url, session, message) {
+  const { headers, body } = await request(url, {
+    dispatcher: agent,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session && { 'mcp-session-id': session, 'mcp-protocol-version': REVISION }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  });
+  const text = await body.text();
+  if (text.includes('"error"')) throw new Error(text);
+  return headers['mcp-session-id'];
+}
+
+async function open(url, uri) {
+  const clientInfo = { name: 'reader', version: '1' };
+  const params = { protocolVersion: REVISION, capabilities: {}, clientInfo };
+  const session = await post(url, undefined, { id: 1, method: 'initialize', params });
+  await post(url, session, { method: 'notifications/initialized' });
+  if (uri) await post(url, session, { id: 2, method: 'resources/subscribe', params: { uri } });
+  readers.push(await listen(new URL(url), session));
+}
+
+/** A bare socket: 10,000 response objects would be most of what is measured on this side. */
+function listen({ hostname, port, pathname }, session) {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, hostname);
+    const reader = { socket, updates: 0, lags: undefined };
+    socket.once('error', reject);
+    socket.once('data', () => {
+      resolve(reader);
+      socket.on('data', (bytes) => read(reader, bytes));
+    });
+    socket.write(
+      `GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept: text/event-stream\r\n` +
+        `mcp-session-id: ${session}\r\nmcp-protocol-version: ${REVISION}\r\n\r\n`,
+    );
+  });
+}
+
+function read(reader, bytes) {
+  const text = bytes.toString('latin1');
+  for (let at = text.indexOf(UPDATED); at !== -1; at = text.indexOf(UPDATED, at + 1)) {
+    reader.updates++;
+    if (reader.lags) reader.lags.push(now() - Number(/"stamp":([\d.]+)/.exec(text.slice(at))?.[1]));
+    if (--waiting === 0) done();
+  }
+}
+
+const jobs = {
+  async open({ url, uri, count }) {
+    for (let left = count; left > 0; left -= ABREAST)
+      await Promise.all(Array.from({ length: Math.min(left, ABREAST) }, () => open(url, uri)));
+    return { open: readers.length };
+  },
+  /** Answers when so many updates more have come. */
+  async expect({ count }) {
+    waiting = count;
+    await new Promise((resolve, reject) => {
+      done = resolve;
+      setTimeout(() => reject(new Error(`${waiting} updates did not come`)), 30_000).unref();
+    });
+    return { at: now() };
+  },
+  /** The last one takes nothing any more. */
+  stall() {
+    readers.at(-1).socket.pause();
+    return {};
+  },
+  /** How late the updates of the last one are, from now on. */
+  watch() {
+    readers.at(-1).lags = [];
+    return {};
+  },
+  lags: () => ({ lags: readers.flatMap(({ lags }) => lags?.splice(0) ?? []) }),
+};
+
+process.on('message', async ({ job, ...options }) => {
+  try {
+    process.send(await jobs[job](options));
+  } catch (error) {
+    process.send({ error: error.message });
+  }
+});
