@@ -1,15 +1,5 @@
-import { Connection } from './connection.mjs';
+import { openSession } from './session.mjs';
 import { ID, WORKLOADS } from './workloads.mjs';
-
-const PROTOCOL_VERSION = '2025-11-25';
-const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const HELLO = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo: { name: 'load', version: '1' } },
-});
-const READY = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
 /** One MCP client: a connection with a session of its own, which sends the next request when it has an answer. */
 export class Client {
@@ -19,12 +9,7 @@ export class Client {
   #template;
 
   static async open(url, number) {
-    const connection = await Connection.open(url);
-    const { status, head } = await connection.request('POST', HEADERS, HELLO);
-    const session = /mcp-session-id: *(\S+)/i.exec(head)?.[1];
-    if (status !== 200 || !session) throw new Error(`initialize was answered with HTTP ${status}`);
-    const headers = { ...HEADERS, 'mcp-session-id': session, 'mcp-protocol-version': PROTOCOL_VERSION };
-    await connection.request('POST', headers, READY);
+    const { connection, headers } = await openSession(url);
     return new Client(connection, headers, number);
   }
 
@@ -67,11 +52,14 @@ export class Client {
   /** The first answer is read; all others must be the same bytes but for the id. */
   #verify(body, id, isRight) {
     if (this.#template) return this.#template.matches(body, id);
-    const { id: answeredId, result } = JSON.parse(body.toString());
+    const { id: answeredId, result } = JSON.parse(messageIn(body.toString()));
     this.#template = new Template(body, id);
     return String(answeredId) === id && isRight(result, id);
   }
 }
+
+/** The one message of a body, whether it is plain JSON or an event stream. */
+const messageIn = (text) => /^data: (.*)$/m.exec(text)?.[1] ?? text;
 
 class Template {
   #bytes;

@@ -9,16 +9,18 @@ const READY_TIMEOUT_MS = 15_000;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** One backend, reached directly and through two gateways, and the process that loads them. */
+/** One backend, reached directly and through three gateways, and the process that loads them. */
 export async function openStage() {
   const backend = await startServer([here('lean-backend.mjs')]);
   const reference = await startServer([here('reference-gateway.mjs'), backend.url]);
+  const lean = await startServer([here('lean-reference-gateway.mjs'), backend.url]);
   const gatehouse = await startServer([here('../dist/main.js'), '--config', gatehouseConfig(backend.url)], {
     GATEHOUSE__HTTP__PORT: '0',
   });
   const targets = {
     direct: { ...backend, prefix: '' },
     reference: { ...reference, prefix: '' },
+    'lean reference': { ...lean, prefix: '' },
     gatehouse: { ...gatehouse, prefix: 'bench__' },
   };
   await untilReady(targets.gatehouse);
@@ -31,6 +33,8 @@ function gatehouseConfig(url) {
   const path = join(directory, 'gatehouse.json');
   const config = {
     stateDir: join(directory, 'state'),
+    // Lists are compared: they hold what the backend has, and nothing else.
+    metaTools: false,
     // Room for every request of the load: what is measured is the way through, not the queue.
     mcpServers: { bench: { url, concurrency: 256 } },
   };

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../core/json-text.js';
+import { Slots } from '../core/slots.js';
 import { progressTokenOf } from '../mcp/progress-token.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
 import { Deadlines } from './deadlines.js';
@@ -39,12 +40,11 @@ const OF_ANY_CALL: Origin = { callers: [], ambiguous: true };
 
 /** The unanswered requests of one link: who waits, for how long, and for whom. */
 export class PendingRequests {
-  private readonly byId = new Map<number, Pending>();
+  /** Not from 1: what a client could guess, it could send as the progress token of another's call. */
+  private readonly byId = new Slots<Pending>(randomInt(2 ** 40));
   /** Given up, but the server may still be at them, and what it says of them is for their client alone. */
   private readonly forsaken = new Map<number, { readonly client: McpClient; readonly until: number }>();
   private readonly deadlines: Deadlines<Pending>;
-  /** Not from 1: what a client could guess, it could send as the progress token of another's call. */
-  private lastId = randomInt(2 ** 40);
   private announceDrained: () => void = () => {};
 
   constructor(
@@ -53,7 +53,7 @@ export class PendingRequests {
     private readonly isAsked: (caller: Caller) => boolean,
   ) {
     this.deadlines = new Deadlines(
-      () => this.byId.values(),
+      () => this.byId,
       (pending) => this.expire(pending),
     );
   }
@@ -61,7 +61,7 @@ export class PendingRequests {
   open(request: LinkRequest, resolve: Pending['resolve'], reject: Pending['reject']): Pending {
     const now = performance.now();
     const pending: Pending = {
-      id: ++this.lastId,
+      id: this.byId.nextId(),
       request,
       resolve,
       reject,
@@ -70,14 +70,14 @@ export class PendingRequests {
       deadline: now + request.timeoutMs,
       latestDeadline: now + request.timeoutMs * LONGEST_TIMES,
     };
-    this.byId.set(pending.id, pending);
+    this.byId.add(pending);
     request.caller?.signal.addEventListener('abort', pending.onAbort, { once: true });
     this.deadlines.watch(pending.deadline);
     return pending;
   }
 
   get(id: unknown): Pending | undefined {
-    return this.byId.get(id as number);
+    return this.byId.get(id);
   }
 
   /** Releases everything a request holds; false when that was done before. */
@@ -111,7 +111,7 @@ export class PendingRequests {
   }
 
   prolongAll(callers: ReadonlySet<Caller>): void {
-    for (const pending of this.byId.values()) {
+    for (const pending of this.byId) {
       if (pending.request.caller && callers.has(pending.request.caller)) this.prolong(pending);
     }
   }
@@ -120,7 +120,7 @@ export class PendingRequests {
   origin(streamOf: RequestId | undefined): Origin {
     if (streamOf !== undefined) return originOf(this.get(streamOf));
     const callers: Caller[] = [];
-    for (const { request } of this.byId.values()) {
+    for (const { request } of this.byId) {
       if (!request.caller) continue;
       if (callers[0] && callers[0].client !== request.caller.client) return OF_ANY_CALL;
       callers.push(request.caller);
@@ -133,7 +133,7 @@ export class PendingRequests {
   /** Empties the table and returns what was in it. */
   abandonAll(): Pending[] {
     this.deadlines.stop();
-    const abandoned = [...this.byId.values()];
+    const abandoned = [...this.byId];
     for (const pending of abandoned) this.settle(pending);
     return abandoned;
   }

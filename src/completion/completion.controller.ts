@@ -1,4 +1,3 @@
-import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError, resourceNotFound } from '../core/errors.js';
 import { mapMember, type JsonText } from '../core/json-text.js';
@@ -26,11 +25,13 @@ export class CompletionController {
   ) {}
 
   @McpRequest('completion/complete')
-  complete(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+  complete(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const ref = params?.['ref'];
     if (!isObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
     const { server, key, own } = this.find(ref, context.scope);
-    const ownParams = mapMember(context.paramsText ?? '{}', 'ref', (text) => withOwnValue(text, key, own));
+    const ownParams = mapMember(context.paramsText ?? '{}', 'ref', (text) =>
+      text.startsWith('{') ? withOwnValue(text, key, own) : text,
+    );
     return this.backends
       .get(server)
       .call({ method: 'completion/complete', params: ownParams, caller: context });
@@ -53,7 +54,8 @@ export class CompletionController {
     const template = view.findTemplate(uri);
     if (template) return { server: template.server, key: 'uri', own: template.uriTemplate };
     const found = view.find(uri);
-    if (!found) throw resourceNotFound(uri);
+    // Only a read of what is not there has a code of its own.
+    if (!found) throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
     return { server: found.server, key: 'uri', own: found.uri };
   }
 }

@@ -36,7 +36,7 @@ export function membersOf(text: string, at = 0): Member[] {
   let i = enter(text, at, OPEN_BRACE);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
-    const key = JSON.parse(text.slice(i, keyEnd)) as string;
+    const key = keyOf(text, i, keyEnd);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
     members.push({ key, start, end });
@@ -71,10 +71,15 @@ export function withMember(text: string, key: string, value: string): string {
 }
 
 /** The object's text with `change` applied to the value of `key`; the same text when there is none. */
-export function mapMember(text: string, key: string, change: (value: string) => string): string {
+export function mapMember(
+  text: string,
+  key: string,
+  change: (value: string) => string,
+  members: readonly Member[] = membersOf(text),
+): string {
   let result = '';
   let copied = 0;
-  for (const member of membersOf(text)) {
+  for (const member of members) {
     if (member.key !== key) continue;
     result += text.slice(copied, member.start) + change(text.slice(member.start, member.end));
     copied = member.end;
@@ -111,6 +116,12 @@ function skipSpace(text: string, from: number): number {
     if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
     i++;
   }
+}
+
+/** Hardly any key has an escape in it. */
+function keyOf(text: string, from: number, end: number): string {
+  const key = text.slice(from + 1, end - 1);
+  return key.includes('\\') ? (JSON.parse(text.slice(from, end)) as string) : key;
 }
 
 function skipString(text: string, from: number): number {

@@ -1,18 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 
+/** What the clients of the SDKs send. Reading a list of media ranges takes longer than finding a session. */
+const USUAL_ACCEPT = 'application/json, text/event-stream';
+
 /** The client must take every one of these, because the answer may become any of them. */
 export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
   const accept = request.headers.accept ?? '';
-  if (types.every((type) => accepts(accept, type))) return;
+  if (accept === USUAL_ACCEPT || types.every((type) => accepts(accept, type))) return;
   throw new GatewayError('not-acceptable', `Not acceptable: the client must accept ${types.join(' and ')}`);
 }
 
 export function requireJson(request: IncomingMessage): void {
-  const [type] = (request.headers['content-type'] ?? '').split(';', 1);
-  if (type?.trim().toLowerCase() === 'application/json') return;
+  const header = request.headers['content-type'] ?? '';
+  if (header === 'application/json' || mediaType(header) === 'application/json') return;
   throw new GatewayError('unsupported-media-type', 'Unsupported media type: send application/json');
 }
+
+const mediaType = (header: string): string => header.split(';', 1)[0]!.trim().toLowerCase();
 
 function accepts(header: string, type: string): boolean {
   const group = `${type.slice(0, type.indexOf('/'))}/*`;

@@ -18,7 +18,7 @@ import { sessionNotFound, Sessions } from './sessions.service.js';
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const LARGEST_BATCH = 20;
 
-type Route = (request: IncomingMessage, response: ServerResponse, sender: Sender) => Promise<void>;
+type Route = (request: IncomingMessage, response: ServerResponse, sender: Sender) => Promise<void> | void;
 
 /** MCP's Streamable HTTP: one path, three verbs. Checks the exchange; the messages in it are the intake's business. */
 @Injectable()
@@ -27,9 +27,9 @@ export class McpEndpoint {
   draining = false;
 
   private readonly routes: Readonly<Record<string, Route>> = {
-    POST: (...exchange) => this.post(...exchange),
-    GET: (...exchange) => this.listen(...exchange),
-    DELETE: (...exchange) => this.end(...exchange),
+    POST: (request, response, sender) => this.post(request, response, sender),
+    GET: (request, response, sender) => this.listen(request, response, sender),
+    DELETE: (request, response, sender) => this.end(request, response, sender),
   };
 
   constructor(
@@ -46,17 +46,16 @@ export class McpEndpoint {
 
   private async route(request: IncomingMessage, response: ServerResponse, project?: string): Promise<void> {
     const route = this.routes[request.method ?? ''];
-    if (route) return route(request, response, await this.senderOf(request, project));
+    if (route) {
+      const projects = projectsOf(request, project);
+      const { headers } = request;
+      const principal = await this.authenticator.authenticate(headers);
+      return route(request, response, { principal, projects, headers });
+    }
     // A browser sends no credentials with it.
     if (request.method === 'OPTIONS') return preflight(response);
     response.setHeader('allow', ALLOW);
     throw new GatewayError('method-not-allowed', `Use one of ${ALLOW}`);
-  }
-
-  private async senderOf(request: IncomingMessage, project: string | undefined): Promise<Sender> {
-    const projects = projectsOf(request, project);
-    const { headers } = request;
-    return { principal: await this.authenticator.authenticate(headers), projects, headers };
   }
 
   private async post(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
@@ -79,12 +78,13 @@ export class McpEndpoint {
     }
   }
 
-  private async take(
+  /** A promise only for what makes a session. */
+  private take(
     message: Inbound,
     request: IncomingMessage,
     response: ServerResponse,
     sender: Sender,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     if (message.kind === 'invalid')
       throw new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
     if (message.kind === 'request') this.requireOpen(response);
@@ -96,6 +96,7 @@ export class McpEndpoint {
       return this.intake.initialize(message, response, sender);
     }
     this.intake.accept(message, this.sessionOf(request, sender), response, sender);
+    return undefined;
   }
 
   private requireOpen(response: ServerResponse): void {
@@ -104,7 +105,7 @@ export class McpEndpoint {
     throw new GatewayError('draining', 'The gateway is shutting down: connect again');
   }
 
-  private async listen(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+  private listen(request: IncomingMessage, response: ServerResponse, sender: Sender): void {
     this.requireOpen(response);
     requireAccept(request, 'text/event-stream');
     const session = this.ownSessionOf(request, sender);
@@ -118,7 +119,7 @@ export class McpEndpoint {
     session.listen(response, resume);
   }
 
-  private async end(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+  private end(request: IncomingMessage, response: ServerResponse, sender: Sender): void {
     this.ownSessionOf(request, sender).close();
     response.writeHead(200, { 'content-length': 0 });
     response.end();

@@ -86,7 +86,8 @@ export class MessageIntake {
       return;
     }
     this.running++;
-    context.span = this.tracing.received(tracedMethod(message, session), message.params, sender.headers);
+    if (this.tracing.isOn)
+      context.span = this.tracing.received(tracedMethod(message, session), message.params, sender.headers);
     try {
       this.succeed(context, exchange, await this.dispatcher.request(context, message.params));
     } catch (error) {

@@ -114,7 +114,7 @@ describe('initialize', () => {
 describe('a session', () => {
   it('is ready when its client says so', () => {
     const house = new House();
-    house.controller.initialized(house.context());
+    house.controller.initialized(undefined, house.context());
     expect(house.session.isReady).toBe(true);
   });
 
@@ -137,7 +137,7 @@ describe('a session', () => {
 
   it('tells the servers that have a link for its client alone when its roots change', () => {
     const house = new House();
-    house.controller.rootsChanged(house.context());
+    house.controller.rootsChanged(undefined, house.context());
     expect(house.told).toEqual([[house.session, 'notifications/roots/list_changed']]);
   });
 

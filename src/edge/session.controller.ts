@@ -1,5 +1,4 @@
 import type { Implementation, InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
@@ -23,10 +22,7 @@ export class SessionController {
   ) {}
 
   @McpRequest('initialize')
-  initialize(
-    @Payload() params: Params | undefined,
-    @Ctx() { client, project, scope }: RequestContext,
-  ): InitializeResult {
+  initialize(params: Params | undefined, { client, project, scope }: RequestContext): InitializeResult {
     const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST;
     const capabilities = params?.['capabilities'];
     if (!isObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
@@ -56,7 +52,7 @@ export class SessionController {
   }
 
   @McpRequest('logging/setLevel')
-  setLevel(@Payload() params: Params | undefined, @Ctx() { client }: RequestContext): Record<string, never> {
+  setLevel(params: Params | undefined, { client }: RequestContext): Record<string, never> {
     const level = requireString(params, 'level');
     if (!isLogLevel(level)) throw new GatewayError('invalid-params', `Unknown log level: ${level}`);
     this.logMessages.setLevel(client, level);
@@ -64,22 +60,22 @@ export class SessionController {
   }
 
   @McpNotification('notifications/initialized')
-  initialized(@Ctx() { client }: RequestContext): void {
+  initialized(_params: Params | undefined, { client }: RequestContext): void {
     client.isReady = true;
   }
 
   @McpNotification('notifications/cancelled')
-  cancelled(@Payload() params: Params | undefined, @Ctx() { client }: RequestContext): void {
+  cancelled(params: Params | undefined, { client }: RequestContext): void {
     client.cancel(params?.['requestId'] as RequestId);
   }
 
   @McpNotification('notifications/progress')
-  progress(@Payload() params: Params | undefined, @Ctx() { client, paramsText }: RequestContext): void {
+  progress(params: Params | undefined, { client, paramsText }: RequestContext): void {
     client.questionProgress(params?.['progressToken'], paramsText ?? '{}');
   }
 
   @McpNotification('notifications/roots/list_changed')
-  rootsChanged(@Ctx() { client }: RequestContext): void {
+  rootsChanged(_params: Params | undefined, { client }: RequestContext): void {
     this.backends.tellServersOf(client, 'notifications/roots/list_changed');
   }
 

@@ -8,7 +8,7 @@ import {
   type INestApplication,
 } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { Ctx, MessagePattern, Payload, RpcException, Server, Transport } from '@nestjs/microservices';
+import { MessagePattern, RpcException, Server, Transport } from '@nestjs/microservices';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -94,7 +94,7 @@ class TestController {
   constructor(private readonly diary: Diary) {}
 
   @McpRequest('test/echo')
-  echo(@Payload() params: Params | undefined, @Ctx() context: McpContext): unknown {
+  echo(params: Params | undefined, context: McpContext): unknown {
     this.diary.lines.push('echo');
     return { params, requestId: context.requestId };
   }
@@ -113,17 +113,17 @@ class TestController {
   }
 
   @McpRequest('test/fail')
-  fail(@Payload() params: Params): unknown {
+  fail(params: Params): unknown {
     return FAILURES[params['how'] as string]!();
   }
 
   @McpRequest('test/stream')
-  stream(@Payload() params: Params): Observable<unknown> {
+  stream(params: Params): Observable<unknown> {
     return params['empty'] === true ? EMPTY : of('first', 'last');
   }
 
   @McpNotification('notifications/test')
-  noted(@Payload() params: Params | undefined): void {
+  noted(params: Params | undefined): void {
     this.diary.lines.push(`noted ${String(params?.['what'])}`);
   }
 
@@ -143,7 +143,7 @@ class SecondController {
   constructor(private readonly diary: Diary) {}
 
   @McpNotification('notifications/test')
-  async noted(@Payload() params: Params | undefined): Promise<void> {
+  async noted(params: Params | undefined): Promise<void> {
     if (params?.['what'] === 'broken') throw new Error(SECRET);
     this.diary.lines.push(`noted second ${String(params?.['what'])}`);
   }
@@ -154,7 +154,7 @@ class ThirdController {
   constructor(private readonly diary: Diary) {}
 
   @McpNotification('notifications/test')
-  noted(@Payload() params: Params | undefined): void {
+  noted(params: Params | undefined): void {
     this.diary.lines.push(`noted third ${String(params?.['what'])}`);
   }
 

@@ -15,20 +15,24 @@ export function requireString(params: Params | undefined, key: string): string {
 export function withOwnValue(params: string | undefined, key: string, own: string): string {
   const text = params ?? '{}';
   const folded = fold(key);
-  for (const member of membersOf(text)) {
+  const members = membersOf(text);
+  for (const member of members) {
     if (member.key !== key && fold(member.key) === folded)
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too much like ${key}`);
   }
-  return mapMember(text, key, () => JSON.stringify(own));
+  return mapMember(text, key, () => JSON.stringify(own), members);
 }
 
 /**
  * What some parsers take for the same key: case, with its look-alikes (the long s, the Kelvin sign, both Turkish i),
  * marks, invisible characters, hyphens and underscores do not count, nor does anything after a NUL.
  */
-const fold = (key: string): string =>
-  key
+function fold(key: string): string {
+  // Nearly every key: nothing in it but its case could deceive.
+  if (/^[a-zA-Z0-9]*$/.test(key)) return key.toLowerCase();
+  return key
     .normalize('NFKD')
     .replace(/\0.*|[\p{M}\p{C}_-]/gsu, '')
     .toUpperCase()
     .toLowerCase();
+}

@@ -39,6 +39,10 @@ export class Tracing {
     return new Tracing(tracer);
   }
 
+  get isOn(): boolean {
+    return this.tracer !== undefined;
+  }
+
   /** A client's request. The trace goes on from its `_meta`, else from the HTTP headers. */
   received(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
     if (!this.tracer) return undefined;

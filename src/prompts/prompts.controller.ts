@@ -1,4 +1,3 @@
-import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
@@ -21,13 +20,13 @@ export class PromptsController {
   ) {}
 
   @McpRequest('prompts/list')
-  list(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText {
+  list(params: Params | undefined, context: McpContext): JsonText {
     const list = this.registry.catalog.prompts.view(context.scope);
     return this.pages.page('prompts', list, context.scope, params?.['cursor']);
   }
 
   @McpRequest('prompts/get')
-  get(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+  get(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const prompt = this.find(requireString(params, 'name'), context);
     return this.forward(prompt, context);
   }

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { resourceNotFound } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
@@ -29,19 +28,19 @@ export class ResourcesController {
   ) {}
 
   @McpRequest('resources/list')
-  list(@Payload() params: Params | undefined, @Ctx() { scope }: McpContext): JsonText {
+  list(params: Params | undefined, { scope }: McpContext): JsonText {
     const { resources } = this.registry.catalog.resources.view(scope);
     return this.pages.page('resources', resources, scope, params?.['cursor']);
   }
 
   @McpRequest('resources/templates/list')
-  listTemplates(@Payload() params: Params | undefined, @Ctx() { scope }: McpContext): JsonText {
+  listTemplates(params: Params | undefined, { scope }: McpContext): JsonText {
     const { templates } = this.registry.catalog.resources.view(scope);
     return this.pages.page('resourceTemplates', templates, scope, params?.['cursor']);
   }
 
   @McpRequest('resources/read')
-  async read(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<JsonText> {
+  async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
     const found = this.registry.catalog.resources.view(context.scope).find(uri);
     if (!found) throw resourceNotFound(uri);

@@ -1,5 +1,4 @@
 import { UseGuards } from '@nestjs/common';
-import { Ctx, Payload } from '@nestjs/microservices';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -16,13 +15,13 @@ export class SubscriptionsController {
 
   @UseGuards(SubscriptionLimitGuard)
   @McpRequest('resources/subscribe')
-  async subscribe(@Payload() params: Params | undefined, @Ctx() context: McpContext): Promise<object> {
+  async subscribe(params: Params | undefined, context: McpContext): Promise<object> {
     const { id } = await this.subscriptions.subscribe(context, requireUri(params));
     return { _meta: { [SUBSCRIPTION_MARK]: id } };
   }
 
   @McpRequest('resources/unsubscribe')
-  unsubscribe(@Payload() params: Params | undefined, @Ctx() context: McpContext): Record<string, never> {
+  unsubscribe(params: Params | undefined, context: McpContext): Record<string, never> {
     const id = params?.['subscriptionId'];
     this.subscriptions.unsubscribe(context, typeof id === 'string' ? id : requireUri(params));
     return {};

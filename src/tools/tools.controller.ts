@@ -1,4 +1,3 @@
-import { Ctx, Payload } from '@nestjs/microservices';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../core/json-text.js';
@@ -26,13 +25,13 @@ export class ToolsController {
   ) {}
 
   @McpRequest('tools/list')
-  list(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText {
+  list(params: Params | undefined, context: McpContext): JsonText {
     const list = this.registry.catalog.tools.view(context.scope);
     return this.pages.page('tools', list, context.scope, params?.['cursor']);
   }
 
   @McpRequest('tools/call')
-  call(@Payload() params: Params | undefined, @Ctx() context: McpContext): JsonText | Promise<JsonText> {
+  call(params: Params | undefined, context: McpContext): JsonText | Promise<JsonText> {
     const name = requireString(params, 'name');
     const tool = this.registry.catalog.tools.view(context.scope).find(name);
     if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);

@@ -49,7 +49,7 @@ export class WiredEdge {
       Object.entries<Handler>({
         initialize: (params, context) => controller.initialize(params, context),
         ping: () => controller.ping(),
-        'notifications/initialized': (_params, context) => controller.initialized(context),
+        'notifications/initialized': (params, context) => controller.initialized(params, context),
         'notifications/cancelled': (params, context) => controller.cancelled(params, context),
         'notifications/progress': (params, context) => controller.progress(params, context),
       }),

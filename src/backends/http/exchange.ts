@@ -44,6 +44,8 @@ export class Exchange implements Dispatcher.DispatchHandler, OpenExchange {
 
   constructor(
     private readonly setting: ExchangeSetting,
+    /** Among the exchanges under way. */
+    readonly id: number,
     readonly requestId: RequestId | undefined,
   ) {
     this.hadSession = setting.endpoint.sessionId !== undefined;

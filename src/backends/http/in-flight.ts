@@ -1,22 +1,27 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { Slots } from '../../core/slots.js';
 import { Deadlines } from '../deadlines.js';
 import type { Exchange } from './exchange.js';
 import { closed } from './faults.js';
 
 /** The exchanges under way. */
 export class InFlight {
-  private readonly exchanges = new Set<Exchange>();
+  private readonly exchanges = new Slots<Exchange>();
   private readonly deadlines = new Deadlines<Exchange>(
     () => this.exchanges,
     (exchange) => exchange.expire(),
   );
+
+  nextId(): number {
+    return this.exchanges.nextId();
+  }
 
   add(exchange: Exchange): void {
     this.exchanges.add(exchange);
   }
 
   delete(exchange: Exchange): void {
-    this.exchanges.delete(exchange);
+    this.exchanges.delete(exchange.id);
   }
 
   watch(deadline: number): void {

@@ -94,7 +94,7 @@ export class StreamableHttpTransport implements LinkTransport {
 
   sendText(text: string, requestId?: RequestId): Promise<void> {
     if (this.closing) return Promise.reject(closed());
-    const exchange = new Exchange(this.setting, requestId);
+    const exchange = new Exchange(this.setting, this.inFlight.nextId(), requestId);
     this.inFlight.add(exchange);
     this.endpoint.post(text, exchange);
     return exchange.settled;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { Slots } from './slots.js';
+
+interface Item {
+  readonly id: number;
+}
+
+const added = (slots: Slots<Item>): Item => {
+  const item = { id: slots.nextId() };
+  slots.add(item);
+  return item;
+};
+
+describe('Slots', () => {
+  it('hold what a Map would, under numbers that only ever grow', () => {
+    const first = fc.constantFrom(0, 2 ** 31 - 3, 2 ** 32 - 3, 2 ** 40);
+    /** Adds where negative, else deletes one of those there are. */
+    const steps = fc.array(fc.integer({ min: -3, max: 200 }), { maxLength: 600 });
+    fc.assert(
+      fc.property(first, steps, (lastId, moves) => {
+        const slots = new Slots<Item>(lastId);
+        const model = new Map<number, Item>();
+        const given = [lastId];
+        const deleted: boolean[] = [];
+        for (const move of moves) {
+          const ids = [...model.keys()];
+          const id = move < 0 ? undefined : ids[move % (2 * ids.length + 1)];
+          if (id === undefined) {
+            const item = added(slots);
+            given.push(item.id);
+            model.set(item.id, item);
+          } else {
+            model.delete(id);
+            deleted.push(slots.delete(id), !slots.delete(id));
+          }
+        }
+        expect(given).toEqual([...new Set(given)].toSorted((a, b) => a - b));
+        expect(deleted).not.toContain(false);
+        expect(slots.size).toBe(model.size);
+        for (const [id, item] of model) expect(slots.get(id)).toBe(item);
+        expect(new Set(slots)).toEqual(new Set(model.values()));
+      }),
+    );
+  });
+
+  it('find nothing under what is no number of theirs, whatever it is', () => {
+    const slots = new Slots<Item>();
+    const { id } = added(slots);
+    const hostile = JSON.parse('{"valueOf":1,"toString":1}') as unknown;
+    for (const other of [
+      id + 64,
+      id + 0.5,
+      -id,
+      NaN,
+      String(id),
+      [id],
+      null,
+      undefined,
+      hostile,
+      Symbol('id'),
+    ])
+      expect(slots.get(other)).toBeUndefined();
+  });
+
+  it('do not show what was deleted on the way through them, not even when they grow meanwhile', () => {
+    const meetings = [0, 500].map((more) => {
+      const slots = new Slots<Item>();
+      const items = new Set(Array.from({ length: 20 }, () => added(slots)));
+      const met: Item[] = [];
+      for (const item of slots) {
+        if (!items.has(item)) continue;
+        met.push(item);
+        for (const { id } of items) slots.delete(id);
+        for (let i = 0; i < more; i++) added(slots);
+      }
+      return met.length;
+    });
+    expect(meetings).toEqual([1, 1]);
+  });
+});
