@@ -2,7 +2,7 @@
  * Makes one program of what the compiler wrote. Started from some 1,500 files, most of its time went into finding and
  * reading them: bundled, the gateway listens in a third of the time.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -10,7 +10,10 @@ const OUT = 'dist';
 
 /** Optional companions of Nest that are not installed, and packages that look for their own files. */
 const EXTERNAL =
-  /^(@nestjs\/(websockets|platform-express|axios|mongoose|sequelize|typeorm|swagger)|@fastify\/(view|multipart|static)$|@grpc\/|kafkajs|mqtt|amqp|ioredis|@nats-io|@mikro-orm|mongoose|sequelize|typeorm|@prisma|cache-manager|pino-pretty|swagger-ui-dist|reflect-metadata|@opentelemetry\/)/;
+  /^(@nestjs\/(websockets|platform-express|axios|mongoose|sequelize|typeorm|swagger)|@fastify\/(view|multipart|static)$|@grpc\/|kafkajs|mqtt|amqp|ioredis|@nats-io|@mikro-orm|mongoose|sequelize|typeorm|@prisma|cache-manager|pino-pretty|swagger-ui-dist|reflect-metadata|@opentelemetry\/|react-devtools-core)/;
+
+/** Packages that hold a second, slower copy of themselves for those who write components. */
+const REACT = /node_modules[/\\](react|react-reconciler|scheduler)[/\\].*\.js$/;
 
 /** CommonJS packages in the bundle still expect these; and metadata must be there before the first decorator. */
 const BANNER = [
@@ -43,6 +46,14 @@ const { outputFiles } = await build({
         bundler.onResolve({ filter: /^[^./]/ }, ({ path }) =>
           EXTERNAL.test(path) ? { path, external: true } : undefined,
         );
+      },
+    },
+    {
+      name: 'react for production',
+      setup(bundler) {
+        bundler.onLoad({ filter: REACT }, ({ path }) => ({
+          contents: readFileSync(path, 'utf8').replaceAll('process.env.NODE_ENV', '"production"'),
+        }));
       },
     },
   ],

@@ -32,6 +32,7 @@ describe('the rules of the house', () => {
     ['everything, from the start', 'app.module.ts', 'edge/edge.module.ts'],
     ['a file of the start, from the start', 'main.ts', 'process-signals.ts'],
     ['any room, from a program', 'cli/command-line.ts', 'admin/audit/verify-audit.ts'],
+    ['the client, from a program', 'tui/run-tui.tsx', 'client/admin-api.ts'],
   ])('allow to import %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([]);
   });
@@ -49,6 +50,9 @@ describe('the rules of the house', () => {
     ['a room, from what everybody imports', 'version.ts', 'core/errors.ts'],
     ['a program', 'admin/admin.module.ts', 'cli/key-create.ts'],
     ['the start, from a program', 'cli/command-line.ts', 'serve.ts'],
+    ['a program, from another', 'cli/command-line.ts', 'tui/run-tui.tsx'],
+    ['a program, from the client', 'client/admin-api.ts', 'cli/command-line.ts'],
+    ['the client, from a room', 'admin/admin.module.ts', 'client/admin-api.ts'],
   ])('forbid to import %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([`${from} may not import ${to}`]);
   });
@@ -63,6 +67,8 @@ describe('the rules of the house', () => {
     ['edge/session.ts', '@modelcontextprotocol/client', true],
     ['tools/tools.controller.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['registry/list-pages.ts', '@modelcontextprotocol/sdk/types.js', false],
+    ['client/mcp-client.ts', '@modelcontextprotocol/sdk/types.js', true],
+    ['cli/command-line.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['main.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['tools/tools.controller.ts', '@nestjs/common', true],
   ])('on %s importing the package %s: %s', (path, name, allowed) => {

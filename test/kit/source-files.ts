@@ -5,10 +5,14 @@ import type { SourceFile } from './house-rules.js';
 
 /** Every source below a folder, its specs left out. */
 export function sourceFilesIn(root: string): SourceFile[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.tsx?$/.test(path) && !/\.spec\.tsx?$/.test(path))
-    .toSorted()
-    .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
+    .toSorted();
+  const files = paths.map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
+  const components = new Set(paths.filter((path) => path.endsWith('.tsx')));
+  // An import names what the compiler writes, and that ends in .js either way.
+  const asWritten = (path: string): string => (components.has(`${path}x`) ? `${path}x` : path);
+  return files.map((file) => ({ ...file, imports: file.imports.map(asWritten) }));
 }
 
 export function readSource(path: string, text: string): SourceFile {

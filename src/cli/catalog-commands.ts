@@ -1,0 +1,114 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { ListOptions } from './catalog-reports.js';
+import { examples, withGateway, withMcp, type GatewayOptions } from './gateway-options.js';
+import type { McpOptions } from './mcp-actions.js';
+
+const LONGEST_SECONDS = 300;
+
+/** What the servers offer, and using it. */
+export function addCatalogCommands(program: Command): void {
+  addTools(program.command('tools').description('the tools of all servers'));
+  const prompts = program.command('prompts').description('the prompts of all servers');
+  withFilters(withGateway(prompts.command('ls')))
+    .description('every prompt, as clients see it')
+    .action(async (options: ListOptions) => {
+      const { listCatalog, PROMPTS } = await import('./catalog-reports.js');
+      await listCatalog(PROMPTS, options);
+    });
+  addResources(program.command('resources').description('the resources of all servers'));
+}
+
+function addTools(tools: Command): void {
+  examples(
+    withFilters(withGateway(tools.command('ls')))
+      .description('every tool, as clients see it')
+      .option('-q, --query <words>', 'only those with all of these words')
+      .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
+        const { listCatalog, TOOLS } = await import('./catalog-reports.js');
+        await listCatalog(TOOLS, options, query);
+      }),
+    [
+      ['tools ls --server github', ''],
+      ['tools ls -o json | jq -r ".tools[].name"', 'names alone'],
+    ],
+  );
+  examples(
+    withTime(withMcp(tools.command('call <tool> [arguments...]')))
+      .description('call a tool; fails when the tool does')
+      .option('-a, --args <json>', 'its arguments as JSON, or @file, or - for stdin')
+      .action(async (name: string, pairs: string[], options: McpOptions & { args?: string }) =>
+        (await import('./mcp-actions.js')).callTool(name, pairs, options),
+      ),
+    [
+      ['tools call everything__echo message=hello', 'text'],
+      ['tools call everything__get-sum a:=2 b:=3', 'numbers, flags and lists are JSON'],
+      ['tools call files__read -a @arguments.json -o json', 'the whole result'],
+    ],
+  );
+  for (const action of ['enable', 'disable'] as const)
+    withGateway(tools.command(`${action} <server> <tool>`))
+      .description(
+        `${action === 'enable' ? 'offer a tool again' : 'take a tool away'}, by the server's own name`,
+      )
+      .action(async (server: string, tool: string, options: GatewayOptions) =>
+        (await import('./server-reports.js')).switchTool(server, tool, action, options),
+      );
+}
+
+function addResources(resources: Command): void {
+  examples(
+    withFilters(withGateway(resources.command('ls')))
+      .description('every resource, as clients see it')
+      .option('-t, --templates', 'the templates instead')
+      .action(async ({ templates, ...options }: ListOptions & { templates?: boolean }) => {
+        const { listCatalog, RESOURCES, TEMPLATES } = await import('./catalog-reports.js');
+        if (templates) await listCatalog(TEMPLATES, options);
+        else await listCatalog(RESOURCES, options);
+      }),
+    [
+      ['resources ls --server files', ''],
+      ['resources ls --templates', ''],
+    ],
+  );
+  examples(
+    withTime(withMcp(resources.command('read <uri>')))
+      .description('the contents of a resource; off a terminal they are not touched')
+      .action(async (uri: string, options: McpOptions) =>
+        (await import('./mcp-actions.js')).readResource(uri, options),
+      ),
+    [
+      ['resources read resource://files/file:///logs/app.log', ''],
+      ['resources read resource://files/file:///logo.png > logo.png', 'whatever it is'],
+    ],
+  );
+  examples(
+    withFilters(withGateway(resources.command('search <words...>')))
+      .description('resources in which all of these words occur')
+      .action(async (words: string[], options: ListOptions) => {
+        const { listCatalog, RESOURCES } = await import('./catalog-reports.js');
+        await listCatalog(RESOURCES, options, words.join(' '));
+      }),
+    [['resources search error log', '']],
+  );
+}
+
+const withFilters = (command: Command): Command =>
+  command
+    .option('-s, --server <server>', 'only of this server')
+    .option('-p, --project <project>', 'only what this project shows')
+    .option('-n, --limit <number>', 'at most so many', wholeNumber);
+
+const withTime = (command: Command): Command =>
+  command.option(
+    '--timeout <seconds>',
+    'how long it may take without a sign of life',
+    wholeNumber,
+    LONGEST_SECONDS,
+  );
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number from 1.');
+  return number;
+}

@@ -1,0 +1,63 @@
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/*
+ * Each asks the program what may follow and hands it the words up to the cursor. Nothing that comes back is expanded:
+ * `compgen -W`, for instance, would run a command substitution in a name.
+ */
+
+const BASH = `# bash completion for gatehouse: eval "$(gatehouse completion bash)"
+_gatehouse() {
+  local line current prefix candidate words
+  line="\${COMP_LINE:0:COMP_POINT}"
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  current="\${words[\${#words[@]}-1]}"
+  # Bash takes what follows the last colon for a word of its own.
+  prefix=""
+  [[ $current == *:* && $COMP_WORDBREAKS == *:* ]] && prefix="\${current%"\${current##*:}"}"
+  COMPREPLY=()
+  while IFS= read -r candidate; do
+    if [[ $candidate == ":files" ]]; then
+      compopt -o default 2>/dev/null
+      return
+    fi
+    candidate="\${candidate%%$'\\t'*}"
+    [[ -n $candidate && $candidate == "$current"* ]] && COMPREPLY+=("\${candidate#"$prefix"}")
+  done < <("\${words[0]}" __complete -- "\${words[@]:1}" 2>/dev/null)
+}
+complete -F _gatehouse gatehouse
+`;
+
+const ZSH = `#compdef gatehouse
+# zsh completion for gatehouse: source <(gatehouse completion zsh)
+_gatehouse() {
+  local line
+  local -a values shown
+  for line in "\${(@f)$(gatehouse __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    if [[ $line == ":files" ]]; then
+      _files
+      return
+    fi
+    [[ -n $line ]] || continue
+    values+=("\${line%%$'\\t'*}")
+    shown+=("\${line//$'\\t'/  -- }")
+  done
+  compadd -l -d shown -a values
+}
+compdef _gatehouse gatehouse
+`;
+
+const FISH = `# fish completion for gatehouse: gatehouse completion fish | source
+function __gatehouse_candidates
+    set -l words (commandline -opc) (commandline -ct)
+    gatehouse __complete -- $words[2..-1] 2>/dev/null
+end
+function __gatehouse_wants_files
+    string match -q -- ':files' (__gatehouse_candidates)
+end
+complete -c gatehouse -f -n 'not __gatehouse_wants_files' -a '(__gatehouse_candidates)'
+complete -c gatehouse -F -n '__gatehouse_wants_files'
+`;
+
+export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { commandLine } from './command-line.js';
+import { complete } from './completion.js';
+
+const program = commandLine({ serve: () => Promise.resolve(), tui: () => Promise.resolve() });
+
+const offered = async (words: readonly string[], known: readonly string[] = []): Promise<string[]> => {
+  const found = await complete(program, words, (what) => Promise.resolve(what === 'server' ? known : []));
+  return found.map((line) => line.split('\t')[0]!);
+};
+
+describe('completion', () => {
+  it('offers commands, and the commands below them', async () => {
+    expect(await offered([''])).toEqual(
+      expect.arrayContaining(['serve', 'tui', 'status', 'servers', 'resources']),
+    );
+    expect(await offered([''])).not.toContain('__complete');
+    expect(await offered(['resources', ''])).toEqual(['ls', 'read', 'search', 'help']);
+    expect(await offered(['res'])).toEqual(['resources']);
+  });
+
+  it('offers options, and the values that an option can have', async () => {
+    expect(await offered(['servers', 'ls', '--o'])).toEqual(['--output']);
+    expect(await offered(['servers', 'ls', '-o', ''])).toEqual(['table', 'json']);
+    expect(await offered(['completion', ''])).toEqual(['bash', 'zsh', 'fish']);
+  });
+
+  it('offers the servers there are, as arguments and to options', async () => {
+    expect(await offered(['disable', ''], ['github', 'files'])).toEqual(['github', 'files']);
+    expect(await offered(['servers', 'disable', 'g'], ['github', 'files'])).toEqual(['github']);
+    expect(await offered(['tools', 'ls', '--server', ''], ['github'])).toEqual(['github']);
+    expect(await offered(['disable', 'github', ''], ['github'])).toEqual([]);
+  });
+
+  it('leaves files to the shell', async () => {
+    expect(await offered(['serve', '--config', ''])).toEqual([':files']);
+    expect(await offered(['config', 'check', ''])).toEqual([':files']);
+  });
+
+  it('offers no name that means something to a shell', async () => {
+    const names = ['$(reboot)', '`x`', 'a;b', 'a b', 'a\nb', "a'b", '{a,b}', '~', 'fine'];
+    expect(await offered(['disable', ''], names)).toEqual(['fine']);
+  });
+});

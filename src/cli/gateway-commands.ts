@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import { examples, withGateway, type GatewayOptions } from './gateway-options.js';
+
+const ACTIONS = [
+  ['enable', 'start a server; waits until it is up or fails'],
+  ['disable', 'stop a server; its tools and resources leave every list'],
+  ['reconnect', 'connect a server anew, at once'],
+] as const;
+
+/** What a gateway and its servers are doing, and what they should do. */
+export function addGatewayCommands(program: Command): void {
+  examples(
+    withGateway(program.command('status'))
+      .description('how the gateway is doing; fails when it takes no requests')
+      .action(async (options: GatewayOptions) => (await import('./status-report.js')).showStatus(options)),
+    [
+      ['status', 'the gateway that runs here'],
+      ['status -u https://mcp.example.com -o json', 'another one, for a script'],
+    ],
+  );
+
+  const servers = program.command('servers').description('the servers behind the gateway');
+  examples(
+    withGateway(servers.command('ls'))
+      .description('every server, with its state and why')
+      .action(async (options: GatewayOptions) => (await import('./server-reports.js')).listServers(options)),
+    [
+      [
+        'servers ls -o json | jq -r \'.servers[] | select(.state != "ready") | .id\'',
+        'those that are not ready',
+      ],
+    ],
+  );
+  withGateway(servers.command('show <server>'))
+    .description('one server, with its last words on stderr')
+    .action(async (id: string, options: GatewayOptions) =>
+      (await import('./server-reports.js')).showServer(id, options),
+    );
+  for (const parent of [servers, program])
+    for (const [action, description] of ACTIONS)
+      examples(
+        withGateway(parent.command(`${action} <server>`))
+          .description(parent === program ? `the same as servers ${action}` : description)
+          .action(async (id: string, options: GatewayOptions) =>
+            (await import('./server-reports.js')).steerServer(id, action, options),
+          ),
+        [[`${parent === program ? '' : 'servers '}${action} github`, '']],
+      );
+
+  const projects = program.command('projects').description('views on some of the servers');
+  withGateway(projects.command('ls'))
+    .description('every project, with its servers')
+    .action(async (options: GatewayOptions) => (await import('./catalog-reports.js')).listProjects(options));
+
+  addSubscriptions(program);
+}
+
+function addSubscriptions(program: Command): void {
+  const subs = program.command('subs').description('subscriptions to resources');
+  examples(
+    withGateway(subs.command('ls'))
+      .description('who is subscribed to what')
+      .option('-s, --server <server>', 'only to resources of this server')
+      .option('--client <client>', 'only of this client, by the id in the list of sessions')
+      .action(async (options: GatewayOptions) => {
+        const { listCatalog, SUBSCRIPTIONS } = await import('./catalog-reports.js');
+        await listCatalog(SUBSCRIPTIONS, options);
+      }),
+    [['subs ls --server github', '']],
+  );
+  withGateway(subs.command('end <id>'))
+    .description('end a subscription; its client hears no more of the resource')
+    .action(async (id: string, options: GatewayOptions) =>
+      (await import('./catalog-reports.js')).endSubscription(id, options),
+    );
+}

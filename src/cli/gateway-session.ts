@@ -1,0 +1,25 @@
+import { AdminApi } from '../client/admin-api.js';
+import { findTarget, type Target, type TargetOptions } from '../client/target.js';
+import { configPath, type GatewayOptions } from './gateway-options.js';
+import { Output } from './output.js';
+
+export interface GatewaySession {
+  readonly target: Target;
+  readonly api: AdminApi;
+  readonly out: Output;
+}
+
+/** The gateway that a command is for. */
+export function targetOf(options: TargetOptions): Promise<Target> {
+  return findTarget(options, process.env, async (named) => {
+    // Reading a configuration needs the whole schema; whoever names a gateway need not wait for it.
+    const { findLocalGateway } = await import('../client/local-gateway.js');
+    const isNamed = named !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined;
+    return findLocalGateway(configPath(named), isNamed, process.env);
+  });
+}
+
+export async function openGateway(options: GatewayOptions): Promise<GatewaySession> {
+  const target = await targetOf(options);
+  return { target, api: new AdminApi(target), out: new Output(options.output) };
+}

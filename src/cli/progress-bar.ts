@@ -1,0 +1,49 @@
+import { printable } from '../client/printable.js';
+import { cut } from '../client/text-width.js';
+
+interface Stream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export interface Reported {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+const WIDTH = 24;
+const CLEAR = '\r\x1b[2K';
+
+/** One line on stderr that follows how far something is, for people at a terminal and for nobody else. */
+export class ProgressBar {
+  private shown = '';
+
+  constructor(private readonly stream: Stream) {}
+
+  update(reported: Reported): void {
+    if (this.stream.isTTY !== true) return;
+    const line = cut(lineOf(reported), (this.stream.columns ?? 80) - 1);
+    if (line === this.shown) return;
+    this.shown = line;
+    this.stream.write(`${CLEAR}${line}`);
+  }
+
+  /** Takes it away again. */
+  end(): void {
+    if (this.shown !== '') this.stream.write(CLEAR);
+    this.shown = '';
+  }
+}
+
+function lineOf({ progress, total, message }: Reported): string {
+  const said = message === undefined ? '' : `  ${printable(message)}`;
+  if (total === undefined || !(total > 0)) return `${rounded(progress)}${said}`;
+  const share = Math.min(1, Math.max(0, progress / total));
+  const full = Math.round(share * WIDTH);
+  const bar = `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)}`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${rounded(progress)}/${rounded(total)}${said}`;
+}
+
+const rounded = (value: number): string => String(Math.round(value * 100) / 100);

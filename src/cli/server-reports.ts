@@ -1,0 +1,103 @@
+import type { ServerSummary } from '../admin/server-views.js';
+import type { ServerAction } from '../client/admin-api.js';
+import { age, stateTone } from '../client/words.js';
+import { printable, printableLines } from '../client/printable.js';
+import type { GatewayOptions } from './gateway-options.js';
+import { openGateway } from './gateway-session.js';
+import type { Cell, Column } from './table.js';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'SERVER' },
+  { title: 'STATE' },
+  { title: 'TRANSPORT' },
+  { title: 'SINCE', align: 'right' },
+  { title: 'CALLS', align: 'right' },
+  { title: 'QUEUE', align: 'right' },
+  { title: 'TOOLS', align: 'right' },
+  { title: 'PROMPTS', align: 'right' },
+  { title: 'REASON', shrinks: 'end' },
+];
+
+export async function listServers(options: GatewayOptions): Promise<void> {
+  const { api, out } = await openGateway(options);
+  const servers = await api.servers();
+  if (out.format === 'json') out.json({ servers });
+  else out.table(COLUMNS, servers.map(rowOf), 'there are no servers');
+}
+
+function rowOf(server: ServerSummary): Cell[] {
+  const { id, state, transport, since, inFlight, waiting, counts, reason = '' } = server;
+  return [
+    id,
+    { text: state, style: TONES[stateTone(state)] },
+    transport,
+    since === undefined ? '-' : age(since, Date.now()),
+    String(inFlight),
+    String(waiting),
+    String(counts.tools),
+    String(counts.prompts),
+    state === 'ready' ? '' : reason,
+  ];
+}
+
+const TONES = { good: 'green', busy: 'yellow', bad: 'red', off: 'dim' } as const;
+
+export async function showServer(id: string, options: GatewayOptions): Promise<void> {
+  const { api, out } = await openGateway(options);
+  const server = await api.server(id);
+  if (out.format === 'json') {
+    out.json(server);
+    return;
+  }
+  const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion } = server;
+  const facts: [string, string | undefined][] = [
+    ['state', state],
+    ['reason', reason],
+    ['transport', transport],
+    ['since', since],
+    ['restarts', String(restarts)],
+    ['process', pid === undefined ? undefined : String(pid)],
+    ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
+    ['protocol', protocolVersion],
+    ['calls', `${server.inFlight} in flight, ${server.waiting} waiting`],
+    ['defined by', origin === 'config' ? 'the configuration' : 'an administrator'],
+  ];
+  out.line(out.paint('bold', printable(server.id)));
+  for (const [name, value] of facts)
+    if (value !== undefined) out.line(`  ${name.padEnd(10)}  ${printable(value)}`);
+  const off = server.tools.filter(({ enabled }) => !enabled).map(({ own }) => own);
+  out.line(`  ${'tools'.padEnd(10)}  ${server.tools.length - off.length}`);
+  if (off.length > 0) out.line(`  ${'tools off'.padEnd(10)}  ${printable(off.join(', '))}`);
+  if (server.stderr.length > 0) out.line(out.paint('bold', 'last words on stderr'));
+  for (const line of server.stderr.flatMap(printableLines)) out.line(`  ${line}`);
+}
+
+const DONE: Readonly<Record<ServerAction, string>> = {
+  enable: 'enabled',
+  disable: 'disabled',
+  reconnect: 'reconnected',
+};
+
+export async function steerServer(id: string, action: ServerAction, options: GatewayOptions): Promise<void> {
+  const { api, out } = await openGateway(options);
+  const server = await api.steer(id, action);
+  if (out.format === 'json') {
+    out.json(server);
+    return;
+  }
+  const now = server.state === 'disabled' ? '' : `; it is ${server.state}`;
+  const reason = server.state === 'ready' || server.reason === undefined ? '' : `: ${server.reason}`;
+  out.line(printable(`${id} is ${DONE[action]}${now}${reason}`));
+}
+
+export async function switchTool(
+  server: string,
+  tool: string,
+  action: 'enable' | 'disable',
+  options: GatewayOptions,
+): Promise<void> {
+  const { api, out } = await openGateway(options);
+  const answer = await api.switchTool(server, tool, action);
+  if (out.format === 'json') out.json(answer);
+  else out.line(printable(`${tool} of ${server} is ${DONE[action]}`));
+}

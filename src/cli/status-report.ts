@@ -1,0 +1,117 @@
+import type { AdminApi } from '../client/admin-api.js';
+import type { Health } from '../client/admin-answers.js';
+import { GatewayProblem } from '../client/gateway-problem.js';
+import { printable } from '../client/printable.js';
+import { count, many } from '../client/words.js';
+import { CommandFailed } from './command-failed.js';
+import type { GatewayOptions } from './gateway-options.js';
+import { openGateway } from './gateway-session.js';
+
+interface Status {
+  readonly url: string;
+  readonly status: 'ok' | 'degraded' | 'down';
+  readonly servers: { readonly ready: number; readonly enabled: number; readonly total: number };
+  readonly tools: number;
+  readonly prompts: number;
+  readonly resources?: number;
+  readonly resourceTemplates?: number;
+  readonly subscriptions?: number;
+  readonly sessions: number;
+  readonly config: { readonly ok: boolean; readonly at: string; readonly problem?: string };
+  /** Everything that is not as it should be. */
+  readonly troubles: readonly { readonly what: string; readonly state: string; readonly reason: string }[];
+}
+
+/** Fails when the gateway does not take requests. */
+export async function showStatus(options: GatewayOptions): Promise<void> {
+  const { api, out, target } = await openGateway(options);
+  const status = await statusOf(api, target.url);
+  if (out.format === 'json') out.json(status);
+  else {
+    const tone = { ok: 'green', degraded: 'yellow', down: 'red' } as const;
+    const { ready, enabled, total } = status.servers;
+    const off = total === enabled ? '' : `, ${total - enabled} disabled`;
+    const facts: [string, string | undefined][] = [
+      ['status', out.paint(tone[status.status], status.status)],
+      ['servers', `${ready} of ${enabled} ready${off}`],
+      ['tools', count(status.tools)],
+      ['prompts', count(status.prompts)],
+      ['resources', resourcesIn(status)],
+      ['subscriptions', status.subscriptions === undefined ? undefined : count(status.subscriptions)],
+      ['sessions', count(status.sessions)],
+      ['configuration', status.config.ok ? `accepted ${status.config.at}` : out.paint('yellow', 'refused')],
+    ];
+    out.line(out.paint('bold', status.url));
+    for (const [name, value] of facts) if (value !== undefined) out.line(`  ${name.padEnd(13)}  ${value}`);
+    const columns = [{ title: 'TROUBLE' }, { title: 'STATE' }, { title: 'REASON', shrinks: 'end' } as const];
+    const rows = status.troubles.map(({ what, state, reason }) => [what, state, reason]);
+    if (rows.length > 0) {
+      out.line('');
+      out.table(columns, rows, '');
+    }
+  }
+  if (status.status === 'down') throw new CommandFailed(printable(`${target.url} takes no requests`));
+}
+
+function resourcesIn({ resources, resourceTemplates }: Status): string | undefined {
+  if (resources === undefined) return undefined;
+  return resourceTemplates ? `${count(resources)}, ${many(resourceTemplates, 'template')}` : count(resources);
+}
+
+async function statusOf(api: AdminApi, url: string): Promise<Status> {
+  const [health, servers, sessions, config, resources, resourceTemplates, subscriptions] = await Promise.all([
+    api.health(),
+    api.servers(),
+    api.sessions(),
+    api.config(),
+    totalOf(api, 'resources'),
+    totalOf(api, 'resource-templates'),
+    totalOf(api, 'subscriptions'),
+  ]);
+  const sum = (counted: 'tools' | 'prompts'): number =>
+    servers.reduce((total, { counts }) => total + counts[counted], 0);
+  return {
+    url,
+    status: stateOf(health),
+    servers: {
+      ready: servers.filter(({ state }) => state === 'ready').length,
+      enabled: servers.filter(({ enabled }) => enabled).length,
+      total: servers.length,
+    },
+    tools: sum('tools'),
+    prompts: sum('prompts'),
+    ...(resources === undefined ? {} : { resources }),
+    ...(resourceTemplates === undefined ? {} : { resourceTemplates }),
+    ...(subscriptions === undefined ? {} : { subscriptions }),
+    sessions: sessions.length,
+    config,
+    troubles: Object.entries(health.details)
+      .filter(([, { status }]) => status !== 'up')
+      .map(([name, part]) => ({
+        what: name.replace(/^server:/, ''),
+        state: textOf(part['state']) || part.status,
+        reason: textOf(part['reason']) || textOf(part['problem']) || textOf(part['message']),
+      })),
+  };
+}
+
+function stateOf({ details }: Health): Status['status'] {
+  const states = Object.values(details).map(({ status }) => status);
+  if (states.includes('down')) return 'down';
+  return states.includes('degraded') ? 'degraded' : 'ok';
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Undefined where the gateway has no such list. */
+async function totalOf(
+  api: AdminApi,
+  list: 'resources' | 'resource-templates' | 'subscriptions',
+): Promise<number | undefined> {
+  try {
+    return (await api.page(list, { limit: 1 })).total;
+  } catch (error) {
+    if (error instanceof GatewayProblem && error.kind === 'not-found') return undefined;
+    throw error;
+  }
+}

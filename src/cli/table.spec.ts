@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { widthOf } from '../client/text-width.js';
+import { painter, wantsColour } from './paint.js';
+import { tableLines, type Column } from './table.js';
+
+const columns: Column[] = [
+  { title: 'URI', shrinks: 'middle' },
+  { title: 'NAME', shrinks: 'end' },
+  { title: 'SIZE', align: 'right' },
+];
+const rows = [
+  ['resource://files/file:///a/very/long/path/to/app.log', 'the log of the application', '1.2 kB'],
+  ['resource://m/x', '世界', '7 B'],
+];
+const plain = { paint: painter(false) };
+
+describe('a table', () => {
+  it('stands under its titles, however wide a letter is', () => {
+    expect(tableLines(columns, rows, plain)).toEqual([
+      'URI                                                   NAME                          SIZE',
+      'resource://files/file:///a/very/long/path/to/app.log  the log of the application  1.2 kB',
+      'resource://m/x                                        世界                           7 B',
+    ]);
+  });
+
+  it('is made to fit a terminal by the columns that can give way', () => {
+    const lines = tableLines(columns, rows, { ...plain, width: 60 });
+    expect(lines).toEqual([
+      'URI                        NAME                         SIZE',
+      'resource://f…h/to/app.log  the log of the applicati…  1.2 kB',
+      'resource://m/x             世界                          7 B',
+    ]);
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(60);
+  });
+
+  it('shows what would move the cursor or change colours, and obeys none of it', () => {
+    const [, line] = tableLines([{ title: 'NAME' }], [['\x1b[2Jgone\n']], plain);
+    expect(line).toBe('\\x1b[2Jgone\\n');
+  });
+
+  it('paints cells without counting the paint', () => {
+    const [, line] = tableLines([{ title: 'A' }, { title: 'B' }], [[{ text: 'ok', style: 'green' }, 'x']], {
+      paint: painter(true),
+    });
+    expect(line).toBe('\x1b[32mok\x1b[39m  x');
+  });
+});
+
+describe('colours', () => {
+  it.each([
+    [true, {}, true],
+    [false, {}, false],
+    [true, { NO_COLOR: '1' }, false],
+    [true, { NO_COLOR: '' }, true],
+    [true, { TERM: 'dumb' }, false],
+    [false, { FORCE_COLOR: '1' }, true],
+    [true, { FORCE_COLOR: '0' }, false],
+    [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+  ])('on a terminal: %s, with %j: %s', (isTerminal, env, wanted) => {
+    expect(wantsColour(isTerminal, env)).toBe(wanted);
+  });
+});

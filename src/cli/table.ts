@@ -1,0 +1,77 @@
+import { printable } from '../client/printable.js';
+import { cut, cutMiddle, padEnd, padStart, widthOf } from '../client/text-width.js';
+import type { Paint, Style } from './paint.js';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Gives way when the table is too wide: at its end, or in the middle as a URI does. */
+  readonly shrinks?: 'end' | 'middle';
+}
+
+/** A cell is text as it came from anywhere. */
+export type Cell = string | { readonly text: string; readonly style: Style | undefined };
+
+const GAP = '  ';
+const NARROWEST = 12;
+
+/** Lines that stand under one another. `width` is that of the terminal; without one nothing is cut. */
+export function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  { width = Infinity, paint }: { width?: number | undefined; paint: Paint },
+): string[] {
+  const texts = rows.map((row) => row.map((cell) => printable(typeof cell === 'string' ? cell : cell.text)));
+  const widths = fitting(
+    columns,
+    columns.map(({ title }, at) =>
+      texts.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), title.length),
+    ),
+    width,
+  );
+  const line = (cells: readonly string[], styleOf: (at: number) => Style | undefined): string =>
+    columns
+      .map((column, at) => {
+        const text = placed(cells[at] ?? '', widths[at]!, column, at === columns.length - 1);
+        return paint(styleOf(at), text);
+      })
+      .join(GAP)
+      .trimEnd();
+  return [
+    line(
+      columns.map(({ title }) => title),
+      () => 'bold',
+    ),
+    ...texts.map((cells, row) =>
+      line(cells, (at) => {
+        const cell = rows[row]![at];
+        return typeof cell === 'object' ? cell.style : undefined;
+      }),
+    ),
+  ];
+}
+
+function placed(text: string, width: number, column: Column, isLast: boolean): string {
+  const short = column.shrinks === 'middle' ? cutMiddle(text, width) : cut(text, width);
+  if (column.align === 'right') return padStart(short, width);
+  return isLast ? short : padEnd(short, width);
+}
+
+/** The widest of those that can give way gives way first. */
+function fitting(columns: readonly Column[], wanted: readonly number[], width: number): number[] {
+  const widths = [...wanted];
+  const gaps = GAP.length * (columns.length - 1);
+  for (;;) {
+    const excess = widths.reduce((sum, each) => sum + each, gaps) - width;
+    if (excess <= 0) return widths;
+    const givers = columns
+      .map((column, at) => ({ at, shrinks: column.shrinks !== undefined && widths[at]! > NARROWEST }))
+      .filter(({ shrinks }) => shrinks)
+      .toSorted((a, b) => widths[b.at]! - widths[a.at]!);
+    const [widest, next] = givers;
+    if (!widest) return widths;
+    const floor = next ? Math.max(NARROWEST, widths[next.at]!) : NARROWEST;
+    const step = Math.max(1, Math.min(excess, widths[widest.at]! - floor));
+    widths[widest.at]! -= step;
+  }
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+
+/** `name=text`, or `name:=json` for what is no text. */
+const PAIR = /^([^=:]+)(:?=)(.*)$/s;
+
+/**
+ * The arguments of a tool, from JSON (as text, from a file as `@file`, or `-` for stdin) and pairs, which go over it.
+ * Throws a RangeError that says what is wrong.
+ */
+export function toolArguments(json: string | undefined, pairs: readonly string[]): Record<string, unknown> {
+  const args = json === undefined ? {} : objectIn(textOf(json));
+  for (const pair of pairs) {
+    const [, name, sign, value] = PAIR.exec(pair) ?? [];
+    if (name === undefined || value === undefined)
+      throw new RangeError(
+        `${pair} is no argument; write name=text, or name:=json for numbers, lists and so on`,
+      );
+    args[name] = sign === '=' ? value : valueIn(name, value);
+  }
+  return args;
+}
+
+function textOf(json: string): string {
+  if (json === '-') return readFileSync(0, 'utf8');
+  if (!json.startsWith('@')) return json;
+  try {
+    return readFileSync(json.slice(1), 'utf8');
+  } catch (cause) {
+    throw new RangeError(`${json.slice(1)} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  const value = parsed('--args', text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RangeError('--args must be a JSON object, such as {"path":"a.txt"}');
+  return value as Record<string, unknown>;
+}
+
+const valueIn = (name: string, text: string): unknown => parsed(`${name}:=`, text);
+
+function parsed(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new RangeError(`${what} is no JSON: ${(cause as Error).message}`, { cause });
+  }
+}

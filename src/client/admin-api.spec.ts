@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { freePort } from '../../test/kit/http.js';
+import { serve } from '../../test/kit/serve.js';
+import { AdminApi } from './admin-api.js';
+import { GatewayProblem } from './gateway-problem.js';
+
+const answering = async (status: number, body: string) => {
+  const asked: (string | undefined)[] = [];
+  const { url } = await serve((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.writeHead(status, status === 302 ? { location: 'http://elsewhere.example' } : {}).end(body);
+  });
+  return { api: new AdminApi({ url, token: 'the-token' }), asked };
+};
+
+const problemIn = async (act: Promise<unknown>): Promise<GatewayProblem> => {
+  const error = await act.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(GatewayProblem);
+  return error as GatewayProblem;
+};
+
+describe('AdminApi', () => {
+  it('asks with the token, and encodes whatever is in a name', async () => {
+    const { api, asked } = await answering(200, '{"resources":[],"total":7}');
+    expect(await api.page('resources', { q: 'a&b=c d', server: undefined, limit: 5 })).toEqual({
+      rows: [],
+      total: 7,
+    });
+    await api.switchTool('s', 'a/b?c#d', 'disable');
+    expect(asked).toEqual([
+      'GET /admin/v1/resources?q=a%26b%3Dc%20d&limit=5 Bearer the-token',
+      'POST /admin/v1/servers/s/tools/a%2Fb%3Fc%23d/disable Bearer the-token',
+    ]);
+  });
+
+  it('walks from page to page', async () => {
+    const asked: string[] = [];
+    const { url } = await serve((request, response) => {
+      asked.push(request.url!);
+      const isLast = request.url!.includes('cursor=2');
+      response.end(
+        isLast ? '{"tools":[{"name":"c"}]}' : '{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"2"}',
+      );
+    });
+    const names: string[] = [];
+    for await (const { name } of new AdminApi({ url }).rows('tools', {})) names.push(name);
+    expect(names).toEqual(['a', 'b', 'c']);
+    expect(asked).toEqual(['/admin/v1/tools?limit=1000', '/admin/v1/tools?cursor=2&limit=1000']);
+  });
+
+  it.each([
+    [401, '{"detail":"no"}', 'not-allowed', 'the gateway does not know this admin token'],
+    [403, '{"title":"t","detail":"viewers may look"}', 'not-allowed', 'viewers may look'],
+    [404, '{"detail":"there is no server `x`"}', 'not-found', 'there is no server `x`'],
+    [409, '{"title":"Not in this state"}', 'refused', 'Not in this state'],
+    [500, 'oops', 'refused', 'the gateway answers with status 500'],
+    [200, '<html>', 'refused', 'is no Gatehouse'],
+    [302, '', 'unreachable', 'cannot reach the gateway'],
+  ])('makes a problem for people of status %i with %s', async (status, body, kind, words) => {
+    const { api } = await answering(status, body);
+    const problem = await problemIn(api.servers());
+    expect(problem.kind).toBe(kind);
+    expect(problem.message).toContain(words);
+  });
+
+  it('says how to come by a token when it has none', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(401).end('{}'));
+    expect((await problemIn(new AdminApi({ url }).servers())).message).toContain('GATEHOUSE_ADMIN_TOKEN');
+  });
+
+  it('says that nobody listens', async () => {
+    const api = new AdminApi({ url: `http://127.0.0.1:${await freePort()}` });
+    expect((await problemIn(api.servers())).message).toContain('nobody listens there');
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { serve } from '../../test/kit/serve.js';
+import { until } from '../../test/kit/until.js';
+import { AdminApi } from './admin-api.js';
+import { FeedReader } from './feed-reader.js';
+
+type Answer = Parameters<Parameters<typeof serve>[0]>[1];
+
+async function following(answer: (response: Answer, time: number) => void) {
+  let times = 0;
+  const { url } = await serve((_request, response) => answer(response, ++times));
+  const heard: string[] = [];
+  const reader = new FeedReader(new AdminApi({ url, token: 'a-token' }), {
+    opened: () => heard.push('opened'),
+    event: (kind, data) => heard.push(`${kind} ${JSON.stringify(data)}`),
+    lost: (problem) => heard.push(`lost: ${problem}`),
+  });
+  const over = reader.run();
+  onCleanup(async () => {
+    reader.stop();
+    await over;
+  });
+  return { heard, reader, over };
+}
+
+const stream = (response: Answer): Answer => response.writeHead(200, { 'content-type': 'text/event-stream' });
+
+describe('FeedReader', () => {
+  it('tells every event, wherever the stream was cut', async () => {
+    const { heard } = await following((response) => {
+      stream(response).write('id: 1\nevent: snapshot\ndata: {"revision":0}\n\nevent: ser');
+      response.write('ver\ndata: {"id":"a"}\n\n: still here\n\nevent: odd\ndata: no json\n\n');
+    });
+    await until('both are heard', () => heard.length === 3);
+    expect(heard).toEqual(['opened', 'snapshot {"revision":0}', 'server {"id":"a"}']);
+  });
+
+  it('comes back when the stream ends, and says why it was gone', async () => {
+    const { heard } = await following((response, time) => {
+      stream(response).write(`event: snapshot\ndata: {"revision":${time}}\n\n`);
+      if (time === 1) response.end();
+    });
+    await until('it is back', () => heard.length === 5);
+    expect(heard).toEqual([
+      'opened',
+      'snapshot {"revision":1}',
+      'lost: the gateway ended the connection',
+      'opened',
+      'snapshot {"revision":2}',
+    ]);
+  });
+
+  it('tries again after a refusal, and at once when somebody is impatient', async () => {
+    const { heard, reader } = await following((response, time) => {
+      if (time === 1)
+        response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"detail":"full"}');
+      else stream(response).write('event: snapshot\ndata: {}\n\n');
+    });
+    await until('it is refused', () => heard.includes('lost: full'));
+    reader.hurry();
+    await until('it is let in', () => heard.includes('opened'));
+    expect(heard.slice(0, 2)).toEqual(['lost: full', 'opened']);
+  });
+
+  it('ends when it is stopped, also while it waits', async () => {
+    const { heard, reader, over } = await following((response) => response.destroy());
+    await until('it is lost', () => heard.some((line) => line.startsWith('lost: cannot reach the gateway')));
+    reader.stop();
+    await over;
+    expect(heard).not.toContain('opened');
+  });
+});

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../config/config-error.js';
+import { readConfig } from '../config/load-config.js';
+import { Problems } from '../config/problems.js';
+import { readDocument, type Document } from '../config/source/document.js';
+import { interpolate, type Environment } from '../config/source/interpolate.js';
+import { StateDir } from '../config/state-dir.js';
+import type { LocalGateway } from './target.js';
+
+/** The keys that say where a gateway is. The others may need variables that only the gateway itself has. */
+const KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
+const OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
+const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** The gateway that runs here with this configuration. A file that nobody named need not be there. */
+export function findLocalGateway(path: string, isNamed: boolean, env: Environment): LocalGateway {
+  const { http, admin, stateDir } = readConfig({
+    text: existsSync(path) || isNamed ? reduced(path, env) : '{}',
+    file: path,
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OVERRIDES.test(name))),
+  });
+  if (http.port === 0)
+    throw new RangeError('the gateway takes any free port (http.port is 0): say which with --url');
+  const host = WILDCARDS[http.host] ?? http.host;
+  const token = admin.token ?? generatedToken(new StateDir(stateDir).path);
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`,
+    ...(token === undefined ? {} : { token }),
+  };
+}
+
+/** Only what we look for, as text; without what cannot be known here. */
+function reduced(path: string, env: Environment): string {
+  const problems = new Problems();
+  const document = readDocument(readText(path), path, problems);
+  if (!document) throw new ConfigError(path, problems.list());
+  const found: Record<string, unknown> = {};
+  for (const [section, key] of KEYS) {
+    const value = key === undefined ? document.get(section) : below(document, section)?.get(key);
+    if (value === undefined || !isKnown(value, env)) continue;
+    if (key === undefined) found[section] = value;
+    else found[section] = { ...(found[section] as object | undefined), [key]: value };
+  }
+  // Whom the gateway serves is its own concern.
+  return JSON.stringify({
+    ...found,
+    http: { ...(found['http'] as object | undefined), allowRemoteWithoutAuth: true },
+  });
+}
+
+function below(document: Document, section: string): Document | undefined {
+  const found = document.get(section);
+  return found instanceof Map ? (found as Document) : undefined;
+}
+
+const isKnown = (value: unknown, env: Environment): boolean =>
+  typeof value !== 'string' || interpolate(value, env).problems.length === 0;
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(path, [{ path, what: `cannot be read: ${(cause as Error).message}` }], { cause });
+  }
+}
+
+/** Undefined when there is none, or none that we may read. */
+function generatedToken(stateDir: string): string | undefined {
+  try {
+    return readFileSync(join(stateDir, 'admin-token'), 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

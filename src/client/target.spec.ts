@@ -1,0 +1,121 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { tempDir } from '../../test/kit/temp-dir.js';
+import { findLocalGateway } from './local-gateway.js';
+import { baseOf, findTarget } from './target.js';
+
+const local = { url: 'http://127.0.0.1:4000', token: 'token-found-here' };
+const findLocal = () => Promise.resolve(local);
+const broken = () => Promise.reject(new Error('broken'));
+
+const fileWith = (config: string): string => {
+  const file = join(tempDir(), 'gatehouse.yaml');
+  writeFileSync(file, config);
+  return file;
+};
+
+describe('the gateway that a command is for', () => {
+  it('is the one that is configured here, if nothing else is said', async () => {
+    expect(await findTarget({}, {}, findLocal)).toEqual(local);
+  });
+
+  it('is the one on the command line before the one in the environment', async () => {
+    const env = {
+      GATEHOUSE_URL: 'http://env:1',
+      GATEHOUSE_ADMIN_TOKEN: 'of-env',
+      GATEHOUSE_KEY: 'key-of-env',
+    };
+    expect(await findTarget({}, env, findLocal)).toEqual({
+      url: 'http://env:1',
+      token: 'of-env',
+      key: 'key-of-env',
+    });
+    const options = { url: 'http://said:2', token: 'said', key: 'key-said' };
+    expect(await findTarget(options, env, findLocal)).toEqual({
+      url: 'http://said:2',
+      token: 'said',
+      key: 'key-said',
+    });
+  });
+
+  it('gets a token that was found here only if it is here too', async () => {
+    expect(await findTarget({ url: 'http://localhost:5000' }, {}, findLocal)).toMatchObject({
+      token: local.token,
+    });
+    expect(await findTarget({ url: 'http://[::1]:5000' }, {}, findLocal)).toMatchObject({
+      token: local.token,
+    });
+    expect(await findTarget({ url: 'https://mcp.example.com' }, {}, findLocal)).toEqual({
+      url: 'https://mcp.example.com',
+    });
+  });
+
+  it('needs no configuration that can be read when it is named', async () => {
+    expect(await findTarget({ url: 'http://localhost:1' }, {}, broken)).toEqual({
+      url: 'http://localhost:1',
+    });
+    await expect(findTarget({}, {}, broken)).rejects.toThrow('broken');
+  });
+
+  it.each([
+    ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['http://127.0.0.1:3000/', 'http://127.0.0.1:3000'],
+    ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:3000'],
+    ['https://example.com/gate/admin/v1/', 'https://example.com/gate'],
+    ['localhost:3000', 'http://localhost:3000'],
+  ])('may be written as %s', (written, base) => {
+    expect(baseOf(written)).toBe(base);
+  });
+
+  it.each(['http://', 'ftp://example.com', 'a b'])('may not be %j', (written) => {
+    expect(() => baseOf(written)).toThrow(RangeError);
+  });
+});
+
+describe('the gateway here', () => {
+  it('is found by the few keys that matter, although others need what is not here', () => {
+    const stateDir = tempDir();
+    writeFileSync(join(stateDir, 'admin-token'), 'generated-token-1\n');
+    const file = fileWith(
+      `http: { host: 0.0.0.0, port: "\${PORT:-3456}" }\nstateDir: ${stateDir}\nadmin: { token: "\${UNSET_TOKEN}" }\n` +
+        'mcpServers: { a: { url: "${UNSET_URL}", nonsense: 1 } }\n',
+    );
+    expect(findLocalGateway(file, true, {})).toEqual({
+      url: 'http://127.0.0.1:3456',
+      token: 'generated-token-1',
+    });
+  });
+
+  it('follows the overrides that the gateway follows', () => {
+    const env = {
+      GATEHOUSE__HTTP__PORT: '4567',
+      GATEHOUSE__ADMIN__TOKEN: 'token-of-the-environment',
+      GATEHOUSE__MCPSERVERS__A__NONSENSE: '1',
+    };
+    expect(findLocalGateway(fileWith('{}'), true, env)).toEqual({
+      url: 'http://127.0.0.1:4567',
+      token: 'token-of-the-environment',
+    });
+  });
+
+  it('has no token where none can be read', () => {
+    const stateDir = tempDir();
+    mkdirSync(join(stateDir, 'admin-token'));
+    expect(findLocalGateway(fileWith(`stateDir: ${stateDir}`), true, {})).toEqual({
+      url: 'http://127.0.0.1:3000',
+    });
+  });
+
+  it('may be without a file unless one is named', () => {
+    const file = join(tempDir(), 'absent.yaml');
+    expect(findLocalGateway(file, false, { GATEHOUSE__STATEDIR: tempDir() })).toEqual({
+      url: 'http://127.0.0.1:3000',
+    });
+    expect(() => findLocalGateway(file, true, {})).toThrow('absent.yaml');
+  });
+
+  it('cannot be found when it takes any port', () => {
+    expect(() => findLocalGateway(fileWith('http: { port: 0 }'), true, {})).toThrow('--url');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { age, many, size } from './words.js';
+
+describe('words for people', () => {
+  const now = Date.parse('2026-01-10T00:00:00Z');
+
+  it.each([
+    ['2026-01-09T23:59:55Z', '5s'],
+    ['2026-01-09T23:30:00Z', '30m'],
+    ['2026-01-09T20:45:00Z', '3h15m'],
+    ['2026-01-06T19:00:00Z', '3d5h'],
+    ['2026-01-05T00:00:00Z', '5d'],
+    ['2027-01-01T00:00:00Z', '0s'],
+    ['nonsense', '-'],
+  ])('say that something since %s is %s old', (since, said) => {
+    expect(age(since, now)).toBe(said);
+  });
+
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [1234, '1.2 kB'],
+    [12_345, '12 kB'],
+    [3_400_000, '3.4 MB'],
+    [7e15, '7.0 PB'],
+    [-1, ''],
+    [Number.NaN, ''],
+    ['12', ''],
+    [undefined, ''],
+  ])('say the size %s as %j', (bytes, said) => {
+    expect(size(bytes)).toBe(said);
+  });
+
+  it('count', () => {
+    expect([many(0, 'tool'), many(1, 'tool'), many(1234, 'tool')]).toEqual([
+      '0 tools',
+      '1 tool',
+      '1,234 tools',
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+import type { ServerSummary } from '../admin/server-views.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago, in two units at most: `3d4h`, `12m`, `5s`. */
+export function age(since: string, now: number): string {
+  const ms = Math.max(0, now - Date.parse(since));
+  if (Number.isNaN(ms)) return '-';
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`;
+  if (ms < DAY) return two(ms, HOUR, 'h', MINUTE, 'm');
+  return two(ms, DAY, 'd', HOUR, 'h');
+}
+
+function two(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : `${rest}${smallName}`}`;
+}
+
+/** `1.2 kB`; nothing for what has no size. */
+export function size(bytes: unknown): string {
+  if (typeof bytes !== 'number' || !Number.isFinite(bytes) || bytes < 0) return '';
+  if (bytes < 1000) return `${Math.round(bytes)} B`;
+  const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`;
+}
+
+export const count = (number: number): string => number.toLocaleString('en-US');
+
+/** `1 tool`, `2 tools`. */
+export const many = (number: number, thing: string): string =>
+  `${count(number)} ${thing}${number === 1 ? '' : 's'}`;
+
+export type Tone = 'good' | 'busy' | 'bad' | 'off';
+
+const TONES: Readonly<Partial<Record<ServerSummary['state'], Tone>>> = {
+  ready: 'good',
+  connecting: 'busy',
+  retrying: 'bad',
+  'crash-loop': 'bad',
+  unresponsive: 'bad',
+};
+
+export const stateTone = (state: ServerSummary['state']): Tone => TONES[state] ?? 'off';

@@ -1,0 +1,77 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { until } from '../../test/kit/until.js';
+import { FrameWriter } from './frame-writer.js';
+
+class FakeTerminal extends EventEmitter {
+  columns = 20;
+  rows = 3;
+  written: string[] = [];
+
+  write(text: string): void {
+    this.written.push(text);
+  }
+}
+
+function opened() {
+  const terminal = new FakeTerminal();
+  const writer = new FrameWriter(terminal);
+  writer.open();
+  onCleanup(() => writer.close());
+  terminal.written = [];
+  const shown = async (frame: string): Promise<string> => {
+    writer.write(frame);
+    const [text] = await until(
+      'the frame is shown',
+      () => terminal.written.length > 0 && terminal.written.splice(0),
+    );
+    return text!;
+  };
+  return { terminal, writer, shown };
+}
+
+const at = (row: number, text: string): string => `\x1b[${row};1H\x1b[0m\x1b[K${text}`;
+
+describe('FrameWriter', () => {
+  it('writes each row to its place, and later only those that changed', async () => {
+    const { shown } = opened();
+    expect(await shown('a\nb\nc')).toContain(at(1, 'a') + at(2, 'b') + at(3, 'c'));
+    const second = await shown('a\nB\nc');
+    expect(second).toContain(at(2, 'B'));
+    expect(second).not.toContain('a');
+    expect(second).not.toMatch(/c/);
+  });
+
+  it('takes away rows that are gone, and never writes below the last', async () => {
+    const { shown } = opened();
+    await shown('a\nb\nc');
+    expect(await shown('a')).toContain(at(2, '') + at(3, ''));
+    expect(await shown('1\n2\n3\n4\n5')).not.toContain('4');
+  });
+
+  it('makes one of many frames', async () => {
+    const { writer, shown } = opened();
+    writer.write('first');
+    expect(await shown('second')).not.toContain('first');
+  });
+
+  it('begins anew after a resize, and tells Ink of it', async () => {
+    const { terminal, writer, shown } = opened();
+    await shown('a\nb');
+    let told = 0;
+    writer.on('resize', () => told++);
+    terminal.emit('resize');
+    expect([terminal.written.splice(0), told]).toEqual([['\x1b[2J'], 1]);
+    expect(await shown('a\nb')).toContain(at(1, 'a') + at(2, 'b'));
+  });
+
+  it('gives the screen back once, and says no more', () => {
+    const { terminal, writer } = opened();
+    writer.write('late');
+    writer.close();
+    writer.close();
+    expect(terminal.written).toEqual(['\x1b[?25h\x1b[?1049l']);
+    expect(terminal.listenerCount('resize')).toBe(0);
+  });
+});

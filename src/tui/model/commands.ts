@@ -1,0 +1,126 @@
+import { many } from '../../client/words.js';
+import { printable } from '../../client/printable.js';
+import type { Entry } from './entry.js';
+import { currentEntry, type Deed, type Model } from './model.js';
+import { withSearch } from './search.js';
+
+/** What can be done to the row that is selected. */
+export interface Command {
+  readonly key: string;
+  /** For the line of keys. */
+  readonly label: string;
+  readonly run: (model: Model) => Model;
+}
+
+const confirm =
+  (deed: Deed, question: string, effect: string) =>
+  (model: Model): Model => ({ ...model, overlay: { kind: 'confirm', deed, question, effect } });
+
+/** All that apply right now, in the order in which they are shown. */
+export function commandsFor(model: Model): readonly Command[] {
+  const entry = currentEntry(model);
+  return [...(entry ? commandsOn(entry, model) : []), ...filterCommand(model)];
+}
+
+export const commandFor = (model: Model, key: string): Command | undefined =>
+  commandsFor(model).find((command) => command.key === key);
+
+function commandsOn(entry: Entry, model: Model): readonly Command[] {
+  switch (entry.kind) {
+    case 'server':
+      return serverCommands(entry.item, model);
+    case 'tool':
+      return [toolCommand('disable', entry.item.server, entry.item.own)];
+    case 'off-tool':
+      return [toolCommand('enable', entry.item.server, entry.item.own)];
+    case 'resource':
+      return [{ key: 'p', label: 'preview', run: (current) => previewed(current, entry.item.uri) }];
+    case 'subscription': {
+      const { id, uri, client } = entry.item;
+      const run = confirm(
+        { kind: 'end-subscription', id, uri },
+        `End the subscription to ${printable(uri)}?`,
+        `Client ${printable(client)} hears no more of it, and is not told.`,
+      );
+      return [{ key: 'x', label: 'end', run }];
+    }
+    default:
+      return [];
+  }
+}
+
+type Server = Extract<Entry, { kind: 'server' }>['item'];
+
+function serverCommands({ id, enabled, counts }: Server, model: Model): readonly Command[] {
+  const name = printable(id);
+  const on = (action: 'enable' | 'disable' | 'reconnect'): Deed => ({ kind: 'server', action, server: id });
+  const see = { key: 's', label: 'resources', run: (current: Model) => resourcesOf(current, id) };
+  if (!enabled)
+    return [
+      {
+        key: 'e',
+        label: 'enable',
+        run: confirm(on('enable'), `Enable ${name}?`, 'It is started, and what it offers is listed.'),
+      },
+    ];
+  const offered = [many(counts.tools, 'tool'), many(counts.prompts, 'prompt')].join(', ');
+  return [
+    {
+      key: 'd',
+      label: 'disable',
+      run: confirm(
+        on('disable'),
+        `Disable ${name}?`,
+        `What it offers (${offered}, its resources) leaves every list. It stays off after a restart.`,
+      ),
+    },
+    {
+      key: 'r',
+      label: 'reconnect',
+      run: confirm(on('reconnect'), `Reconnect ${name}?`, 'Calls that run on it now will fail.'),
+    },
+    ...(model.panel === 'servers' ? [see] : []),
+  ];
+}
+
+function toolCommand(action: 'enable' | 'disable', server: string, tool: string): Command {
+  const question = action === 'enable' ? 'Switch on' : 'Switch off';
+  const effect =
+    action === 'enable'
+      ? 'Clients see and call it again.'
+      : 'It is neither listed nor callable for anybody. It stays off after a restart.';
+  return {
+    key: action === 'enable' ? 'e' : 'd',
+    label: action === 'enable' ? 'switch on' : 'switch off',
+    run: confirm(
+      { kind: 'tool', action, server, tool },
+      `${question} ${printable(tool)} of ${printable(server)}?`,
+      effect,
+    ),
+  };
+}
+
+function previewed(model: Model, uri: string): Model {
+  const { details } = model;
+  const preview = details.preview ? undefined : { uri, lines: undefined, problem: undefined };
+  return { ...model, details: { ...details, isOpen: true, scroll: 0, preview } };
+}
+
+/** From a server to what it offers. */
+const resourcesOf = (model: Model, server: string): Model =>
+  withSearch({ ...model, panel: 'resources', details: { ...model.details, hasFocus: false } }, { server });
+
+function filterCommand({ panel, panels, servers }: Model): readonly Command[] {
+  if (panel === 'servers') return [];
+  return [
+    {
+      key: 'f',
+      label: 'server',
+      run: (model) => {
+        const options = [undefined, ...servers.map(({ id }) => id)];
+        const selected = Math.max(0, options.indexOf(panels[panel].server));
+        return { ...model, overlay: { kind: 'servers', options, selected } };
+      },
+    },
+  ];
+}

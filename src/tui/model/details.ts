@@ -1,0 +1,240 @@
+import { printable, printableJson, printableLines } from '../../client/printable.js';
+import { padEnd, widthOf, wrap } from '../../client/text-width.js';
+import { age, count, size, stateTone } from '../../client/words.js';
+import type { Entry, OffTool } from './entry.js';
+import { layoutOf } from './layout.js';
+import { currentEntry, type Model } from './model.js';
+import { schemaLines } from './schema-lines.js';
+import { lineOf, span, type Look, type TextLine } from './text-line.js';
+
+const LABEL = 12;
+/** Longer descriptions are cut: nobody reads them in a side panel, and wrapping them takes time. */
+const LONGEST_TEXT = 20_000;
+
+/** The border between two spaces. */
+const FRAME = 3;
+
+export const detailWidth = (model: Model): number => layoutOf(model).detailColumns - FRAME;
+
+export const detailLength = (model: Model): number => detailLines(model).length;
+
+/** Everything the side panel says about the row that is selected. */
+export function detailLines(model: Model): readonly TextLine[] {
+  const entry = currentEntry(model);
+  const width = detailWidth(model);
+  if (!entry || width <= 0) return [lineOf('nothing is selected', 'dim')];
+  const page = new DetailPage(width);
+  if (model.details.preview) page.preview(model.details.preview);
+  else describe(entry, model, page);
+  return page.lines;
+}
+
+class DetailPage {
+  readonly lines: TextLine[] = [];
+
+  constructor(readonly width: number) {}
+
+  /** A name and its value, beside each other where the value is short. */
+  fact(label: string, value: unknown, look: Look = 'plain'): void {
+    if (value === undefined || value === null || value === '') return;
+    const text =
+      typeof value === 'string' ? printable(value.slice(0, LONGEST_TEXT)) : printableJson(value, 0);
+    const beside = this.width - LABEL;
+    if (widthOf(text) <= beside) this.lines.push([span(padEnd(label, LABEL), 'dim'), span(text, look)]);
+    else {
+      this.lines.push(lineOf(label, 'dim'));
+      for (const line of wrap(text, this.width - 1)) this.lines.push([span(' '), span(line, look)]);
+    }
+  }
+
+  heading(text: string): void {
+    if (this.lines.length > 0) this.lines.push([]);
+    this.lines.push(lineOf(text, 'bold'));
+  }
+
+  text(text: unknown, look: Look = 'plain'): void {
+    if (typeof text !== 'string' || text === '') return;
+    for (const line of printableLines(text.slice(0, LONGEST_TEXT).trimEnd()))
+      for (const part of wrap(line, this.width)) this.lines.push(lineOf(part, look));
+  }
+
+  json(value: unknown): void {
+    for (const line of printableJson(value).split('\n'))
+      for (const part of wrap(line, this.width)) this.lines.push(lineOf(part));
+  }
+
+  add(lines: readonly TextLine[]): void {
+    this.lines.push(...lines);
+  }
+
+  preview({ uri, lines, problem }: NonNullable<Model['details']['preview']>): void {
+    this.fact('preview of', uri);
+    this.lines.push([]);
+    if (problem !== undefined) this.text(problem, 'bad');
+    else if (lines === undefined) this.lines.push(lineOf('reading…', 'dim'));
+    else for (const line of lines) for (const part of wrap(line, this.width)) this.lines.push(lineOf(part));
+  }
+}
+
+function describe(entry: Entry, model: Model, page: DetailPage): void {
+  switch (entry.kind) {
+    case 'server':
+      return describeServer(entry.item, model, page);
+    case 'tool':
+      return describeTool(entry.item, page);
+    case 'off-tool':
+      return describeOffTool(entry.item, page);
+    case 'prompt':
+      return describePrompt(entry.item, page);
+    case 'resource':
+      return describeResource(entry.item, page);
+    case 'template':
+      return describeTemplate(entry.item, page);
+    case 'subscription':
+      return describeSubscription(entry.item, model, page);
+  }
+}
+
+type Item<K extends Entry['kind']> = Extract<Entry, { kind: K }>['item'];
+
+function describeServer(server: Item<'server'>, model: Model, page: DetailPage): void {
+  const { id, state, reason, transport, since, restarts, inFlight, waiting, pid, counts } = server;
+  const held = model.serverDetail?.detail;
+  const detail = held?.id === id ? held : undefined;
+  page.fact('server', id, 'bold');
+  page.fact('state', state, TONES[stateTone(state)]);
+  page.fact('reason', reason, state === 'ready' ? 'plain' : 'bad');
+  page.fact('transport', transport);
+  if (since !== undefined) page.fact(state === 'ready' ? 'up for' : 'for', age(since, model.now));
+  page.fact('restarts', count(restarts));
+  page.fact('process', pid);
+  page.fact('calls', `${inFlight} in flight, ${waiting} waiting`);
+  page.fact('tools', offered(counts.tools, counts.disabledTools));
+  page.fact('prompts', count(counts.prompts));
+  if (server.serverInfo) page.fact('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
+  page.fact('protocol', server.protocolVersion);
+  page.fact('defined by', server.origin === 'config' ? 'the configuration' : 'an administrator');
+  if (!detail) return;
+  page.heading('Last words on stderr');
+  if (detail.stderr.length === 0) page.text('none', 'dim');
+  for (const line of detail.stderr) page.text(line);
+  page.heading('Definition');
+  page.json(detail.definition);
+}
+
+const offered = (on: number, off: number): string =>
+  off === 0 ? count(on) : `${count(on)} (${off} switched off)`;
+
+const TONES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
+
+function describeTool({ name, server, own, definition }: Item<'tool'>, page: DetailPage): void {
+  const { inputSchema, outputSchema, description, title, annotations, ...rest } = definition;
+  page.fact('tool', name, 'bold');
+  page.fact('title', title);
+  page.fact('server', server);
+  page.fact('own name', own);
+  page.fact('hints', annotations);
+  if (description !== undefined) page.heading('Description');
+  page.text(description);
+  page.heading('Arguments');
+  page.add(schemaLines(inputSchema, page.width));
+  if (outputSchema !== undefined) {
+    page.heading('Answers with');
+    page.add(schemaLines(outputSchema, page.width));
+  }
+  describeRest(rest, page);
+  page.heading('Schema');
+  page.json(inputSchema ?? {});
+}
+
+function describeOffTool({ own, server, title, description }: OffTool, page: DetailPage): void {
+  page.fact('tool', own, 'bold');
+  page.fact('title', title);
+  page.fact('server', server);
+  page.fact('state', 'switched off: no client sees it', 'busy');
+  if (description !== undefined) page.heading('Description');
+  page.text(description);
+}
+
+function describePrompt({ name, server, own, definition }: Item<'prompt'>, page: DetailPage): void {
+  const { arguments: taken, description, title, ...rest } = definition;
+  page.fact('prompt', name, 'bold');
+  page.fact('title', title);
+  page.fact('server', server);
+  page.fact('own name', own);
+  if (description !== undefined) page.heading('Description');
+  page.text(description);
+  page.heading('Arguments');
+  const known = Array.isArray(taken) ? (taken as Record<string, unknown>[]) : [];
+  if (known.length === 0) page.text('none', 'dim');
+  for (const { name: argument, description: what, required } of known) {
+    page.add([
+      [span(printable(String(argument)), 'accent'), span(required === true ? '  required' : '', 'dim')],
+    ]);
+    page.text(what);
+  }
+  describeRest(rest, page);
+}
+
+function describeResource(resource: Item<'resource'>, page: DetailPage): void {
+  const { uri, original, server, id, subscribers, definition } = resource;
+  const { name, title, description, mimeType, size: bytes, annotations, _meta, ...rest } = definition;
+  page.fact('URI', uri, 'bold');
+  page.fact('original', original);
+  page.fact('server', server);
+  page.fact('name', name);
+  page.fact('title', title);
+  page.fact('type', mimeType);
+  if (typeof bytes === 'number') page.fact('size', `${size(bytes)} (${count(bytes)} bytes)`);
+  if (subscribers !== undefined) page.fact('subscribers', count(subscribers));
+  page.fact('id', id);
+  if (description !== undefined) page.heading('Description');
+  page.text(description);
+  describeRest({ annotations, _meta, ...rest }, page);
+}
+
+function describeTemplate(
+  { uriTemplate, original, server, id, definition }: Item<'template'>,
+  page: DetailPage,
+): void {
+  const { name, title, description, mimeType, annotations, _meta, ...rest } = definition;
+  page.fact('pattern', uriTemplate, 'bold');
+  page.fact('original', original);
+  page.fact('server', server);
+  page.fact('name', name);
+  page.fact('title', title);
+  page.fact('type', mimeType);
+  page.fact('id', id);
+  if (description !== undefined) page.heading('Description');
+  page.text(description);
+  describeRest({ annotations, _meta, ...rest }, page);
+}
+
+function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
+  const { id, client, server, uri, original, since } = item;
+  page.fact('URI', uri, 'bold');
+  page.fact('original', original);
+  page.fact('server', server);
+  page.fact('since', `${since} (${age(since, model.now)} ago)`);
+  page.fact('id', id);
+  page.heading('Client');
+  page.fact('session', client);
+  const session = model.sessions.get(client);
+  if (!session) return;
+  if (session.client) page.fact('program', `${session.client.name} ${session.client.version}`);
+  page.fact('principal', session.principal);
+  page.fact('project', session.project);
+  page.fact('protocol', session.protocolVersion);
+  page.fact('connected', `${age(session.opened, model.now)} ago`);
+}
+
+/** Names that are ours or the server's, which say nothing once they stand above. */
+const SAID = ['uri', 'uriTemplate', 'name'];
+
+/** Whatever else the definition says: nothing is kept back. */
+function describeRest(rest: Readonly<Record<string, unknown>>, page: DetailPage): void {
+  const entries = Object.entries(rest).filter(([name, value]) => value !== undefined && !SAID.includes(name));
+  if (entries.length === 0) return;
+  page.heading('Metadata');
+  page.json(Object.fromEntries(entries));
+}

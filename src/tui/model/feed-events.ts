@@ -1,0 +1,71 @@
+import type { ServerSummary } from '../../admin/server-views.js';
+import type { SessionView } from '../../admin/session-admin.js';
+import { withListsOutdated, withNotice, withServers } from './changes.js';
+import type { ListId } from './entry.js';
+import type { Model } from './model.js';
+import { isLoaded } from './paged-list.js';
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** Lists in which an event of the feed may have changed something. They are asked for again, many events at once. */
+export function listsChangedBy(kind: string, data: Data): readonly ListId[] {
+  if (kind === 'subscription') return ['subscriptions', 'resources'];
+  if (kind !== 'catalog') return [];
+  switch (data['kind']) {
+    case 'tools':
+      return ['tools', 'off-tools', 'servers'];
+    case 'prompts':
+      return ['prompts', 'servers'];
+    default:
+      return ['resources', 'resource-templates', 'servers'];
+  }
+}
+
+/** Events that say themselves what is new. */
+export function withFeedEvent(model: Model, kind: string, data: Data): Model {
+  switch (kind) {
+    case 'server':
+      return withServer(model, data);
+    case 'session':
+      return withSession(model, data);
+    case 'config':
+      return withConfig(model, data);
+    default:
+      return model;
+  }
+}
+
+function withConfig(model: Model, { ok, problem }: Data): Model {
+  if (ok !== false) return model;
+  return withNotice(
+    model,
+    `the configuration was refused: ${typeof problem === 'string' ? problem : ''}`,
+    'bad',
+  );
+}
+
+function withServer(model: Model, data: Data): Model {
+  const id = String(data['id']);
+  const isFresh = model.lists.servers.paged.pages.every((page) => page.isFresh);
+  // What comes before the list itself is in the list.
+  if (!isLoaded(model.lists.servers.paged)) return model;
+  const others = model.servers.filter((server) => server.id !== id);
+  if (data['removed'] === true) return withServers(model, others, isFresh);
+  const server = data as unknown as ServerSummary;
+  const at = model.servers.findIndex((known) => known.id === id);
+  const servers = at === -1 ? [...others, server] : model.servers.with(at, server);
+  const next = withServers(model, servers, isFresh);
+  // What was seen of it from close by is as old as the rest.
+  if (model.serverDetail?.detail.id !== id) return next;
+  return { ...next, serverDetail: { ...model.serverDetail, version: -1 } };
+}
+
+function withSession(model: Model, data: Data): Model {
+  const sessions = new Map(model.sessions);
+  const id = String(data['id']);
+  if (data['closed'] === true) sessions.delete(id);
+  else sessions.set(id, data as unknown as SessionView);
+  const next = { ...model, sessions };
+  // With a session go its subscriptions.
+  return data['closed'] === true ? withListsOutdated(next, ['subscriptions']) : next;
+}

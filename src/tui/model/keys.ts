@@ -1,0 +1,122 @@
+import { withList, withListsOutdated, withNotice } from './changes.js';
+import { commandFor } from './commands.js';
+import { detailLength } from './details.js';
+import { layoutOf } from './layout.js';
+import { moved, movedToEnd } from './list-state.js';
+import { currentList, PANELS, planOf, type Model } from './model.js';
+import { knownLength } from './paged-list.js';
+import { pressedInOverlay } from './overlay-keys.js';
+import { withSearch } from './search.js';
+
+const JUMPS: Readonly<Record<string, (page: number) => number>> = {
+  down: () => 1,
+  j: () => 1,
+  up: () => -1,
+  k: () => -1,
+  pagedown: (page) => page,
+  'ctrl-f': (page) => page,
+  pageup: (page) => -page,
+  'ctrl-b': (page) => -page,
+  'ctrl-d': (page) => Math.ceil(page / 2),
+  'ctrl-u': (page) => -Math.ceil(page / 2),
+  home: () => -Infinity,
+  g: () => -Infinity,
+  end: () => Infinity,
+  G: () => Infinity,
+};
+
+/** What a key does depends on what lies on top: an overlay, the side panel, or the list. */
+export function pressed(model: Model, key: string): Model {
+  if (key === 'ctrl-c') return { ...model, isOver: true };
+  if (model.overlay) return pressedInOverlay(model, model.overlay, key);
+  return everywhere(model, key) ?? pressedInPanel(model, key);
+}
+
+function everywhere(model: Model, key: string): Model | undefined {
+  switch (key) {
+    case 'q':
+      return { ...model, isOver: true };
+    case '?':
+      return { ...model, overlay: { kind: 'help', scroll: 0 } };
+    case 'tab':
+      return turned(model, 1);
+    case 'backtab':
+      return turned(model, -1);
+    case 'R':
+    case 'ctrl-l':
+      return withNotice(
+        withListsOutdated(model, Object.keys(model.lists) as (keyof Model['lists'])[]),
+        'reloading',
+        'plain',
+      );
+    default: {
+      const panel = PANELS[Number(key) - 1];
+      return panel && { ...model, panel: panel.id, details: { ...model.details, hasFocus: false } };
+    }
+  }
+}
+
+function turned(model: Model, by: number): Model {
+  const at = PANELS.findIndex(({ id }) => id === model.panel);
+  const panel = PANELS[(at + by + PANELS.length) % PANELS.length]!;
+  return { ...model, panel: panel.id, details: { ...model.details, hasFocus: false } };
+}
+
+function pressedInPanel(model: Model, key: string): Model {
+  const jump = JUMPS[key];
+  if (jump) return model.details.hasFocus ? scrolledDetails(model, jump) : movedInList(model, jump);
+  switch (key) {
+    case 'enter':
+      return {
+        ...model,
+        details: { ...model.details, isOpen: !model.details.isOpen, hasFocus: false, scroll: 0 },
+      };
+    case 'right':
+    case 'l':
+      return { ...model, details: { ...model.details, isOpen: true, hasFocus: true } };
+    case 'left':
+    case 'h':
+      return { ...model, details: { ...model.details, hasFocus: false } };
+    case 'escape':
+      return stepBack(model);
+    case '/':
+      return { ...model, overlay: { kind: 'search', before: model.panels[model.panel].query } };
+    case 't':
+      return otherSection(model);
+    default:
+      return commandFor(model, key)?.run(model) ?? model;
+  }
+}
+
+function movedInList(model: Model, jump: (page: number) => number): Model {
+  const id = currentList(model);
+  const { mainRows, secondRows } = layoutOf(model);
+  const by = jump(id === planOf(model.panel).main ? mainRows : secondRows);
+  return withList(model, id, (list) => (by === Infinity ? movedToEnd(list) : moved(list, by)));
+}
+
+function scrolledDetails(model: Model, jump: (page: number) => number): Model {
+  const { detailRows } = layoutOf(model);
+  const last = Math.max(0, detailLength(model) - detailRows);
+  const scroll = Math.min(last, Math.max(0, model.details.scroll + jump(detailRows)));
+  return { ...model, details: { ...model.details, scroll } };
+}
+
+/** The last thing that was opened or narrowed down goes first. */
+function stepBack(model: Model): Model {
+  const { details, panel } = model;
+  const { query, server } = model.panels[panel];
+  if (details.hasFocus) return { ...model, details: { ...details, hasFocus: false } };
+  if (details.preview) return { ...model, details: { ...details, preview: undefined, scroll: 0 } };
+  if (details.isOpen) return { ...model, details: { ...details, isOpen: false } };
+  if (query !== '') return withSearch(model, { query: '' });
+  return server === undefined ? model : withSearch(model, { server: undefined });
+}
+
+function otherSection(model: Model): Model {
+  const { second } = planOf(model.panel);
+  const state = model.panels[model.panel];
+  const isEmpty = second === undefined || knownLength(model.lists[second.list].paged) === 0;
+  const section = state.section === 'main' && !isEmpty ? 'second' : 'main';
+  return { ...model, panels: { ...model.panels, [model.panel]: { ...state, section } } };
+}

@@ -1,0 +1,52 @@
+import { knownLength } from './paged-list.js';
+import { currentPanel, planOf, type Model } from './model.js';
+
+/** Smaller than this nothing can be shown that would help anybody. */
+export const SMALLEST = { columns: 60, rows: 16 };
+
+/** Header, tabs, notice and keys. */
+const FRAME_ROWS = 4;
+/** Its title and the names of its columns. */
+const HEAD_ROWS = 2;
+const LEAST_ROWS_OF_SECOND = 2;
+
+export interface Layout {
+  readonly columns: number;
+  /** Of everything. */
+  readonly rows: number;
+  readonly listColumns: number;
+  readonly detailColumns: number;
+  /** Rows of entries, without heads. */
+  readonly mainRows: number;
+  readonly secondRows: number;
+  /** Rows of text in the side panel. */
+  readonly detailRows: number;
+}
+
+export function layoutOf(model: Model): Layout {
+  const { columns, rows } = model.size;
+  const body = rows - FRAME_ROWS;
+  const detailColumns = model.details.isOpen ? Math.min(72, Math.floor(columns * 0.5)) : 0;
+  const { second } = planOf(model.panel);
+  const secondRows = second ? rowsOfSecond(model, body - 2 * HEAD_ROWS) : 0;
+  return {
+    columns,
+    rows,
+    listColumns: columns - detailColumns,
+    detailColumns,
+    mainRows: Math.max(1, body - HEAD_ROWS - (second ? secondRows + 1 : 0)),
+    secondRows,
+    detailRows: Math.max(1, body - 1),
+  };
+}
+
+/** The second list takes what it needs up to a third, and half when somebody is in it. */
+function rowsOfSecond(model: Model, room: number): number {
+  const { second } = planOf(model.panel);
+  const length = second ? knownLength(model.lists[second.list].paged) : 0;
+  const most = Math.floor(room / (currentPanel(model).section === 'second' ? 2 : 3));
+  return Math.max(1, Math.min(Math.max(length, 1), Math.max(LEAST_ROWS_OF_SECOND, most)));
+}
+
+/** Within its box. */
+export const helpRows = ({ size }: Model): number => size.rows - FRAME_ROWS - 2;

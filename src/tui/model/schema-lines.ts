@@ -1,0 +1,49 @@
+import { printable, printableLines } from '../../client/printable.js';
+import { wrap } from '../../client/text-width.js';
+import { lineOf, span, type TextLine } from './text-line.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const MOST_PROPERTIES = 200;
+
+/** The properties of a JSON Schema as people read them: name, type, whether it is needed, and what it is. */
+export function schemaLines(schema: unknown, width: number): TextLine[] {
+  const properties =
+    isObject(schema) && isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+  if (properties.length === 0) return [lineOf('none', 'dim')];
+  const required = isObject(schema) && Array.isArray(schema['required']) ? schema['required'] : [];
+  return properties
+    .slice(0, MOST_PROPERTIES)
+    .flatMap(([name, property]) => [
+      [
+        span(printable(name), 'accent'),
+        span(`  ${printable(typeOf(property))}`),
+        span(required.includes(name) ? '  required' : '', 'dim'),
+      ],
+      ...descriptionOf(property, width),
+    ]);
+}
+
+function typeOf(property: unknown): string {
+  if (!isObject(property)) return 'any';
+  if (Array.isArray(property['enum']))
+    return property['enum'].map((value) => JSON.stringify(value)).join(' | ');
+  const { type, items, anyOf, oneOf } = property;
+  const choices = [anyOf, oneOf].find(Array.isArray);
+  if (choices) return choices.map(typeOf).join(' | ');
+  if (type === 'array') return `${typeOf(items)}[]`;
+  return Array.isArray(type) ? type.join(' | ') : typeof type === 'string' ? type : 'any';
+}
+
+function descriptionOf(property: unknown, width: number): TextLine[] {
+  const { description, default: fallback } = isObject(property) ? property : {};
+  const said = typeof description === 'string' ? description : '';
+  const also = fallback === undefined ? '' : `${said === '' ? '' : ' '}(default ${JSON.stringify(fallback)})`;
+  if (said + also === '') return [];
+  return printableLines(said + also).flatMap((line) =>
+    wrap(line, width - 2).map((part): TextLine => [span('  '), span(part, 'dim')]),
+  );
+}
+
+const isObject = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,164 @@
+import { holdingWhole, withList, withListsOutdated, withNotice, withServers, withTotal } from './changes.js';
+import { offToolEntry, type ListId } from './entry.js';
+import type { Event } from './event.js';
+import { withFeedEvent } from './feed-events.js';
+import { matches } from './highlight.js';
+import { pressed } from './keys.js';
+import { layoutOf } from './layout.js';
+import { holding, scrolled, stale } from './list-state.js';
+import { currentEntry, planOf, type Model } from './model.js';
+import { isLoaded, knownLength, withPage } from './paged-list.js';
+
+/** What is on the screen after something happened. Nothing here does anything: see requestsFor. */
+export function update(model: Model, event: Event): Model {
+  const next = inView(happened(model, event));
+  const isOther = model.panel !== next.panel || currentEntry(model)?.key !== currentEntry(next)?.key;
+  return isOther ? { ...next, details: { ...next.details, scroll: 0, preview: undefined } } : next;
+}
+
+type Answered = Extract<
+  Event,
+  { type: 'servers' | 'page' | 'off-tools' | 'server' | 'sessions' | 'total' | 'preview' }
+>;
+type Failed = Extract<Event, { type: 'failed' }>;
+
+function happened(model: Model, event: Event): Model {
+  switch (event.type) {
+    case 'key':
+      return pressed(model, event.key);
+    case 'resized':
+      return { ...model, size: { columns: event.columns, rows: event.rows } };
+    case 'tick':
+      return ticked(model, event.now);
+    case 'connected':
+      return reconnected(model);
+    case 'lost':
+      return { ...model, connection: { state: 'lost', problem: event.problem, retryAt: event.retryAt } };
+    case 'feed':
+      return withFeedEvent(model, event.kind, event.data);
+    case 'lists-changed':
+      return withListsOutdated(model, event.lists);
+    case 'done':
+      return withNotice({ ...model, deed: undefined }, event.text, 'good');
+    case 'failed':
+      return failed(model, event);
+    default:
+      return answered(model, event);
+  }
+}
+
+function answered(model: Model, event: Answered): Model {
+  switch (event.type) {
+    case 'servers':
+      return withServers(model, event.servers, model.lists.servers.version === event.version);
+    case 'page':
+      return withAnswer(model, event);
+    case 'off-tools':
+      return withOffTools(model, event);
+    case 'server':
+      return { ...model, serverDetail: { detail: event.detail, version: event.version } };
+    case 'sessions':
+      return {
+        ...model,
+        sessions: new Map(event.sessions.map((session) => [session.id, session])),
+        sessionsVersion: { ...model.sessionsVersion, held: event.version },
+      };
+    case 'total':
+      return withTotal(model, event.list, event.total, event.version);
+    default:
+      return withPreview(model, event.uri, { lines: event.lines });
+  }
+}
+
+function ticked(model: Model, now: number): Model {
+  const isRead = model.notice !== undefined && model.notice.until <= now;
+  return { ...model, now, ...(isRead ? { notice: undefined } : {}) };
+}
+
+/** Whatever happened in between was missed: everything is asked for anew. */
+function reconnected(model: Model): Model {
+  const lists = Object.entries(model.lists).map(([id, list]) => [id, stale(list)]);
+  return {
+    ...model,
+    connection: { state: 'live' },
+    lists: Object.fromEntries(lists) as Model['lists'],
+    sessionsVersion: { ...model.sessionsVersion, wanted: model.sessionsVersion.wanted + 1 },
+  };
+}
+
+function withAnswer(model: Model, { request, answer }: Extract<Event, { type: 'page' }>): Model {
+  const { list: id, wanted, generation, version } = request;
+  const next = withList(model, id, (list) => {
+    // A page that would lie behind one that meanwhile became the last is of no use.
+    if (list.generation !== generation || wanted.index > list.paged.pages.length) return list;
+    return holding(list, withPage(list.paged, wanted, answer, list.version === version));
+  });
+  const isWhole = request.query === '' && request.server === undefined;
+  return isWhole && answer.total !== undefined ? withTotal(next, id, answer.total, version) : next;
+}
+
+function withOffTools(model: Model, { request, tools }: Extract<Event, { type: 'off-tools' }>): Model {
+  const { query } = model.panels.tools;
+  return withList(model, 'off-tools', (list) => {
+    if (list.generation !== request.generation) return list;
+    const found = tools.filter(({ own, title = '', description = '' }) =>
+      matches([own, title, description], query),
+    );
+    return holdingWhole(list, found.map(offToolEntry), list.version === request.version);
+  });
+}
+
+function failed(model: Model, { request, problem }: Failed): Model {
+  switch (request.kind) {
+    case 'deed':
+      return withNotice({ ...model, deed: undefined }, problem, 'bad');
+    case 'preview':
+      return withPreview(model, request.uri, { problem });
+    case 'servers':
+      return withList(model, 'servers', (list) => ({ ...list, problem }));
+    case 'off-tools':
+      return withList(model, 'off-tools', (list) => ({ ...list, problem }));
+    case 'page':
+      return withList(model, request.list, (list) =>
+        list.generation === request.generation ? { ...list, problem } : list,
+      );
+    case 'total':
+      // Not asked again before something changes. What is not known is not shown.
+      return withTotal(model, request.list, model.totals[request.list]?.total ?? -1, request.version);
+    case 'sessions':
+      return { ...model, sessionsVersion: { ...model.sessionsVersion, held: request.version } };
+    default:
+      // A server that is looked at. It may be gone; the feed says so too.
+      return withNotice(
+        { ...model, details: { ...model.details, isOpen: false, hasFocus: false } },
+        problem,
+        'bad',
+      );
+  }
+}
+
+function withPreview(
+  model: Model,
+  uri: string,
+  found: { lines?: readonly string[]; problem?: string },
+): Model {
+  const { preview } = model.details;
+  if (preview?.uri !== uri) return model;
+  return { ...model, details: { ...model.details, preview: { ...preview, ...found } } };
+}
+
+/** However big the screen is now, what is selected is on it; and nobody stays in a section with nothing in it. */
+function inView(given: Model): Model {
+  const plan = planOf(given.panel);
+  const model = plan.second ? leavingEmpty(given, plan.second.list) : given;
+  const { mainRows, secondRows } = layoutOf(model);
+  const next = withList(model, plan.main, (list) => scrolled(list, mainRows));
+  return plan.second ? withList(next, plan.second.list, (list) => scrolled(list, secondRows)) : next;
+}
+
+function leavingEmpty(model: Model, list: ListId): Model {
+  const { paged } = model.lists[list];
+  const state = model.panels[model.panel];
+  if (state.section === 'main' || !isLoaded(paged) || knownLength(paged) > 0) return model;
+  return { ...model, panels: { ...model.panels, [model.panel]: { ...state, section: 'main' } } };
+}

@@ -1,0 +1,90 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { Box, Text, useApp, useInput, useStdout, type Key } from 'ink';
+import { layoutOf, SMALLEST, type Layout } from '../model/layout.js';
+import { planOf, type Model } from '../model/model.js';
+import type { TuiSession } from '../tui-session.js';
+import { DetailsPane } from './details-pane.js';
+import { Dialog } from './dialogs.js';
+import { Header, KeyLine, NoticeLine, Tabs } from './frame.js';
+import { keysIn } from './key-names.js';
+import { ListView } from './list-view.js';
+
+/** The whole screen of one session. */
+export function App({ session }: { readonly session: TuiSession }) {
+  const model = useSyncExternalStore(session.subscribe, session.snapshot);
+  const { exit } = useApp();
+  const { stdout } = useStdout();
+  useInput((input: string, key: Key) => {
+    for (const name of keysIn(input, key)) session.dispatch({ type: 'key', key: name });
+  });
+  useEffect(() => {
+    const resized = (): void =>
+      session.dispatch({ type: 'resized', columns: stdout.columns, rows: stdout.rows });
+    stdout.on('resize', resized);
+    return () => {
+      stdout.off('resize', resized);
+    };
+  }, [session, stdout]);
+  useEffect(() => {
+    if (model.isOver) exit();
+  }, [model.isOver, exit]);
+  return <Screen model={model} />;
+}
+
+export function Screen({ model }: { readonly model: Model }) {
+  const { columns, rows } = model.size;
+  if (columns < SMALLEST.columns || rows < SMALLEST.rows)
+    return (
+      <Text wrap="truncate">
+        {`${columns}x${rows} is too small; ${SMALLEST.columns}x${SMALLEST.rows} will do. q quits.`}
+      </Text>
+    );
+  const layout = layoutOf(model);
+  return (
+    <Box flexDirection="column" width={columns} height={layout.rows}>
+      <Header model={model} width={columns} />
+      <Tabs model={model} width={columns} />
+      <Body model={model} layout={layout} />
+      <NoticeLine model={model} width={columns} />
+      <KeyLine model={model} width={columns} />
+    </Box>
+  );
+}
+
+function Body({ model, layout }: { readonly model: Model; readonly layout: Layout }) {
+  const { overlay, details } = model;
+  if (overlay && overlay.kind !== 'search')
+    return <Dialog model={model} width={layout.columns} height={layout.rows - 4} />;
+  const plan = planOf(model.panel);
+  const { section } = model.panels[model.panel];
+  const inList = !details.hasFocus;
+  return (
+    <Box>
+      <Box flexDirection="column" width={layout.listColumns}>
+        <ListView
+          model={model}
+          list={plan.main}
+          title={plan.title}
+          width={layout.listColumns}
+          height={layout.mainRows}
+          isCurrent={section === 'main'}
+          hasFocus={inList && section === 'main'}
+          hasHead
+        />
+        {plan.second && (
+          <ListView
+            model={model}
+            list={plan.second.list}
+            title={plan.second.title}
+            width={layout.listColumns}
+            height={layout.secondRows}
+            isCurrent={section === 'second'}
+            hasFocus={inList && section === 'second'}
+            hasHead={false}
+          />
+        )}
+      </Box>
+      {details.isOpen && <DetailsPane model={model} />}
+    </Box>
+  );
+}

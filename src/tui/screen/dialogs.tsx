@@ -1,0 +1,120 @@
+import { Box } from 'ink';
+import { printable } from '../../client/printable.js';
+import { cut, widthOf, wrap } from '../../client/text-width.js';
+import { HELP_LINES } from '../model/help.js';
+import type { Model, Overlay } from '../model/model.js';
+import { lineOf, span, type Look, type TextLine } from '../model/text-line.js';
+import { Line } from './line.js';
+
+interface Props {
+  readonly model: Model;
+  readonly width: number;
+  readonly height: number;
+}
+
+const WIDEST = 76;
+
+/** What lies over the panel: help, a question, or a choice. It takes the panel's place. */
+export function Dialog({ model, width, height }: Props) {
+  const { overlay } = model;
+  const inner = Math.min(WIDEST, width - 6);
+  const lines = overlay ? linesOf(overlay, model, inner, height - 2) : [];
+  const title = overlay ? TITLES[overlay.kind] : '';
+  const look: Look = overlay?.kind === 'confirm' ? 'busy' : 'accent';
+  const left = ' '.repeat(Math.max(0, Math.floor((width - inner - 4) / 2)));
+  const above = Math.max(0, Math.floor((height - lines.length - 2) / 2));
+  const below = Math.max(0, height - lines.length - 2 - above);
+  const top = `┌─ ${title} ${'─'.repeat(Math.max(0, inner - title.length - 2))}─┐`;
+  return (
+    <Box flexDirection="column" width={width}>
+      <Blank rows={above} width={width} name="above" />
+      <Line line={[span(left), span(top, look)]} width={width} />
+      {lines.map((line, at) => (
+        <Line key={at} line={boxed(line, left, inner, look)} width={width} />
+      ))}
+      <Line line={[span(left), span(`└${bottom(overlay, lines.length, inner + 2)}┘`, look)]} width={width} />
+      <Blank rows={below} width={width} name="below" />
+    </Box>
+  );
+}
+
+function Blank({
+  rows,
+  width,
+  name,
+}: {
+  readonly rows: number;
+  readonly width: number;
+  readonly name: string;
+}) {
+  return Array.from({ length: rows }, (_, at) => <Line key={`${name} ${at}`} line={[]} width={width} />);
+}
+
+function boxed(line: TextLine, left: string, inner: number, look: Look): TextLine {
+  const used = line.reduce((sum, { text }) => sum + widthOf(text), 0);
+  return [
+    span(left),
+    span('│ ', look),
+    ...line,
+    span(' '.repeat(Math.max(0, inner - used))),
+    span(' │', look),
+  ];
+}
+
+/** The lower edge, which says so when there is more below it. */
+function bottom(overlay: Overlay | undefined, shown: number, width: number): string {
+  const isMore = overlay?.kind === 'help' && overlay.scroll + shown < HELP_LINES.length;
+  return isMore ? ` ↓ more `.padStart(width - 1, '─').padEnd(width, '─') : '─'.repeat(width);
+}
+
+const TITLES: Readonly<Record<Overlay['kind'], string>> = {
+  help: 'Keys',
+  confirm: 'Are you sure?',
+  servers: 'Show only',
+  search: '',
+};
+
+function linesOf(overlay: Overlay, model: Model, width: number, room: number): readonly TextLine[] {
+  switch (overlay.kind) {
+    case 'help':
+      return helpLines(overlay.scroll, width, room);
+    case 'confirm':
+      return [
+        ...wrap(overlay.question, width).map((text) => lineOf(text, 'bold')),
+        [],
+        ...wrap(overlay.effect, width).map((text) => lineOf(text)),
+        [],
+        [span('y', 'accent'), span(' yes    '), span('n', 'accent'), span(' no')],
+      ];
+    case 'servers':
+      return serverLines(overlay, model, width, room);
+    default:
+      return [];
+  }
+}
+
+const helpLines = (scroll: number, width: number, room: number): readonly TextLine[] =>
+  HELP_LINES.slice(scroll, scroll + room).map(({ title, keys = '', what = '' }) =>
+    title === undefined
+      ? [span(keys, 'accent'), span(cut(what, Math.max(0, width - widthOf(keys))))]
+      : lineOf(title, 'bold'),
+  );
+
+function serverLines(
+  { options, selected }: Extract<Overlay, { kind: 'servers' }>,
+  { servers }: Model,
+  width: number,
+  room: number,
+): readonly TextLine[] {
+  const top = Math.max(0, Math.min(selected - Math.floor(room / 2), options.length - room));
+  return options.slice(top, top + room).map((id, at) => {
+    const isSelected = top + at === selected;
+    const state = id === undefined ? '' : (servers.find((server) => server.id === id)?.state ?? '');
+    const name = id === undefined ? 'every server' : printable(id);
+    return [
+      span(isSelected ? '▶ ' : '  ', 'accent'),
+      span(cut(name, width - 16), isSelected ? 'bold' : 'plain'),
+      span(state === 'ready' || state === '' ? '' : `  ${state}`, 'dim'),
+    ];
+  });
+}

@@ -1,0 +1,172 @@
+import { printable } from '../../client/printable.js';
+import { cut, cutMiddle, widthOf } from '../../client/text-width.js';
+import { commandsFor } from '../model/commands.js';
+import { currentEntry, PANELS, planOf, type Model, type PanelId } from '../model/model.js';
+import { span, type Span, type TextLine } from '../model/text-line.js';
+import { VERSION } from '../../version.js';
+import { Line } from './line.js';
+
+interface Props {
+  readonly model: Model;
+  readonly width: number;
+}
+
+/** Which gateway this is, and whether we hear from it. */
+export function Header({ model, width }: Props) {
+  const state = connection(model);
+  const name = ' Gatehouse ';
+  const room = width - name.length - VERSION.length - widthOf(state.text) - 4;
+  const where = cutMiddle(printable(model.gateway), Math.max(0, room));
+  const gap = ' '.repeat(
+    Math.max(1, width - name.length - VERSION.length - widthOf(where) - widthOf(state.text) - 3),
+  );
+  const line = [span(name, 'bold'), span(`${VERSION}  `, 'dim'), span(where, 'accent'), span(gap), state];
+  return <Line line={line} width={width} />;
+}
+
+function connection({ connection: { state } }: Model): Span {
+  if (state === 'live') return span('● live', 'good');
+  return state === 'lost' ? span('✖ lost', 'bad') : span('○ connecting', 'busy');
+}
+
+/** The panels, with how much is in each. */
+export function Tabs({ model, width }: Props) {
+  const isNarrow = width < 90;
+  const line = PANELS.flatMap(({ id, title }, at): TextLine => {
+    const total = totalOf(model, id);
+    const label = ` ${at + 1} ${title}${total === undefined ? '' : ` ${compact(total)}`} `;
+    const shown =
+      id === model.panel
+        ? [span('[', 'accent'), span(label.trim(), 'bold'), span(']', 'accent')]
+        : [span(label, 'dim')];
+    return at === 0 ? [span(isNarrow ? '' : ' '), ...shown] : [span(isNarrow ? '' : '  '), ...shown];
+  });
+  return <Line line={line} width={width} />;
+}
+
+function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | undefined {
+  const sum = (counted: 'tools' | 'prompts'): number =>
+    servers.reduce((total, { counts }) => total + counts[counted], 0);
+  const isKnown = lists.servers.paged.pages.length > 0;
+  if (panel === 'servers') return isKnown ? servers.length : undefined;
+  if (panel === 'tools' || panel === 'prompts') return isKnown ? sum(panel) : undefined;
+  const total = totals[panel]?.total ?? -1;
+  return total < 0 ? undefined : total;
+}
+
+/** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab. */
+export function compact(number: number): string {
+  if (number < 1000) return String(number);
+  const [value, unit] = number < 999_500 ? [number / 1000, 'k'] : [number / 1_000_000, 'M'];
+  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
+}
+
+/** What whoever looks should know: what was done, what failed, or that the screen is old. */
+export function NoticeLine({ model, width }: Props) {
+  return <Line line={noticeOf(model, width)} width={width} />;
+}
+
+function noticeOf(model: Model, width: number): TextLine {
+  const { overlay, connection: link, notice, deed, now, panels, panel } = model;
+  if (overlay?.kind === 'search') {
+    const query = printable(panels[panel].query);
+    return [span(' /', 'accent'), span(query.slice(-Math.max(10, width - 30)), 'bold'), span('█', 'accent')];
+  }
+  if (link.state === 'lost') {
+    const seconds = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
+    const again = seconds === 0 ? 'trying again' : `again in ${seconds}s`;
+    return [
+      span(
+        cut(` Connection lost: ${printable(link.problem)}; ${again}. What you see may be old.`, width),
+        'bad',
+      ),
+    ];
+  }
+  if (deed) return [span(cut(` ${doing(deed)}…`, width), 'busy')];
+  if (notice) return [span(cut(` ${printable(notice.text)}`, width), notice.tone)];
+  return troubleOf(model, width);
+}
+
+/** Why the selected server is not ready: the list has seldom room for it. */
+function troubleOf(model: Model, width: number): TextLine {
+  if (model.details.isOpen) return [];
+  const entry = currentEntry(model);
+  if (entry?.kind !== 'server' || entry.item.state === 'ready' || entry.item.reason === undefined) return [];
+  return [span(cut(` ${printable(`${entry.item.id}: ${entry.item.reason}`)}`, width), 'dim')];
+}
+
+function doing(deed: NonNullable<Model['deed']>): string {
+  if (deed.kind === 'end-subscription') return 'ending the subscription';
+  const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[deed.action];
+  return `${verb} ${printable(deed.kind === 'tool' ? deed.tool : deed.server)}`;
+}
+
+/** The keys that do something right now; where there is no room for all, those that lead to the others stay. */
+export function KeyLine({ model, width }: Props) {
+  const { keys, always } = keysFor(model);
+  let room = width - always.reduce((sum, each) => sum + lengthOf(each), 0);
+  const fitting = keys.filter((each) => (room -= lengthOf(each)) >= 0);
+  const line = [...fitting, ...always].flatMap(([key, label]) => [
+    span(` ${key}`, 'accent'),
+    span(` ${label} `, 'dim'),
+  ]);
+  return <Line line={line} width={width} />;
+}
+
+type KeyLabel = readonly [string, string];
+
+const lengthOf = ([key, label]: KeyLabel): number => widthOf(key) + widthOf(label) + 3;
+
+const ALWAYS: readonly KeyLabel[] = [
+  ['?', 'help'],
+  ['q', 'quit'],
+];
+const IN_SEARCH: readonly KeyLabel[] = [
+  ['Enter', 'keep'],
+  ['Esc', 'drop'],
+  ['^U', 'clear'],
+];
+const IN_QUESTION: readonly KeyLabel[] = [
+  ['y', 'yes'],
+  ['n', 'no'],
+];
+const IN_CHOICE: readonly KeyLabel[] = [
+  ['↑↓', 'move'],
+  ['Enter', 'choose'],
+  ['Esc', 'cancel'],
+];
+const IN_DETAILS: readonly KeyLabel[] = [
+  ['↑↓', 'scroll'],
+  ['←', 'to the list'],
+];
+
+function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly KeyLabel[] } {
+  const { overlay, details } = model;
+  switch (overlay?.kind) {
+    case 'search':
+      return { keys: IN_SEARCH, always: [] };
+    case 'confirm':
+      return { keys: IN_QUESTION, always: [] };
+    case 'servers':
+      return { keys: IN_CHOICE, always: [] };
+    case 'help':
+      return { keys: [['Esc', 'close']], always: [] };
+    default:
+      return { keys: details.hasFocus ? IN_DETAILS : panelKeys(model), always: ALWAYS };
+  }
+}
+
+function panelKeys(model: Model): readonly KeyLabel[] {
+  const { details, panel, panels } = model;
+  const { second } = planOf(panel);
+  const section = panels[panel].section === 'second' ? 'back up' : second?.title.toLowerCase();
+  return [
+    ['Enter', details.isOpen ? 'close' : 'details'],
+    ...commandsFor(model).map(({ key, label }): KeyLabel => [key, label]),
+    ['/', 'search'],
+    ...(section === undefined ? [] : [['t', section] as const]),
+    ...(details.isOpen ? [['→', 'scroll'] as const] : []),
+    ['Tab', 'panel'],
+    ['↑↓', 'move'],
+  ];
+}

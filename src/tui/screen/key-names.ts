@@ -1,0 +1,37 @@
+import type { Key } from 'ink';
+
+const NAMES = [
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'pageup'],
+  ['pageDown', 'pagedown'],
+  ['home', 'home'],
+  ['end', 'end'],
+  ['return', 'enter'],
+  ['escape', 'escape'],
+  ['backspace', 'backspace'],
+  // What most keyboards send for backspace.
+  ['delete', 'backspace'],
+] as const;
+
+/** The keys in one piece of input: whoever types fast, or pastes, presses several at once. */
+export function keysIn(input: string, key: Key): readonly string[] {
+  if (key.tab) return [key.shift ? 'backtab' : 'tab'];
+  const named = NAMES.find(([flag]) => key[flag]);
+  if (named) return [named[1]];
+  if (key.ctrl) return [`ctrl-${input}`];
+  // With Alt held, a letter means nothing here.
+  if (key.meta) return [];
+  return Array.from(input, (letter) => CONTROLS[letter] ?? letter);
+}
+
+const CONTROLS: Readonly<Record<string, string>> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\t': 'tab',
+  '\b': 'backspace',
+  '\x7f': 'backspace',
+  '\x1b': 'escape',
+};

@@ -1,0 +1,115 @@
+import { Box } from 'ink';
+import { printable } from '../../client/printable.js';
+import { cut, widthOf } from '../../client/text-width.js';
+import { count } from '../../client/words.js';
+import { columnsOf, entryLine, headLine } from '../model/columns.js';
+import type { ListId } from '../model/entry.js';
+import { planOf, type Model } from '../model/model.js';
+import { isLoaded, knownLength, lengthOf, rowAt } from '../model/paged-list.js';
+import { lineOf, span, type TextLine } from '../model/text-line.js';
+import { Line } from './line.js';
+
+interface Props {
+  readonly model: Model;
+  readonly list: ListId;
+  readonly title: string;
+  readonly width: number;
+  /** Of the entries. */
+  readonly height: number;
+  /** Whether its selected row is the one that counts. */
+  readonly isCurrent: boolean;
+  /** Whether the keys move in it. */
+  readonly hasFocus: boolean;
+  /** The names of the columns cost a row, which a list below another has not. */
+  readonly hasHead: boolean;
+}
+
+/** For the mark of the selected row. */
+const MARGIN = 2;
+
+/** A list as far as it is in view. */
+export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHead }: Props) {
+  const state = model.lists[list];
+  const { query } = model.panels[model.panel];
+  const placed = columnsOf(list, width - MARGIN);
+  const rows = Array.from({ length: height }, (_, at) => state.top + at);
+  const known = knownLength(state.paged);
+  return (
+    <Box flexDirection="column" width={width}>
+      <Line line={titleLine(model, list, title, width, hasFocus)} width={width} />
+      {hasHead && <Line line={[span('  '), span(headLine(placed), 'dim')]} width={width} />}
+      {rows.map((index) => {
+        const isSelected = index === state.selected && known > 0 && isCurrent;
+        const entry = rowAt(state.paged, index);
+        const mark = span(isSelected ? '▶ ' : '  ', 'accent');
+        const line = entry ? entryLine(entry, placed, query, model) : lineAt(model, list, index, known);
+        return <Line key={index} line={[mark, ...line]} width={width} isInverse={isSelected && hasFocus} />;
+      })}
+    </Box>
+  );
+}
+
+function titleLine(model: Model, list: ListId, title: string, width: number, hasFocus: boolean): TextLine {
+  const state = model.panels[model.panel];
+  const isMain = planOf(model.panel).main === list;
+  const filters = isMain
+    ? [
+        ...(state.server === undefined ? [] : [` server: ${printable(state.server)} `]),
+        ...(state.query === '' ? [] : [` search: ${printable(state.query)} `]),
+      ]
+    : [];
+  const where = placeIn(model, list);
+  const name = ` ${title} `;
+  const narrowed = cut(filters.join('─'), Math.max(0, width - widthOf(name) - widthOf(where) - 4));
+  const rule = '─'.repeat(
+    Math.max(0, width - widthOf(name) - widthOf(narrowed) - widthOf(where) - 2 - (narrowed === '' ? 0 : 1)),
+  );
+  const look = hasFocus ? 'accent' : 'dim';
+  return [
+    span('─', look),
+    span(name, hasFocus ? 'bold' : 'plain'),
+    span(narrowed === '' ? '' : '─', look),
+    span(narrowed, 'busy'),
+    span(rule, look),
+    span(where, 'plain'),
+    span('─', look),
+  ];
+}
+
+/** `3 of 107`, with what is still on its way. */
+function placeIn(model: Model, list: ListId): string {
+  const { paged, selected, toEnd } = model.lists[list];
+  const { rows, isLeast } = lengthOf(paged);
+  if (!isLoaded(paged) || rows === 0) return '';
+  const of = `${count(rows)}${isLeast ? '+' : ''}`;
+  if (toEnd) return ` on the way to the end: ${count(knownLength(paged))} of ${of} `;
+  return ` ${count(selected + 1)} of ${of} `;
+}
+
+/** In the place of a row that is not there. */
+function lineAt(model: Model, list: ListId, index: number, known: number): TextLine {
+  const { paged, problem } = model.lists[list];
+  if (problem !== undefined && index === known)
+    return lineOf(`cannot be read: ${problem}; R tries again`, 'bad');
+  if (index < known) return lineOf('…', 'dim');
+  if (index > known || index > 0) return [];
+  if (!isLoaded(paged)) return lineOf(model.connection.state === 'live' ? 'loading…' : 'not loaded', 'dim');
+  return lineOf(nothingIn(model, list), 'dim');
+}
+
+function nothingIn({ panel, panels }: Model, list: ListId): string {
+  const { query, server } = panels[panel];
+  const what = NOTHING[list];
+  const ofServer = server === undefined ? '' : ` of ${printable(server)}`;
+  return query === '' ? `${what}${ofServer}` : `${what}${ofServer} match ${printable(query)}`;
+}
+
+const NOTHING: Readonly<Record<ListId, string>> = {
+  servers: 'no servers',
+  tools: 'no tools',
+  'off-tools': 'none',
+  prompts: 'no prompts',
+  resources: 'no resources',
+  'resource-templates': 'no templates',
+  subscriptions: 'no subscriptions',
+};

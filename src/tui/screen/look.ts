@@ -1,0 +1,28 @@
+import type { TextProps } from 'ink';
+import type { Look } from '../model/text-line.js';
+
+type Style = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'underline'>;
+
+const COLOURED: Readonly<Record<Look, Style>> = {
+  plain: {},
+  dim: { dimColor: true },
+  bold: { bold: true },
+  accent: { color: 'cyan' },
+  good: { color: 'green' },
+  busy: { color: 'yellow' },
+  bad: { color: 'red' },
+  match: { color: 'yellow', bold: true, underline: true },
+};
+
+/** Weight and lines instead of colours, for those who asked to be spared (no-color.org). */
+const COLOURLESS: Readonly<Record<Look, Style>> = {
+  ...COLOURED,
+  accent: { bold: true },
+  good: {},
+  busy: { bold: true },
+  bad: { bold: true },
+  match: { bold: true, underline: true },
+};
+
+export const styleOf = (look: Look, env = process.env): Style =>
+  (env['NO_COLOR'] ? COLOURLESS : COLOURED)[look];

@@ -1,0 +1,208 @@
+import { describe, expect, it } from '@jest/globals';
+import { render } from 'ink-testing-library';
+import { onCleanup } from '../../../test/kit/cleanup.js';
+import { FakeAdminApi } from '../../../test/kit/tui-gateway.js';
+import {
+  ModelStage,
+  NOW,
+  resource,
+  server,
+  subscription,
+  template,
+  tool,
+  type Gateway,
+} from '../../../test/kit/tui-model.js';
+import { until } from '../../../test/kit/until.js';
+import { widthOf } from '../../client/text-width.js';
+import type { Model } from '../model/model.js';
+import { TuiSession } from '../tui-session.js';
+import { App, Screen } from './app.js';
+import { compact } from './frame.js';
+
+const HOSTILE = '\x1b[2J\x1b]0;owned\x07\u202egnp.exe\nsecond line';
+
+const house: Gateway = {
+  servers: [
+    server('files'),
+    server('broken', { state: 'retrying', reason: 'cannot start "x"', transport: 'http' }),
+  ],
+  resources: [
+    resource('app.log', { subscribers: 3 }),
+    resource('notes.txt'),
+    resource(HOSTILE, {
+      definition: { name: HOSTILE, title: HOSTILE, description: HOSTILE, mimeType: HOSTILE },
+    }),
+  ],
+  templates: [template('file:///{path}', 'any file there is')],
+  tools: [tool('read', 'reads'), tool('write', HOSTILE)],
+  subscriptions: [subscription('app.log')],
+};
+
+function frameOf(model: Model): string {
+  const { lastFrame, unmount } = render(<Screen model={model} />);
+  const frame = lastFrame()!;
+  unmount();
+  return frame;
+}
+
+const screenOf = (stage: ModelStage): string => frameOf(stage.model);
+
+describe('the screen', () => {
+  const ways: [string, string[]][] = [
+    ['servers', []],
+    ['details of a server', ['j', 'enter']],
+    ['a question', ['d']],
+    ['help', ['?']],
+    ['tools', ['2', 'enter']],
+    ['prompts', ['3']],
+    ['resources', ['4']],
+    ['details of a resource', ['4', 'enter']],
+    ['details of a hostile resource', ['4', 'g', 'enter', 'right', 'G']],
+    ['a preview', ['4', 'p']],
+    ['templates', ['4', 't', 'enter']],
+    ['a choice of servers', ['4', 'f']],
+    ['a search', ['4', '/', 'l', 'o', 'g']],
+    ['subscriptions', ['5', 'enter']],
+  ];
+
+  it.each(ways)('fits a terminal of any size and obeys no name: %s', (_what, keys) => {
+    for (const [columns, rows] of [
+      [60, 16],
+      [80, 24],
+    ] as const) {
+      const lines = screenOf(new ModelStage(house, { columns, rows }).press(...keys)).split('\n');
+      expect(lines).toHaveLength(rows);
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+      // oxlint-disable-next-line no-control-regex -- these are what it is about
+      expect(lines.join('')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
+    }
+  });
+
+  it('lists resources with URI, name, type and size, and templates below with pattern and description', () => {
+    const lines = screenOf(new ModelStage(house).press('4')).split('\n');
+    expect(lines[2]).toMatch(/^─ Resources ─+ 1 of 3 ─$/);
+    expect(lines[3]).toMatch(/^ {2}URI +NAME +TYPE +SIZE$/);
+    const line = lines.find((text) => text.includes('app.log'));
+    expect(line).toMatch(/resource:\/\/files\/file:\/\/\/app\.log +app\.log +text\/plain +1\.2 kB$/);
+    expect(lines.join('\n')).toMatch(
+      /─ Templates ─[\s\S]*resource:\/\/files\/file:\/\/\/\{path\} +any file there is/,
+    );
+  });
+
+  it('shows what a hostile name is made of', () => {
+    expect(screenOf(new ModelStage(house).press('4', 'enter'))).toContain('\\x1b[2J\\x1b]0;owned');
+  });
+
+  it('says everything about a resource at the side', () => {
+    const frame = screenOf(new ModelStage(house, { columns: 99, rows: 40 }).press('4', 'j', 'enter'));
+    for (const fact of [
+      'file:///app.log',
+      'files',
+      'text/plain',
+      '1.2 kB (1,234 bytes)',
+      'subscribers 3',
+      'files_file___app.log',
+    ])
+      expect(frame).toContain(fact);
+  });
+
+  it('has something to say where there is nothing', () => {
+    const empty = new ModelStage({ servers: [server('files')] });
+    expect(screenOf(empty.press('4'))).toContain('no resources');
+    expect(screenOf(empty.press('/', 'x', 'y'))).toContain('no resources match xy');
+    expect(screenOf(empty.press('escape', 'f', 'j', 'enter'))).toContain('no resources of files');
+    expect(screenOf(empty.press('5'))).toContain('no subscriptions');
+  });
+
+  it('says that the connection is lost, and that the screen may be old', () => {
+    const stage = new ModelStage(house).happen({
+      type: 'lost',
+      problem: 'nobody listens there',
+      retryAt: NOW + 3000,
+    });
+    const frame = screenOf(stage);
+    expect(frame).toContain('✖ lost');
+    expect(frame).toContain('Connection lost: nobody listens there; again in 3s. What you see may be old.');
+  });
+
+  it('says why a server is not ready', () => {
+    expect(screenOf(new ModelStage(house).press('j'))).toContain('broken: cannot start "x"');
+  });
+
+  it('names what would happen before it does', () => {
+    const frame = screenOf(new ModelStage(house).press('d'));
+    expect(frame).toContain('Disable files?');
+    expect(frame).toContain('2 tools, 1 prompt');
+  });
+
+  it('asks for a larger terminal where it cannot show anything', () => {
+    expect(screenOf(new ModelStage(house, { columns: 40, rows: 10 }))).toContain('40x10 is too small');
+  });
+
+  it('keeps help and the way out among the keys, however few have room', () => {
+    for (const columns of [60, 70, 80, 99])
+      expect(screenOf(new ModelStage(house, { columns, rows: 24 }).press('4'))).toMatch(/\? help +q quit$/);
+  });
+
+  it.each([
+    [7, '7'],
+    [1000, '1k'],
+    [1234, '1.2k'],
+    [99_999, '100k'],
+    [999_999, '1M'],
+    [1_540_000, '1.5M'],
+  ])('counts %i as %s', (number, said) => {
+    expect(compact(number)).toBe(said);
+  });
+});
+
+async function started() {
+  const api = new FakeAdminApi(house);
+  const session = new TuiSession({
+    api: api.asApi,
+    preview: () => Promise.resolve(['x']),
+    size: { columns: 80, rows: 24 },
+  });
+  session.start();
+  onCleanup(() => session.stop());
+  const app = render(<App session={session} />);
+  onCleanup(() => app.unmount());
+  const shows = (text: string) => until(`the screen shows ${text}`, () => app.lastFrame()?.includes(text));
+  await shows('● live');
+  await shows('▶ files');
+  return { api, session, app, shows };
+}
+
+describe('the app', () => {
+  it('takes keys as terminals send them, also many at once', async () => {
+    const { session, app, shows } = await started();
+    app.stdin.write('\x1b[B');
+    await shows('▶ broken');
+    app.stdin.write('\x1b[A');
+    await shows('▶ files');
+    app.stdin.write('\t');
+    await shows('[2 Tools');
+    app.stdin.write('\x1b[Z');
+    await shows('[1 Servers');
+    app.stdin.write('4/log');
+    await shows('search: log');
+    expect(session.model.panels.resources.query).toBe('log');
+    app.stdin.write('\x7f\r');
+    await until('the search is kept', () => session.model.overlay === undefined);
+    expect(session.model.panels.resources.query).toBe('lo');
+  });
+
+  it('follows the gateway without a key', async () => {
+    const { api, app, shows } = await started();
+    api.tell('server', server('files', { state: 'crash-loop' }));
+    await shows('crash-loop');
+    expect(app.lastFrame()).toMatch(/▶ files +crash-loop/);
+  });
+
+  it('ends with q', async () => {
+    const { session, app } = await started();
+    expect(session.model.isOver).toBe(false);
+    app.stdin.write('q');
+    await until('it is over', () => session.model.isOver);
+  });
+});

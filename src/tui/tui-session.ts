@@ -1,0 +1,188 @@
+import type { AdminApi } from '../client/admin-api.js';
+import { FeedReader } from '../client/feed-reader.js';
+import { GatewayProblem } from '../client/gateway-problem.js';
+import { printable } from '../client/printable.js';
+import { entryOf, type ListId } from './model/entry.js';
+import type { Event } from './model/event.js';
+import { listsChangedBy } from './model/feed-events.js';
+import { newModel, type Deed, type Model } from './model/model.js';
+import { requestsFor, type Request } from './model/requests.js';
+import { update } from './model/update.js';
+
+/** A server that lists a thousand things says so a thousand times. */
+const GATHER_MS = 150;
+const TICK_MS = 1000;
+/** How busy servers are is no event; it is read while somebody looks at it. */
+const LOAD_TICKS = 2;
+
+export interface TuiOptions {
+  readonly api: AdminApi;
+  /** Reads a resource as a client does, and gives its lines. */
+  readonly preview: (uri: string, signal: AbortSignal) => Promise<readonly string[]>;
+  readonly size: Model['size'];
+  readonly now?: () => number;
+}
+
+/**
+ * Holds what is on the screen and brings about what is missing on it: after each event it starts the requests that are
+ * wanted now, and gives up those that are wanted no longer.
+ */
+export class TuiSession {
+  model: Model;
+  private readonly listeners = new Set<() => void>();
+  private readonly running = new Map<string, AbortController>();
+  private readonly feed: FeedReader;
+  private readonly now: () => number;
+  private readonly changed = new Set<ListId>();
+  private gathering: NodeJS.Timeout | undefined;
+  private ticking: NodeJS.Timeout | undefined;
+  private ticks = 0;
+
+  constructor(private readonly options: TuiOptions) {
+    this.now = options.now ?? Date.now;
+    this.model = newModel(options.api.target.url.replace(/^https?:\/\//, ''), options.size, this.now());
+    this.feed = new FeedReader(options.api, {
+      opened: () => this.dispatch({ type: 'connected' }),
+      lost: (problem, waitMs) => this.dispatch({ type: 'lost', problem, retryAt: this.now() + waitMs }),
+      event: (kind, data) => this.heard(kind, data),
+    });
+  }
+
+  start(): void {
+    void this.feed.run();
+    this.ticking = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  stop(): void {
+    this.feed.stop();
+    clearInterval(this.ticking);
+    clearTimeout(this.gathering);
+    for (const request of this.running.values()) request.abort();
+  }
+
+  /** For React: told after every change. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly snapshot = (): Model => this.model;
+
+  dispatch(event: Event): void {
+    const before = this.model;
+    this.model = update(before, event);
+    if (this.model === before) return;
+    if (event.type === 'key' && event.key === 'R') this.feed.hurry();
+    this.bringAbout();
+    for (const listener of this.listeners) listener();
+  }
+
+  private tick(): void {
+    this.dispatch({ type: 'tick', now: this.now() });
+    this.ticks += 1;
+    if (this.model.panel === 'servers' && this.ticks % LOAD_TICKS === 0)
+      this.dispatch({ type: 'lists-changed', lists: ['servers'] });
+  }
+
+  /** Lists that changed are asked for again together, and soon. */
+  private heard(kind: string, data: Readonly<Record<string, unknown>>): void {
+    this.dispatch({ type: 'feed', kind, data });
+    for (const list of listsChangedBy(kind, data)) this.changed.add(list);
+    if (this.changed.size === 0) return;
+    this.gathering ??= setTimeout(() => {
+      this.gathering = undefined;
+      const lists = [...this.changed];
+      this.changed.clear();
+      this.dispatch({ type: 'lists-changed', lists });
+    }, GATHER_MS);
+  }
+
+  private bringAbout(): void {
+    const wanted = new Map(requestsFor(this.model).map((request) => [request.key, request]));
+    for (const [key, request] of this.running) {
+      // What was confirmed is done.
+      if (wanted.has(key) || key.startsWith('deed ')) continue;
+      this.running.delete(key);
+      request.abort();
+    }
+    for (const request of wanted.values()) if (!this.running.has(request.key)) void this.carryOut(request);
+  }
+
+  private async carryOut(request: Request): Promise<void> {
+    const controller = new AbortController();
+    this.running.set(request.key, controller);
+    let outcome: Event | undefined;
+    try {
+      outcome = await this.answerTo(request, controller.signal);
+    } catch (error) {
+      if (!controller.signal.aborted) outcome = { type: 'failed', request, problem: problemIn(error) };
+    }
+    if (this.running.get(request.key) === controller) this.running.delete(request.key);
+    if (outcome && !controller.signal.aborted) this.dispatch(outcome);
+  }
+
+  private async answerTo(request: Request, signal: AbortSignal): Promise<Event> {
+    const { api } = this.options;
+    switch (request.kind) {
+      case 'servers':
+        return { type: 'servers', servers: await api.servers(signal), version: request.version };
+      case 'page':
+        return this.page(request, signal);
+      case 'off-tools':
+        return { type: 'off-tools', request, tools: await this.offTools(request.servers, signal) };
+      case 'server':
+        return { type: 'server', detail: await api.server(request.id, signal), version: request.version };
+      case 'sessions':
+        return { type: 'sessions', sessions: await api.sessions(signal), version: request.version };
+      case 'total': {
+        const { total = -1 } = await api.page(request.list, { limit: 1 }, signal);
+        return { type: 'total', list: request.list, total, version: request.version };
+      }
+      case 'preview':
+        return { type: 'preview', uri: request.uri, lines: await this.options.preview(request.uri, signal) };
+      default:
+        return { type: 'done', deed: request.deed, text: await this.carryOutDeed(request.deed) };
+    }
+  }
+
+  private async page(request: Extract<Request, { kind: 'page' }>, signal: AbortSignal): Promise<Event> {
+    const { list, wanted, query, server, limit } = request;
+    const asked = { q: query.trim(), server, cursor: wanted.cursor, limit };
+    const { rows, nextCursor, total } = await this.options.api.page(list, asked, signal);
+    return {
+      type: 'page',
+      request,
+      answer: { rows: rows.map((row) => entryOf(list, row)), nextCursor, total },
+    };
+  }
+
+  private async offTools(servers: readonly string[], signal: AbortSignal) {
+    const lists = await Promise.all(
+      servers.map(async (server) => {
+        const tools = await this.options.api.serverTools(server, signal);
+        return tools.filter(({ enabled }) => !enabled).map((tool) => ({ ...tool, server }));
+      }),
+    );
+    return lists.flat();
+  }
+
+  private async carryOutDeed(deed: Deed): Promise<string> {
+    const { api } = this.options;
+    if (deed.kind === 'end-subscription') {
+      await api.endSubscription(deed.id);
+      return `the subscription to ${printable(deed.uri)} is over`;
+    }
+    if (deed.kind === 'tool') {
+      await api.switchTool(deed.server, deed.tool, deed.action);
+      return `${printable(deed.tool)} is switched ${deed.action === 'enable' ? 'on' : 'off'}`;
+    }
+    const { state, reason } = await api.steer(deed.server, deed.action);
+    const why = state === 'ready' || reason === undefined ? '' : `: ${printable(reason)}`;
+    return `${printable(deed.server)} is ${state}${why}`;
+  }
+}
+
+const problemIn = (error: unknown): string => {
+  if (error instanceof GatewayProblem) return printable(error.message);
+  return printable(error instanceof Error ? error.message : String(error));
+};

@@ -1,0 +1,294 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient, VIEWER_TOKEN } from '../kit/admin-client.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { everythingOverStdio } from '../kit/real-servers.js';
+import { tempDir } from '../kit/temp-dir.js';
+import { filesServer } from '../kit/tui-files-server.js';
+import { RealTerminal } from '../kit/tui-terminal.js';
+import { until, within } from '../kit/until.js';
+
+const APP_LOG = 'resource://files/file:///logs/app.log';
+
+let gateway: Gateway;
+let admin: AdminClient;
+let files: Awaited<ReturnType<typeof filesServer>>;
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What was printed, as JSON. */
+  readonly json: Record<string, never>;
+}
+
+/** The command line as a script runs it. */
+function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
+  const { PATH, HOME } = process.env;
+  const whole = {
+    PATH,
+    HOME,
+    GATEHOUSE_URL: gateway?.urlOf('/'),
+    GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...env,
+  };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['dist/main.js', ...args],
+      { env: whole, timeout: 25_000 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : Number(error.code ?? -1);
+        resolve({
+          code,
+          stdout,
+          stderr,
+          get json() {
+            return JSON.parse(stdout) as Record<string, never>;
+          },
+        });
+      },
+    );
+    child.stdin!.end(input);
+  });
+}
+
+beforeAll(async () => {
+  files = await filesServer();
+  gateway = await startGateway({
+    admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
+    mcpServers: { everything: everythingOverStdio(), files: files.http, absent: { command: '/nonexistent' } },
+    projects: { logs: { servers: ['files'], description: 'what was logged' } },
+  });
+  await gateway.listed({ tools: ['everything', 'files'] });
+  admin = new AdminClient(gateway);
+  await until('every resource is listed', async () => (await admin.get('resources')).json['total'] === 10);
+}, 60_000);
+
+describe('the command line looks at a gateway', () => {
+  it('as a whole', async () => {
+    const [table, json] = await Promise.all([run(['status']), run(['status', '-o', 'json'])]);
+    expect(table.stdout).toMatch(
+      /status +degraded[\s\S]*servers +2 of 3 ready[\s\S]*resources +10, 3 templates/,
+    );
+    expect(table.stdout).toMatch(/absent +\S+ +.*ENOENT/);
+    expect(json.json).toMatchObject({ status: 'degraded', servers: { ready: 2, total: 3 }, resources: 10 });
+    expect([table.code, json.code]).toEqual([0, 0]);
+  });
+
+  it('and its servers', async () => {
+    const [table, json, one] = await Promise.all([
+      run(['servers', 'ls']),
+      run(['servers', 'ls', '-o', 'json']),
+      run(['servers', 'show', 'absent']),
+    ]);
+    expect(table.stdout).toMatch(/^SERVER +STATE +TRANSPORT [\s\S]*\nfiles +ready +http /);
+    expect(json.json['servers']).toHaveLength(3);
+    expect(one.stdout).toMatch(/state +[\w-]+\n +reason +.*ENOENT/);
+  });
+
+  it('and its tools, prompts, projects and subscriptions', async () => {
+    const session = await RawSession.open(gateway.url);
+    await session.request('resources/subscribe', { uri: APP_LOG });
+    const [tools, prompts, projects, subs] = await Promise.all([
+      run(['tools', 'ls', '--server', 'files']),
+      run(['prompts', 'ls', '-n', '2', '-o', 'json']),
+      run(['projects', 'ls']),
+      run(['subs', 'ls']),
+    ]);
+    expect(tools.stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
+      'TOOL',
+      'files__fail',
+      'files__index',
+      '',
+    ]);
+    expect(prompts.json['prompts']).toHaveLength(2);
+    expect(projects.stdout).toMatch(/logs +files +what was logged/);
+    expect(subs.stdout).toMatch(/files +resource:\/\/files\/file:\/\/\/logs\/app\.log +\d+s/);
+    const [id] = subs.stdout.split('\n')[1]!.split(' ');
+    expect(await run(['subs', 'end', id!])).toMatchObject({ code: 0 });
+    expect((await run(['subs', 'ls'])).stderr).toContain('nobody is subscribed');
+    await session.end();
+  });
+
+  it('and its resources, found by server, words and project', async () => {
+    const [all, found, templates, ofProject] = await Promise.all([
+      run(['resources', 'ls', '-o', 'json']),
+      run(['resources', 'search', 'error', 'log']),
+      run(['resources', 'ls', '--templates', '--server', 'files']),
+      run(['resources', 'ls', '--project', 'logs']),
+    ]);
+    expect(all.json['resources']).toHaveLength(10);
+    expect(found.stdout).toMatch(
+      /^URI +NAME +TYPE +SIZE\nresource:\/\/files\/file:\/\/\/logs\/error\.log +error\.log +text\/plain +512 B\n$/,
+    );
+    expect(templates.stdout).toMatch(
+      /resource:\/\/files\/file:\/\/\/logs\/\{name\}\.log +log +The log of one service/,
+    );
+    expect(ofProject.stdout).not.toContain('everything');
+  });
+});
+
+describe('the command line uses a gateway as a client', () => {
+  it('reads a resource byte for byte, text and otherwise', async () => {
+    const [log, pdf, json] = await Promise.all([
+      run(['resources', 'read', APP_LOG]),
+      run(['resources', 'read', 'resource://files/file:///reports/2026-q1.pdf']),
+      run(['resources', 'read', APP_LOG, '-o', 'json']),
+    ]);
+    expect(log).toMatchObject({ code: 0, stdout: '12:00 started\n12:01 \x1b[31mready\x1b[0m\n' });
+    expect(pdf.stdout).toBe('%PDF-1.7\0');
+    expect(json.stdout).not.toContain('\x1b');
+    expect(json.json).toMatchObject({ contents: [{ uri: APP_LOG, text: log.stdout }] });
+  });
+
+  it('calls a tool with text and with JSON, and fails with it', async () => {
+    const [echo, sum, failing, unknown] = await Promise.all([
+      run(['tools', 'call', 'everything__echo', 'message=hello']),
+      run(['tools', 'call', 'everything__get-sum', '-a', '-', 'b:=3'], {}, '{"a":2}'),
+      run(['tools', 'call', 'files__fail']),
+      run(['tools', 'call', 'nothing']),
+    ]);
+    expect(echo).toMatchObject({ code: 0, stdout: 'Echo: hello\n', stderr: '' });
+    expect(sum.stdout).toContain('5');
+    expect(failing).toMatchObject({ code: 1, stdout: 'no such file\n' });
+    expect(failing.stderr).toContain('files__fail reports a failure');
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toMatch(/^gatehouse: .*nothing.*\(-32602\)\n$/);
+  });
+
+  it('shows how far a tool is and what a resource holds, at a terminal and nowhere else', async () => {
+    const env = { GATEHOUSE_URL: gateway.urlOf('/') };
+    const at = (...args: string[]): RealTerminal =>
+      RealTerminal.run([process.execPath, 'dist/main.js', ...args], { columns: 80, rows: 24 }, env);
+    const [calling, reading, piped] = [
+      at('tools', 'call', 'files__index'),
+      at('resources', 'read', APP_LOG),
+      run(['tools', 'call', 'files__index']),
+    ];
+    await within('both to end', Promise.all([calling.exited, reading.exited]), 25_000);
+    expect(calling.raw).toMatch(/█+░+ +\d+% {2}\d\/4 {2}file \d/);
+    await until('the bar is gone', () => calling.text.trim() === '4 files');
+    expect(reading.raw).toContain('12:01 \\x1b[31mready\\x1b[0m');
+    expect(await piped).toMatchObject({ code: 0, stdout: '4 files\n', stderr: '' });
+  });
+});
+
+describe('the command line steers a gateway', () => {
+  it('disables and enables a server, by either name of the command', async () => {
+    expect(await run(['disable', 'files'])).toMatchObject({ code: 0, stdout: 'files is disabled\n' });
+    expect((await admin.get('servers/files')).json).toMatchObject({ enabled: false });
+    expect(await run(['servers', 'enable', 'files'])).toMatchObject({
+      code: 0,
+      stdout: 'files is enabled; it is ready\n',
+    });
+    expect((await run(['reconnect', 'files', '-o', 'json'])).json).toMatchObject({
+      id: 'files',
+      state: 'ready',
+    });
+  });
+
+  it('switches a tool off and on', async () => {
+    expect(await run(['tools', 'disable', 'files', 'fail'])).toMatchObject({
+      code: 0,
+      stdout: 'fail of files is disabled\n',
+    });
+    expect((await admin.get('servers/files')).json).toMatchObject({ counts: { disabledTools: 1 } });
+    expect(await run(['tools', 'enable', 'files', 'fail'])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the command line says what is wrong, and exits with a code for it', () => {
+  it.each([
+    [1, ['servers', 'show', 'nobody'], {}, 'there is no server `nobody`'],
+    [1, ['resources', 'read', 'resource://files/nothing'], {}, 'RESOURCE_NOT_FOUND'],
+    [2, ['statsu'], {}, "unknown command 'statsu', did you mean status?"],
+    [2, ['servers', 'ls', '-o', 'xml'], {}, 'Allowed choices are table, json'],
+    [2, ['tools', 'call', 'x', 'y'], {}, 'y is no argument'],
+    [3, ['status', '--url', 'http://127.0.0.1:9'], {}, 'cannot reach the gateway at http://127.0.0.1:9'],
+    [4, ['status'], { GATEHOUSE_ADMIN_TOKEN: 'not-the-token-of-it' }, 'does not know this admin token'],
+    [4, ['disable', 'files'], { GATEHOUSE_ADMIN_TOKEN: VIEWER_TOKEN }, 'viewer'],
+  ])('%i for %j', async (code, args, env, words) => {
+    const { stderr, stdout, code: exited } = await run(args, env);
+    expect(exited).toBe(code);
+    expect(stderr).toContain(words);
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('the command line and configurations', () => {
+  it('checks, prints and describes them', async () => {
+    const file = join(tempDir(), 'gatehouse.yaml');
+    writeFileSync(
+      file,
+      'admin: { token: "${TOKEN}" }\nmcpServers: { a: { command: node, enabled: false } }\n',
+    );
+    const broken = join(tempDir(), 'broken.yaml');
+    writeFileSync(broken, 'limts: {}\n');
+    const [good, bad, printed, schema] = await Promise.all([
+      run(['config', 'check', file], { TOKEN: 'a-token-of-the-environment' }),
+      run(['config', 'check', broken]),
+      run(['config', 'print', '--config', file, '-o', 'json'], { TOKEN: 'a-token-of-the-environment' }),
+      run(['config', 'schema']),
+    ]);
+    expect(good).toMatchObject({
+      code: 0,
+      stdout: `${file} is valid: 0 servers (and 1 disabled), 0 projects\n`,
+    });
+    expect(bad.code).toBe(2);
+    expect(bad.stderr).toContain('limts: unknown key, did you mean `limits`?');
+    expect(printed.json).toMatchObject({ http: { port: 3000 }, admin: { token: '********' } });
+    expect(schema.stdout).toBe(readFileSync('config/gatehouse.schema.json', 'utf8'));
+  });
+
+  it('imports those of others, from a file or stdin', async () => {
+    const theirs =
+      '{ "servers": { "git hub": { "type": "http", "url": "https://x.example/mcp" } } } // VS Code';
+    const imported = await run(['config', 'import', '-'], {}, theirs);
+    expect(imported).toMatchObject({
+      code: 0,
+      stdout: 'mcpServers:\n  git-hub:\n    url: https://x.example/mcp\n',
+    });
+    expect(imported.stderr).toContain('git hub: is called git-hub here');
+  });
+});
+
+describe('the command line in a shell', () => {
+  it('completes what the gateway has, in a real bash', async () => {
+    const script = [
+      'eval "$(node dist/main.js completion bash)"',
+      'gatehouse() { node dist/main.js "$@"; }',
+      'try() { COMP_LINE="$1" COMP_POINT=${#1}; _gatehouse; echo "${COMPREPLY[*]}"; }',
+      "COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'",
+      'try "gatehouse servers disable fi"',
+      'try "gatehouse config "',
+      'try "gatehouse resources read resource://files/file:///logs/er"',
+    ].join('\n');
+    const env = { ...process.env, GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+    const said = await new Promise<string>((resolve, reject) =>
+      execFile('bash', ['-c', script], { env, timeout: 25_000 }, (error, stdout) =>
+        error ? reject(error) : resolve(stdout),
+      ),
+    );
+    expect(said.split('\n')).toEqual(['files', 'check print import schema help', '///logs/error.log', '']);
+  });
+
+  it('paints nothing off a terminal, and whatever it is told to', async () => {
+    const [plain, painted] = await Promise.all([
+      run(['servers', 'ls']),
+      run(['servers', 'ls'], { FORCE_COLOR: '1' }),
+    ]);
+    expect(plain.stdout).not.toContain('\x1b');
+    expect(painted.stdout).toContain('\x1b[32mready');
+  });
+
+  it('shows examples in its help', async () => {
+    const { stdout, code } = await run(['tools', 'call', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('$ gatehouse tools call everything__echo message=hello');
+  });
+});

@@ -1,0 +1,68 @@
+import { ScriptedBackend, text } from './scripted-backend.js';
+
+interface File {
+  readonly uri: string;
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** What somebody calls a file to do harm at a terminal: it clears the screen, sets a title and turns the text around. */
+export const HOSTILE_NAME = '\x1b[2J\x1b]0;owned\x07\u202egol.ppa';
+
+const FILES: readonly File[] = [
+  {
+    uri: 'file:///logs/app.log',
+    name: 'app.log',
+    title: 'Application log',
+    description: 'What the application did, newest last.',
+    mimeType: 'text/plain',
+    size: 48_211,
+    annotations: { audience: ['user'], priority: 0.8 },
+  },
+  { uri: 'file:///logs/error.log', name: 'error.log', mimeType: 'text/plain', size: 512 },
+  { uri: 'file:///reports/2026-q1.pdf', name: 'Q1 report', mimeType: 'application/pdf', size: 1_840_225 },
+];
+
+/** A server with files as resources, a template and a tool that takes its time. */
+export async function filesServer(): Promise<ScriptedBackend & { readonly files: File[] }> {
+  const files = [...FILES];
+  const backend = await ScriptedBackend.start();
+  backend
+    .on('initialize', () => ({
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {}, resources: { listChanged: true, subscribe: true } },
+      serverInfo: { name: 'files', version: '1.4.2' },
+    }))
+    .on('resources/list', () => ({ resources: files }))
+    .on('resources/templates/list', () => ({
+      resourceTemplates: [
+        { uriTemplate: 'file:///logs/{name}.log', name: 'log', description: 'The log of one service' },
+      ],
+    }))
+    .on('resources/subscribe', () => ({}))
+    .on('resources/unsubscribe', () => ({}))
+    .on('resources/read', ({ params }) => {
+      const uri = String(params['uri']);
+      if (uri.endsWith('.pdf'))
+        return { contents: [{ uri, blob: Buffer.from('%PDF-1.7\0').toString('base64') }] };
+      return {
+        contents: [{ uri, mimeType: 'text/plain', text: `12:00 started\n12:01 \x1b[31mready\x1b[0m\n` }],
+      };
+    })
+    .tool('index', async (call) => {
+      const token = (call.params['_meta'] as { progressToken?: unknown } | undefined)?.progressToken;
+      if (token !== undefined)
+        for (const progress of [1, 2, 3]) {
+          call.notify('notifications/progress', {
+            progressToken: token,
+            progress,
+            total: 4,
+            message: `file ${progress}`,
+          });
+          await new Promise((resolve) => setTimeout(resolve, 30));
+        }
+      return text('4 files');
+    })
+    .tool('fail', () => ({ ...text('no such file'), isError: true }));
+  return Object.assign(backend, { files });
+}

@@ -1,0 +1,84 @@
+import type { AdminApi } from '../../src/client/admin-api.js';
+import { GatewayProblem } from '../../src/client/gateway-problem.js';
+import { server, type Gateway } from './tui-model.js';
+
+/** The admin API as far as the terminal UI uses it, over lists that a test holds. What it was asked is remembered. */
+export class FakeAdminApi {
+  readonly target = { url: 'http://127.0.0.1:3000' };
+  readonly asked: string[] = [];
+  /** While it says something, every request fails with it. */
+  problem: string | undefined;
+  private feeds: ReadableStreamDefaultController<Uint8Array>[] = [];
+
+  constructor(public gateway: Gateway) {}
+
+  /** For whoever wants the real one: the rest of it is never called. */
+  get asApi(): AdminApi {
+    return this as unknown as AdminApi;
+  }
+
+  /** Sends an event to everybody who reads along. */
+  tell(kind: string, data: object): void {
+    const text = `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+    for (const feed of this.feeds) feed.enqueue(Buffer.from(text));
+  }
+
+  breakFeeds(): void {
+    for (const feed of this.feeds.splice(0)) feed.close();
+  }
+
+  events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    if (this.problem !== undefined) return Promise.reject(new GatewayProblem('unreachable', this.problem));
+    const start = (feed: ReadableStreamDefaultController<Uint8Array>): void => {
+      this.feeds.push(feed);
+      signal.addEventListener('abort', () => {
+        this.feeds = this.feeds.filter((other) => other !== feed);
+        feed.error(signal.reason);
+      });
+    };
+    return Promise.resolve(new ReadableStream<Uint8Array>({ start }));
+  }
+
+  servers() {
+    return this.answer('servers', this.gateway.servers ?? []);
+  }
+
+  server(id: string) {
+    const detail = { ...server(id), definition: { command: 'node' }, stderr: ['it said this'], tools: [] };
+    return this.answer(`server ${id}`, detail);
+  }
+
+  serverTools(id: string) {
+    return this.answer(`tools of ${id}`, [{ own: 'off', enabled: false }]);
+  }
+
+  sessions() {
+    return this.answer('sessions', []);
+  }
+
+  steer(id: string, action: string) {
+    return this.answer(`${action} ${id}`, server(id, { enabled: false, state: 'disabled' }));
+  }
+
+  switchTool(id: string, tool: string, action: string) {
+    return this.answer(`${action} ${tool} of ${id}`, server(id));
+  }
+
+  endSubscription(id: string) {
+    return this.answer(`end ${id}`, undefined);
+  }
+
+  page(list: string, { q = '' }: { q?: string }) {
+    const { resources = [], templates = [], tools = [], prompts = [], subscriptions = [] } = this.gateway;
+    const lists = { resources, 'resource-templates': templates, tools, prompts, subscriptions };
+    const rows = lists[list as keyof typeof lists].filter((row) => JSON.stringify(row).includes(q));
+    return this.answer(q === '' ? list : `${list} with ${q}`, { rows, total: rows.length });
+  }
+
+  private async answer<T>(what: string, answer: T): Promise<T> {
+    this.asked.push(what);
+    await Promise.resolve();
+    if (this.problem !== undefined) throw new GatewayProblem('refused', this.problem);
+    return answer;
+  }
+}

@@ -1,0 +1,171 @@
+import type { ServerSummary } from '../../src/admin/server-views.js';
+import type {
+  ListName,
+  NamedItem,
+  ResourceItem,
+  SubscriptionItem,
+  TemplateItem,
+} from '../../src/client/admin-answers.js';
+import { entryOf, type Entry } from '../../src/tui/model/entry.js';
+import type { Event } from '../../src/tui/model/event.js';
+import { newModel, type Model } from '../../src/tui/model/model.js';
+import type { Answer } from '../../src/tui/model/paged-list.js';
+import { requestsFor, type Request } from '../../src/tui/model/requests.js';
+import { update } from '../../src/tui/model/update.js';
+
+/** When all of this happens. */
+export const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+export const server = (id: string, more: Partial<ServerSummary> = {}): ServerSummary => ({
+  id,
+  enabled: true,
+  state: 'ready',
+  since: '2026-03-01T10:30:00Z',
+  transport: 'stdio',
+  origin: 'config',
+  restarts: 0,
+  inFlight: 0,
+  waiting: 0,
+  counts: { tools: 2, disabledTools: 0, prompts: 1 } as ServerSummary['counts'],
+  ...more,
+});
+
+export const resource = (name: string, more: Partial<ResourceItem> = {}): ResourceItem => ({
+  uri: `resource://files/file:///${name}`,
+  server: 'files',
+  original: `file:///${name}`,
+  id: `files_file___${name}`,
+  subscribers: 0,
+  definition: { uri: `resource://files/file:///${name}`, name, mimeType: 'text/plain', size: 1234 },
+  ...more,
+});
+
+export const template = (pattern: string, description: string): TemplateItem => ({
+  uriTemplate: `resource://files/${pattern}`,
+  server: 'files',
+  original: pattern,
+  id: 'files_template',
+  definition: { name: pattern, description },
+});
+
+export const tool = (own: string, description = ''): NamedItem => ({
+  name: `files__${own}`,
+  server: 'files',
+  own,
+  definition: { name: `files__${own}`, description, inputSchema: { type: 'object' } },
+});
+
+export const subscription = (id: string): SubscriptionItem => ({
+  id,
+  client: '0123456789abcdef',
+  server: 'files',
+  uri: `resource://files/file:///${id}`,
+  original: `file:///${id}`,
+  since: '2026-03-01T11:59:00Z',
+});
+
+/** What the gateway answers; a list that is not given is empty. */
+export interface Gateway {
+  readonly servers?: readonly ServerSummary[];
+  readonly resources?: readonly ResourceItem[];
+  readonly templates?: readonly TemplateItem[];
+  readonly tools?: readonly NamedItem[];
+  readonly prompts?: readonly NamedItem[];
+  readonly subscriptions?: readonly SubscriptionItem[];
+}
+
+/** A screen that is live, without a terminal and without a gateway: requests are answered in the same step. */
+export class ModelStage {
+  model: Model;
+  /** Every request there was, by key. */
+  readonly asked: Request[] = [];
+  private readonly sorted = new Map<Gateway, Record<ListName, readonly Entry[]>>();
+
+  constructor(
+    public gateway: Gateway,
+    size: { columns: number; rows: number } = { columns: 80, rows: 24 },
+  ) {
+    this.model = newModel('127.0.0.1:3000', size, NOW);
+    this.happen({ type: 'connected' });
+  }
+
+  happen(event: Event): this {
+    this.model = update(this.model, event);
+    for (let rounds = 0; rounds < 500; rounds++) {
+      const [request] = requestsFor(this.model);
+      if (!request) return this;
+      this.asked.push(request);
+      this.model = update(this.model, this.answerTo(request));
+    }
+    throw new Error(`never satisfied: ${requestsFor(this.model)[0]?.key}`);
+  }
+
+  press(...keys: readonly string[]): this {
+    for (const key of keys) this.happen({ type: 'key', key });
+    return this;
+  }
+
+  private answerTo(request: Request): Event {
+    const { servers = [] } = this.gateway;
+    switch (request.kind) {
+      case 'servers':
+        return { type: 'servers', servers, version: request.version };
+      case 'page':
+        return { type: 'page', request, answer: this.page(request) };
+      case 'off-tools':
+        return {
+          type: 'off-tools',
+          request,
+          tools: request.servers.map((id) => ({ own: 'off', enabled: false, server: id })),
+        };
+      case 'server': {
+        const found = servers.find(({ id }) => id === request.id)!;
+        return {
+          type: 'server',
+          version: request.version,
+          detail: { ...found, definition: { command: 'node' }, stderr: ['it said this'], tools: [] },
+        };
+      }
+      case 'sessions':
+        return { type: 'sessions', sessions: [], version: request.version };
+      case 'total':
+        return {
+          type: 'total',
+          list: request.list,
+          total: this.rows(request.list).length,
+          version: request.version,
+        };
+      case 'preview':
+        return { type: 'preview', uri: request.uri, lines: ['the contents'] };
+      default:
+        return { type: 'done', deed: request.deed, text: 'it is done' };
+    }
+  }
+
+  private page({ list, wanted, limit, query, server: only }: Extract<Request, { kind: 'page' }>): Answer {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = this.rows(list)
+      .filter(({ item }) => only === undefined || ('server' in item && item.server === only))
+      .filter(({ item }) => words.every((word) => JSON.stringify(item).toLowerCase().includes(word)));
+    const start = wanted.cursor === undefined ? 0 : found.findIndex(({ key }) => key > wanted.cursor!);
+    const rows = start === -1 ? [] : found.slice(start, start + limit);
+    const isLast = start === -1 || start + limit >= found.length;
+    return { rows, total: found.length, ...(isLast ? {} : { nextCursor: rows.at(-1)!.key }) };
+  }
+
+  private rows(list: ListName): readonly Entry[] {
+    const held = this.sorted.get(this.gateway)?.[list];
+    if (held) return held;
+    const { resources = [], templates = [], tools = [], prompts = [], subscriptions = [] } = this.gateway;
+    const entries: Record<ListName, readonly Entry[]> = {
+      resources: resources.map((item) => entryOf('resources', item)),
+      'resource-templates': templates.map((item) => entryOf('resource-templates', item)),
+      tools: tools.map((item) => entryOf('tools', item)),
+      prompts: prompts.map((item) => entryOf('prompts', item)),
+      subscriptions: subscriptions.map((item) => entryOf('subscriptions', item)),
+    };
+    for (const rows of Object.values(entries)) (rows as Entry[]).sort((a, b) => (a.key < b.key ? -1 : 1));
+    this.sorted.set(this.gateway, entries);
+    return entries[list];
+  }
+}

@@ -1,0 +1,148 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import xterm from '@xterm/headless';
+import { exitOf, reapLater, type Exit } from './processes.js';
+import { tempDir } from './temp-dir.js';
+import { until } from './until.js';
+
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** On a busy machine a program takes seconds to start. */
+const PATIENCE_MS = 15_000;
+
+/** Longer than any pause within a frame. */
+const REST_MS = 250;
+
+const KEYS = {
+  up: '\x1b[A',
+  down: '\x1b[B',
+  right: '\x1b[C',
+  left: '\x1b[D',
+  enter: '\r',
+  escape: '\x1b',
+  tab: '\t',
+  backspace: '\x7f',
+} as const;
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * A program on a real pseudo-terminal, made by script(1) of util-linux, and the screen a user would see, as xterm draws
+ * it. Nothing is known of the program but what it writes there.
+ */
+export class RealTerminal {
+  readonly exited: Promise<Exit>;
+  /** Every byte that came, in order. */
+  raw = '';
+  private readonly screen: InstanceType<typeof xterm.Terminal>;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly deviceFile: string,
+    { columns, rows }: TerminalSize,
+  ) {
+    this.screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
+    this.exited = exitOf(child);
+    reapLater(child, this.exited);
+    child.stdout!.on('data', (chunk: Buffer) => {
+      this.raw += chunk.toString();
+      this.screen.write(chunk);
+    });
+  }
+
+  static run(command: readonly string[], size: TerminalSize, env: NodeJS.ProcessEnv = {}): RealTerminal {
+    const deviceFile = join(tempDir(), 'tty');
+    const line = [
+      `stty rows ${size.rows} cols ${size.columns}`,
+      `tty > ${quoted(deviceFile)}`,
+      `exec ${command.map(quoted).join(' ')}`,
+    ].join(' && ');
+    const { PATH, HOME } = process.env;
+    const child = spawn('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], {
+      env: { PATH, HOME, SHELL: '/bin/sh', TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    child.once('error', (cause) => {
+      throw new Error('this test needs script(1) of util-linux', { cause });
+    });
+    return new RealTerminal(child, deviceFile, size);
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** What is on the screen now, row by row. */
+  get lines(): string[] {
+    const { active } = this.screen.buffer;
+    return Array.from({ length: this.screen.rows }, (_, row) =>
+      (active.getLine(active.baseY + row)?.translateToString(true) ?? '').trimEnd(),
+    );
+  }
+
+  get text(): string {
+    return this.lines.join('\n');
+  }
+
+  /** Whether the program took a screen of its own, which the shell's survives. */
+  get isAlternate(): boolean {
+    return this.screen.buffer.active.type === 'alternate';
+  }
+
+  /** The letters at which the text is drawn underlined. */
+  get underlined(): string[] {
+    const { active } = this.screen.buffer;
+    return Array.from({ length: this.screen.rows }, (_, row) => {
+      const line = active.getLine(active.baseY + row);
+      const cells = Array.from({ length: this.screen.cols }, (_cell, column) => line?.getCell(column));
+      return cells.map((cell) => (cell?.isUnderline() ? cell.getChars() : ' ')).join('');
+    }).flatMap((line) => line.split(/\s+/).filter(Boolean));
+  }
+
+  type(text: string): void {
+    this.child.stdin!.write(text);
+  }
+
+  press(...keys: readonly (keyof typeof KEYS)[]): void {
+    for (const key of keys) this.type(KEYS[key]);
+  }
+
+  async shows(wanted: string | RegExp): Promise<void> {
+    const isThere = (): boolean =>
+      typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
+    await until(`the screen shows ${String(wanted)}`, isThere, PATIENCE_MS).catch((error: Error) => {
+      throw new Error(`${error.message}; it shows\n${this.text}`);
+    });
+  }
+
+  async hides(gone: string): Promise<void> {
+    await until(`the screen no longer shows ${gone}`, () => !this.text.includes(gone), PATIENCE_MS).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}; it shows\n${this.text}`);
+      },
+    );
+  }
+
+  /** The screen when it has come to rest. */
+  async steady(): Promise<string[]> {
+    let before = '';
+    let since = performance.now();
+    await until('the screen is at rest', () => {
+      if (this.text !== before) since = performance.now();
+      before = this.text;
+      return performance.now() - since > REST_MS;
+    });
+    return this.lines;
+  }
+
+  /** As a window manager does it. */
+  resize({ columns, rows }: TerminalSize): void {
+    const device = readFileSync(this.deviceFile, 'utf8').trim();
+    this.screen.resize(columns, rows);
+    execFileSync('stty', ['-F', device, 'rows', String(rows), 'cols', String(columns)]);
+  }
+}
