@@ -11,30 +11,44 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-/** Starts a server that says where it listens with the last word of its first line. */
+/** Starts a server that says where it listens with the last word of its first line. `ask` is for those that listen to IPC. */
 export async function startServer(args, env = {}) {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  track(child, args[0]);
+  const untrack = track(
+    child,
+    args.find((arg) => !arg.startsWith('-')),
+  );
   const line = await new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve);
     setTimeout(() => reject(new Error(`${args[0]} did not listen in time`)), START_TIMEOUT_MS).unref();
   });
-  return { url: line.trim().split(' ').at(-1), pid: child.pid };
+  return {
+    url: line.trim().split(' ').at(-1),
+    pid: child.pid,
+    ask: asker(child),
+    stop: () => {
+      untrack();
+      child.kill('SIGKILL');
+      return new Promise((resolve) => child.once('close', resolve));
+    },
+  };
 }
 
 /** Starts a process that answers one message at a time. */
 export function startWorker(path) {
   const child = fork(path, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
   track(child, path);
-  return (job) =>
-    new Promise((resolve, reject) => {
-      child.once('message', (result) => (result.error ? reject(new Error(result.error)) : resolve(result)));
-      child.send(job);
-    });
+  return asker(child);
 }
+
+const asker = (child) => (job) =>
+  new Promise((resolve, reject) => {
+    child.once('message', (result) => (result.error ? reject(new Error(result.error)) : resolve(result)));
+    child.send(job);
+  });
 
 /** A benchmark without one of its processes measures nothing: it ends with that one, and shows why. */
 function track(child, name) {
@@ -43,9 +57,11 @@ function track(child, name) {
     if (words.push(line) > LAST_WORDS) words.shift();
   });
   children.add(child);
-  child.once('close', (code, signal) => {
-    children.delete(child);
+  const ended = (code, signal) => {
     console.error([...words, `bench: ${name} ended (${signal ?? code})`].join('\n'));
     process.exit(1);
-  });
+  };
+  child.once('close', () => children.delete(child));
+  child.once('close', ended);
+  return () => child.off('close', ended);
 }

@@ -1,11 +1,13 @@
-// `npm run bench [-- calls lists]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
+// `npm run bench [-- calls lists resources fanout]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
 import { busyShare } from './cpu-time.mjs';
 import { openStage } from './stage.mjs';
 import { calls } from './suites/calls.mjs';
+import { fanout } from './suites/fanout.mjs';
 import { lists } from './suites/lists.mjs';
+import { resources } from './suites/resources.mjs';
 
-const SUITES = { calls, lists };
-const LONGEST_MS = 300_000;
+const SUITES = { calls, lists, resources, fanout };
+const LONGEST_MS = 600_000;
 const BUSY = 0.2;
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
@@ -24,13 +26,15 @@ try {
   const busy = await busyShare();
   if (busy > BUSY)
     console.log(`${Math.round(busy * 100)} % of this machine is busy already: ratios will be too low\n`);
-  const stage = await openStage();
+  let opened;
+  const stage = () => (opened ??= openStage());
   let failed = false;
   for (const name of chosen) {
-    for (const { what, is, floor } of await SUITES[name](stage)) {
-      const holds = is >= floor;
+    for (const { what, is, floor = -Infinity, ceiling = Infinity } of await SUITES[name](stage)) {
+      const holds = is >= floor && is <= ceiling;
       failed ||= !holds;
-      console.log(`${holds ? 'holds' : 'BROKEN'}: ${what} is ${is.toFixed(2)}, floor ${floor}`);
+      const bound = ceiling === Infinity ? `floor ${floor}` : `ceiling ${ceiling}`;
+      console.log(`${holds ? 'holds' : 'BROKEN'}: ${what} is ${is.toFixed(2)}, ${bound}`);
     }
     console.log();
   }

@@ -13,11 +13,10 @@ export interface Requirement {
 }
 
 const CONTROL_PLANE = 'issue 3';
-const RESOURCES = 'issue 4';
 const SUBSCRIPTIONS = 'issue 5';
 const TERMINAL_UI = 'issue 6';
 
-type Pending = typeof CONTROL_PLANE | typeof RESOURCES | typeof SUBSCRIPTIONS | typeof TERMINAL_UI;
+type Pending = typeof CONTROL_PLANE | typeof SUBSCRIPTIONS | typeof TERMINAL_UI;
 
 const e2e = (theme: string, test: string): Proof => ({ file: `test/e2e/${theme}.spec.ts`, test });
 
@@ -30,9 +29,15 @@ const of = (seed: Requirement['seed'], scenarios: Scenarios): Requirement[] =>
 
 /** Resource aggregation with subscription proxying. */
 const SEED_000: Scenarios = {
-  'Client requests resource list': RESOURCES,
-  'Client reads a resource': RESOURCES,
-  'Client requests resource templates': RESOURCES,
+  'Client requests resource list': [
+    e2e('resources', 'together, each once, in the order of their public URIs'),
+    e2e('real-resources', 'are listed, and both SDKs read what they listed'),
+  ],
+  'Client reads a resource': [
+    e2e('resources', 'at the server that has them, by the URI it knows'),
+    e2e('real-resources', 'are listed, and both SDKs read what they listed'),
+  ],
+  'Client requests resource templates': [e2e('resources', 'and so are their templates')],
   'Client subscribes to a resource': SUBSCRIPTIONS,
   'Subscription mapping storage': SUBSCRIPTIONS,
   'Backend sends resource update': SUBSCRIPTIONS,
@@ -58,37 +63,106 @@ const SEED_001: Scenarios = {
 
 /** Resources: synchronised, namespaced, matched, listed, read, described, measured, shown. */
 const SEED_002: Scenarios = {
-  'Fetch resources on server connection': RESOURCES,
-  'Fetch resources with pagination': RESOURCES,
-  'Fetch resources with no resources': RESOURCES,
-  'Namespace resource URI': RESOURCES,
-  'Preserve URI structure in namespacing': RESOURCES,
-  'Multiple servers with same resource name': RESOURCES,
-  'Store resource template': RESOURCES,
-  'Match URI against template': RESOURCES,
-  'Template with no match': RESOURCES,
-  'List all aggregated resources': RESOURCES,
-  'List resources with pagination': RESOURCES,
-  'List cached resource list': RESOURCES,
-  'Cache invalidation on list change': RESOURCES,
-  'Read namespaced resource': RESOURCES,
-  'Read non-existent resource': RESOURCES,
-  'Read resource from template': RESOURCES,
-  'Read resource with multi-modal content': RESOURCES,
-  'List all aggregated templates': RESOURCES,
-  'Cache template list': RESOURCES,
+  'Fetch resources on server connection': [
+    e2e('resources', 'together, each once, in the order of their public URIs'),
+    e2e('resources', 'and so are their templates'),
+    e2e('resource-changes', 'is fetched, listed and told once'),
+  ],
+  'Fetch resources with pagination': [e2e('resources', 'from every page that a server has')],
+  'Fetch resources with no resources': [
+    e2e('resources', 'only of servers that have some: others are not asked, or add nothing'),
+  ],
+  'Namespace resource URI': [
+    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+  ],
+  'Preserve URI structure in namespacing': [
+    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+    e2e('resource-naming', 'stand beside the identifier, whatever the style'),
+    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+  ],
+  'Multiple servers with same resource name': [
+    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+    e2e('resources', 'where two servers have the same URI, each by its own'),
+  ],
+  'Store resource template': [
+    e2e('resources', 'and so are their templates'),
+    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+  ],
+  'Match URI against template': [
+    e2e('resources', 'through a template, with the values the client put in'),
+    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+  ],
+  'Template with no match': [e2e('resources', 'not when no template fits, and then no server is asked')],
+  'List all aggregated resources': [
+    e2e('resources', 'together, each once, in the order of their public URIs'),
+    e2e('resources', 'as the server wrote them but for the URI'),
+  ],
+  'List resources with pagination': [
+    e2e('resource-paging', 'hold as many as the config says, and every one exactly once'),
+    e2e('resource-paging', 'go on where they were when resources are added'),
+    e2e('resource-paging', 'go on where they were when resources are removed'),
+  ],
+  'List cached resource list': [e2e('resources', 'from memory: no server is asked')],
+  'Cache invalidation on list change': [
+    e2e('resource-changes', 'is fetched, listed and told once to exactly the clients that see it'),
+    e2e('resource-changes', 'makes what is withdrawn unknown at once'),
+  ],
+  'Read namespaced resource': [
+    e2e('resources', 'at the server that has them, by the URI it knows'),
+    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+  ],
+  'Read non-existent resource': [
+    e2e('resource-failures', 'because nobody has them are not found, by their name, and no server is asked'),
+  ],
+  'Read resource from template': [
+    e2e('resources', 'through a template, with the values the client put in'),
+    e2e('real-resources', 'are read through templates that a client fills in'),
+  ],
+  'Read resource with multi-modal content': [
+    e2e('resources', 'byte for byte: texts, blobs and types stay'),
+    e2e('real-resources', 'are read through templates that a client fills in'),
+  ],
+  'List all aggregated templates': [e2e('resources', 'and so are their templates')],
+  'Cache template list': [
+    e2e('resources', 'from memory: no server is asked'),
+    e2e('resource-changes', 'may be one of its templates'),
+  ],
   'Subscribe to resource': SUBSCRIPTIONS,
   'Subscribe to non-existent resource': SUBSCRIPTIONS,
   'Unsubscribe from resource': SUBSCRIPTIONS,
   'Forward resource update notification': SUBSCRIPTIONS,
-  'Catalog resources with filter': RESOURCES,
-  'Describe resource details': RESOURCES,
-  'Search resources': RESOURCES,
-  'Catalog resource templates': RESOURCES,
-  'Resource not found': RESOURCES,
-  'Resource read error': RESOURCES,
+  'Catalog resources with filter': [
+    e2e('meta-tools', 'catalog_resources gives cards, of all servers or of one'),
+  ],
+  'Describe resource details': [
+    e2e('meta-tools', 'describe_resource tells everything of one, in whatever form it is named'),
+    e2e('meta-tools', 'describe_resource says of what is not there that it is not'),
+  ],
+  'Search resources': [
+    e2e('meta-tools', 'search_resources finds %s'),
+    e2e('meta-tools', 'the better match first'),
+    e2e('meta-tools', 'of one type only'),
+  ],
+  'Catalog resource templates': [
+    e2e('meta-tools', 'catalog_resource_templates gives the templates, of all servers or of one'),
+  ],
+  'Resource not found': [
+    e2e('resource-failures', 'because nobody has them are not found, by their name, and no server is asked'),
+    e2e('resource-failures', 'are errors that both SDKs know'),
+  ],
+  'Resource read error': [
+    e2e(
+      'resource-failures',
+      'because their server says so get its own error byte for byte, and a line in the log',
+    ),
+    e2e('resource-failures', 'or for any other reason, a client of %s is told why'),
+  ],
   'Subscription error': SUBSCRIPTIONS,
-  'Track resource read operations': RESOURCES,
+  'Track resource read operations': [
+    e2e('resource-failures', 'are counted by server, type and outcome, under both names'),
+    e2e('resource-failures', 'or have more types than labels may hold'),
+  ],
   'Track subscription count': SUBSCRIPTIONS,
   'Display resources panel': TERMINAL_UI,
   'Filter resources by server': TERMINAL_UI,
@@ -118,10 +192,19 @@ const SEED_003: Scenarios = {
     e2e('recovery', 'stays listed, and its calls fail at once with -31003'),
     e2e('recovery', 'is in the log: its end with the reason'),
   ],
-  'Standardize resource URI': RESOURCES,
-  'Resource list aggregation': RESOURCES,
-  // Of tools it is shown by projects.spec.ts; it also speaks of resources.
-  'Filter by project': RESOURCES,
+  'Standardize resource URI': [
+    e2e('resources', 'together, each once, in the order of their public URIs'),
+    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+  ],
+  'Resource list aggregation': [
+    e2e('resources', 'together, each once, in the order of their public URIs'),
+    e2e('real-resources', 'are listed, and both SDKs read what they listed'),
+  ],
+  'Filter by project': [
+    e2e('projects', 'by the metadata of a request, for that request'),
+    e2e('resources', 'within a project only of its servers, and the others cannot be read there'),
+    e2e('resources', 'by the project that a request names, too'),
+  ],
   'No project filter': [
     e2e('real-servers', 'lists the tools of all servers in one list'),
     e2e('projects', 'by nobody, and then the tools of all servers are there'),

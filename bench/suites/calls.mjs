@@ -1,7 +1,8 @@
 import { compare, warmUp } from '../comparison.mjs';
 
 /** Small calls, one after the other and many at once. */
-export async function calls(stage) {
+export async function calls(open) {
+  const stage = await open();
   await warmUp(stage, 'tools/call', 20_000, 6000);
   await compare(stage, 'tools/call', 1);
   const { title, ratio } = await compare(stage, 'tools/call', 32);

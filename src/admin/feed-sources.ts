@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { DesiredState } from '../cluster/desired-state.js';
@@ -16,9 +16,16 @@ import { sessionHash, viewOf } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
+/** How busy servers are changes with every call; it is told this often. */
+const LOAD_EVERY_MS = 1000;
+
 /** What a server is and how it is doing. */
 @Injectable()
-export class ServerFeed implements OnModuleInit {
+export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+  /** By server: how busy it was when it was last told. */
+  private readonly loads = new Map<string, string>();
+
   constructor(
     private readonly desired: DesiredServers,
     private readonly backends: Backends,
@@ -37,10 +44,26 @@ export class ServerFeed implements OnModuleInit {
       queueMicrotask(() => changed.forEach((id) => this.tell(id)));
     });
     this.backends.onStateChange(({ id }) => this.tell(id));
+    this.timer = setInterval(() => this.tellLoads(), LOAD_EVERY_MS).unref();
     this.registry.onChange((change) => {
       for (const kind of LIST_KINDS)
         if (change[kind].size > 0) this.feed.publish('catalog', { kind, servers: [...change[kind]] });
     });
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private tellLoads(): void {
+    if (!this.feed.isRead) return;
+    for (const backend of this.backends.all()) {
+      const { calls, inFlight, waiting } = backend.status();
+      const load = `${calls} ${inFlight} ${waiting}`;
+      if (load === this.loads.get(backend.id)) continue;
+      this.loads.set(backend.id, load);
+      this.tell(backend.id);
+    }
   }
 
   private tell(id: string): void {

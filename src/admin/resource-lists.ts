@@ -1,13 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { firstAfter } from '../core/list-page.js';
-import {
-  resourceText,
-  templateText,
-  type ResourceView,
-  type SeenResource,
-  type SeenTemplate,
-} from '../core/resource-view.js';
+import type { ResourceView } from '../core/resource-view.js';
+import { resourceText, templateText, type SeenResource, type SeenTemplate } from '../core/seen-resource.js';
 import { ResourceSearch } from '../discovery/resource-search.js';
+import { fieldsOf } from '../discovery/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { turns } from '../registry/turns.js';
@@ -61,8 +57,7 @@ export class ResourceLists {
 
   async resources(query: CatalogQuery): Promise<ListPage<ResourceItem>> {
     const request = this.requests.read('resources', query);
-    const view = this.registry.catalog.resources.view(request.scope);
-    const found = request.q === '' ? inOrder(view, request) : await this.matching(view, request);
+    const found = request.q === '' ? this.inOrder(request) : await this.matching(request);
     return pageOf(
       found,
       request,
@@ -73,49 +68,58 @@ export class ResourceLists {
 
   templates(query: CatalogQuery): ListPage<TemplateItem> {
     const request = this.requests.read('resource-templates', query);
-    const words = request.q.toLowerCase().split(/\s+/).filter(Boolean);
-    const matching = this.registry.catalog.resources
-      .view(request.scope)
-      .listedTemplates.filter(({ template }) => !request.server || template.server === request.server)
-      .filter(({ template }) => words.every((word) => template.text.toLowerCase().includes(word)));
+    const { server, q } = request;
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+    const matching = this.view(request)
+      .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
+      .filter((seen) => words.length === 0 || hasAll(seen, words));
     const from = firstAfter(matching, request.after, keyOf);
     const found = { seen: matching.slice(from, from + request.limit + 1), total: matching.length };
     return pageOf(found, request, keyOf, templateItem);
   }
 
   private itemOf(seen: SeenResource): ResourceItem {
-    const { server, uri, id } = seen.resource;
+    const { server, uri } = seen.resource;
     return {
       uri: seen.uri,
       server,
       original: uri,
-      id,
+      id: seen.id,
       subscribers: this.subscribers.table.target(server, uri)?.size ?? 0,
       definition: JSON.parse(resourceText(seen)) as PlainObject,
     };
   }
 
+  private view({ scope }: CatalogRequest): ResourceView {
+    return this.registry.catalog.resources.view(scope);
+  }
+
+  private inOrder(request: CatalogRequest): Found<SeenResource> {
+    const { after, limit, server } = request;
+    const view = this.view(request);
+    return { seen: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
+  }
+
   /** Keeps only as many as the page takes: any word may match a million. */
-  private async matching(view: ResourceView, request: CatalogRequest): Promise<Found<SeenResource>> {
+  private async matching(request: CatalogRequest): Promise<Found<SeenResource>> {
     const { q, scope, server, after, limit } = request;
+    const matching = await this.search.matching(q, scope);
+    const view = this.view(request);
     const pause = turns.pause();
     const found = new FirstFew<SeenResource>(limit + 1, (seen) => seen.uri);
     let total = 0;
-    for (const resource of await this.search.matching(q, scope)) {
-      if ((total & 255) === 0) await pause();
+    let looked = 0;
+    for (const resource of matching) {
+      if ((looked++ & 255) === 0) await pause();
       if (server !== undefined && resource.server !== server) continue;
+      const seen = view.seen(resource);
+      if (!seen) continue;
       total++;
-      const uri = view.publicUri(resource);
-      if (uri > after) found.add({ uri, resource });
+      if (seen.uri > after) found.add(seen);
     }
     return { seen: found.items, total };
   }
 }
-
-const inOrder = (view: ResourceView, { after, limit, server }: CatalogRequest): Found<SeenResource> => ({
-  seen: [...view.after(after, limit + 1, server)],
-  total: view.sizeOf(server),
-});
 
 function pageOf<Seen, Item>(
   { seen, total }: Found<Seen>,
@@ -126,6 +130,11 @@ function pageOf<Seen, Item>(
   const shown = seen.slice(0, limit);
   const more = seen.length > limit ? { nextCursor: seal(key(shown.at(-1)!)) } : {};
   return { items: shown.map(itemOf), ...more, total };
+}
+
+function hasAll({ uriTemplate, template }: SeenTemplate, words: readonly string[]): boolean {
+  const text = [uriTemplate, ...Object.values(fieldsOf(template.text))].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
 }
 
 const keyOf = ({ uriTemplate }: SeenTemplate): string => uriTemplate;

@@ -20,6 +20,8 @@ export interface ServerSummary {
   readonly transport: 'stdio' | 'http' | 'sse';
   readonly origin: DesiredServer['origin'];
   readonly restarts: number;
+  /** Since it was enabled. */
+  readonly calls: number;
   readonly inFlight: number;
   readonly waiting: number;
   readonly pid?: number;
@@ -131,14 +133,15 @@ export class ServerViews {
   }
 }
 
-const NO_STATUS = { state: 'disabled', restarts: 0, inFlight: 0, waiting: 0 } as const;
+const NO_STATUS = { state: 'disabled', restarts: 0, calls: 0, inFlight: 0, waiting: 0 } as const;
 
 function statusOf(status: BackendStatus) {
-  const { state, reason, since, restarts, inFlight, waiting, pid, facts } = status;
+  const { state, reason, since, restarts, calls, inFlight, waiting, pid, facts } = status;
   return {
     state,
     since: new Date(since).toISOString(),
     restarts,
+    calls,
     inFlight,
     waiting,
     ...(reason === undefined ? {} : { reason }),

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { resourceForm } from '../core/resource-uri.js';
 import type { Subscription } from '../core/subscription-target.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
@@ -40,11 +39,11 @@ export class SubscriptionAdmin {
     const request = this.requests.read(JSON.stringify(['subscriptions', client, uri]), query);
     const { scope, server, after, limit, seal } = request;
     const found = new FirstFew<Subscription>(limit + 1, placeOf);
+    const isAsked = client === undefined ? () => true : ownedBy(client);
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
-      if (!scope.allows(row.server)) continue;
-      if (client !== undefined && clientOf(row) !== client) continue;
-      if (uri !== undefined && !this.isCalled(row, uri)) continue;
+      if (!scope.allows(row.server) || !isAsked(row)) continue;
+      if (uri !== undefined && !this.subscriptions.isCalled(row, uri)) continue;
       total++;
       if (placeOf(row) > after) found.add(row);
     }
@@ -79,13 +78,21 @@ export class SubscriptionAdmin {
       yield* rows;
     }
   }
-
-  private isCalled(row: Subscription, uri: string): boolean {
-    return row.uri === uri || resourceForm(row) === uri || this.subscriptions.publicUri(row) === uri;
-  }
 }
 
 const clientOf = ({ subscriber }: Subscription): string => sessionHash({ id: subscriber });
+
+/** A hash has its price, and a client may have many rows. */
+function ownedBy(client: string): (row: Subscription) => boolean {
+  const answers = new Map<string, boolean>();
+  return (row) => {
+    const known = answers.get(row.subscriber);
+    if (known !== undefined) return known;
+    const isOwner = clientOf(row) === client;
+    answers.set(row.subscriber, isOwner);
+    return isOwner;
+  };
+}
 
 /** Sorts as text: times of the epoch have as many digits for centuries to come. */
 const placeOf = ({ since, id }: Subscription): string => `${since} ${id}`;

@@ -45,6 +45,8 @@ export interface BackendStatus {
   readonly reason: string | undefined;
   readonly since: number;
   readonly restarts: number;
+  /** How many there were since it was enabled. */
+  readonly calls: number;
   readonly inFlight: number;
   readonly waiting: number;
   readonly pid: number | undefined;
@@ -64,6 +66,7 @@ export class Backend {
   private logLevel: string | undefined;
   private lastStderr: readonly string[] = [];
   private retired = false;
+  private calls = 0;
   /** What it offered at the last sync. */
   listing: Listing | undefined;
 
@@ -137,6 +140,7 @@ export class Backend {
   /** The result as the server wrote it. Fails at once when the server is not there. */
   async call(call: BackendCall): Promise<JsonText> {
     this.requireLink();
+    this.calls++;
     const { client, signal } = call.caller;
     const deadline = performance.now() + this.settings.timeoutMs;
     const { exclusive } = call;
@@ -164,6 +168,7 @@ export class Backend {
       reason: reason?.message,
       since,
       restarts,
+      calls: this.calls,
       inFlight: this.gate.inFlight,
       waiting: this.gate.waiting,
       pid: link?.pid,

@@ -7,7 +7,7 @@ import { serverUnavailable } from '../core/errors.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import { Registry } from '../registry/registry.service.js';
-import { Backend, type BackendEvents } from './backend.js';
+import { Backend, type BackendEvents, type Connect } from './backend.js';
 import { connectTo } from './connect.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { Link, ServerNotification } from './link.js';
@@ -113,11 +113,14 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
         for (const listener of this.stateListeners) listener(backend);
       },
     };
-    const connect = connectTo(id, config, this.limits);
-    const backend: Backend = new Backend(id, config, connect, events, this.tracing);
+    const backend: Backend = new Backend(id, config, this.connectTo(id, config), events, this.tracing);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     backend.start();
+  }
+
+  protected connectTo(id: string, config: ServerConfig): Connect {
+    return connectTo(id, config, this.limits);
   }
 
   private adjust(backend: Backend, { config }: DesiredServer): void {

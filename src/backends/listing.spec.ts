@@ -76,7 +76,7 @@ describe('a list', () => {
     expect(await names(serverOf(() => page))).toEqual([]);
   });
 
-  it('leaves out what has no usable name', async () => {
+  it('leaves out what has no usable name, and says how many', async () => {
     const list = [
       { name: 'a', n: 1 },
       { name: '' },
@@ -88,11 +88,12 @@ describe('a list', () => {
       { name: 'x'.repeat(8193) },
       { name: 'c' },
     ];
-    const { definitions, cutShort } = await fetchList(
+    const { definitions, leftOut, cutShort } = await fetchList(
       serverOf(() => ({ tools: list })),
       'tools/list',
     );
     expect(definitions.map(({ text }) => text)).toEqual(['{"name":"a","n":1}', '{"name":"c"}']);
+    expect(leftOut).toBe(7);
     expect(cutShort).toBeUndefined();
   });
 
@@ -148,5 +149,54 @@ describe('a list without end', () => {
     );
     expect(definitions).toHaveLength(5);
     expect(cutShort !== undefined).toBe(isCut);
+  });
+});
+
+const uris = (count: number): object[] => Array.from({ length: count }, (_, n) => ({ uri: `x:${n}` }));
+
+const fetched = (page: object, method: 'resources/list' | 'resources/templates/list' = 'resources/list') =>
+  fetchList(new FakeLink({ [method]: () => page }), method);
+
+describe('a list of resources', () => {
+  it('is read by the URI, each from its own member', async () => {
+    const page = { resources: [{ uri: 'x:1', name: 'n' }], resourceTemplates: [{ uriTemplate: 'x:{y}' }] };
+    expect((await fetched(page)).definitions).toEqual([{ name: 'x:1', text: '{"uri":"x:1","name":"n"}' }]);
+    expect((await fetched(page, 'resources/templates/list')).definitions).toEqual([
+      { name: 'x:{y}', text: '{"uriTemplate":"x:{y}"}' },
+    ]);
+  });
+
+  it('leaves out what nobody could ask for, the server before it included, and says how many', async () => {
+    const longest = 'x'.repeat(8192 - 'resource:///'.length - 64);
+    const page = {
+      resources: [{ name: 'x:1' }, { uri: `${longest}x` }, { uri: longest }, { uri: 1 }, 'x:1'],
+    };
+    const { definitions, leftOut } = await fetched(page);
+    expect(definitions.map(({ name }) => name)).toEqual([longest]);
+    expect(leftOut).toBe(4);
+  });
+
+  it('may be longer than one of tools, which one of templates may not', async () => {
+    const page = { resources: uris(100_001), resourceTemplates: uris(0) };
+    const { definitions, cutShort } = await fetched(page);
+    expect(definitions).toHaveLength(100_001);
+    expect(cutShort).toBeUndefined();
+    const templates = Array.from({ length: 10_001 }, (_, n) => ({ uriTemplate: `x:${n}/{y}` }));
+    const cut = await fetched({ resourceTemplates: templates }, 'resources/templates/list');
+    expect(cut.definitions).toHaveLength(10_000);
+    expect(cut.cutShort).toBe('more than 10000 items');
+  });
+
+  it('lets others have their turn while a long page is read', async () => {
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await fetched({ resources: uris(30_000) });
+    isDone = true;
+    expect(turns).toBeGreaterThan(2);
   });
 });

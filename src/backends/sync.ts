@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { EMPTY_LISTING, type Listing } from '../core/catalog.js';
+import { ERROR_CODES, RemoteError } from '../core/errors.js';
 import type { Definition } from '../core/name-table.js';
 import { ResourceList } from '../core/resource-list.js';
 import { readTemplates, type ResourceTemplate } from '../core/resource-template.js';
@@ -107,23 +108,28 @@ export class Sync {
     const { resources } = this.known;
     const definitions = await this.wholeList(link, 'resources', resources.size > 0);
     if (!definitions) return resources;
-    const list = await ResourceList.build(this.server, definitions, turns.pause());
-    return list.equals(resources) ? resources : list;
+    const pause = turns.pause();
+    const list = await ResourceList.build(this.server, definitions, pause);
+    return (await list.equals(resources, pause)) ? resources : list;
   }
 
   private async templates(link: Link): Promise<readonly ResourceTemplate[]> {
-    if (!link.facts.capabilities.resources) return [];
+    if (!link.facts.capabilities.resources) return EMPTY_LISTING.templates;
     const known = this.known.templates;
     const definitions = await this.wholeList(link, 'templates', known.length > 0);
     if (!definitions) return known;
-    const { templates, refused } = readTemplates(this.server, definitions);
-    for (const uriTemplate of refused)
-      this.logger.warn({
-        message: 'template is not listed: it is no valid URI template, or too much of one',
-        server: this.server,
-        uriTemplate: uriTemplate.slice(0, 200),
-      });
+    const { templates, refused } = await readTemplates(this.server, definitions, turns.pause());
+    if (refused.length > 0) this.warnOfRefused(refused);
     return sameTexts(templates, known) ? known : templates;
+  }
+
+  private warnOfRefused(refused: readonly string[]): void {
+    this.logger.warn({
+      message: 'templates are not listed: they are no valid URI templates, or too much of one',
+      server: this.server,
+      count: refused.length,
+      uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
+    });
   }
 
   /** Undefined when it was cut short and what is known already serves better. */
@@ -132,11 +138,21 @@ export class Sync {
     kind: Kind,
     anyKnown: boolean,
   ): Promise<FetchedList['definitions'] | undefined> {
-    const { definitions, cutShort } = await fetchList(link, METHODS[kind]);
+    const { server } = this;
+    const { definitions, leftOut, cutShort } = await fetchList(link, METHODS[kind]).catch(noneIfUnknown);
+    if (leftOut !== undefined)
+      this.logger.warn({ message: `${METHODS[kind]}: some have no usable name`, server, leftOut });
     if (cutShort === undefined) return definitions;
-    this.logger.warn({ message: `${METHODS[kind]} was cut short`, server: this.server, reason: cutShort });
+    this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: cutShort });
     return anyKnown ? undefined : definitions;
   }
+}
+
+/** Servers with resources need not have templates, and say so by not knowing the method. */
+function noneIfUnknown(error: unknown): FetchedList {
+  if (error instanceof RemoteError && error.code === ERROR_CODES['method-not-found'].code)
+    return { definitions: [] };
+  throw error;
 }
 
 function firstOfEach(definitions: readonly Definition[]): readonly Definition[] {

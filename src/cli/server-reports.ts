@@ -59,7 +59,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['process', pid === undefined ? undefined : String(pid)],
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
-    ['calls', `${server.inFlight} in flight, ${server.waiting} waiting`],
+    ['calls', `${server.calls} so far, ${server.inFlight} in flight, ${server.waiting} waiting`],
     ['defined by', origin === 'config' ? 'the configuration' : 'an administrator'],
   ];
   out.line(out.paint('bold', printable(server.id)));

@@ -2,8 +2,10 @@ import { HOUSE, NameTable, type Definition, type Offer } from './name-table.js';
 import type { NamingStyle } from './naming.js';
 import { ResourceDirectory } from './resource-directory.js';
 import { ResourceList } from './resource-list.js';
+import type { ResourceOffer } from './resource-offer.js';
 import type { ResourceTemplate } from './resource-template.js';
 import type { ResourceStyle } from './resource-uri.js';
+import type { Pause } from './slow-sort.js';
 
 /** What one server offered at its last sync. */
 export interface Listing {
@@ -62,30 +64,31 @@ export class Catalog {
 
   static readonly EMPTY = new Catalog([], NameTable.EMPTY, NameTable.EMPTY, ResourceDirectory.EMPTY);
 
+  /** Does ahead of `next`, giving way, what of it may take long; undefined when nothing does. */
+  static prepare(
+    servers: readonly ListedServer[],
+    style: ResourceStyle,
+    pause: Pause,
+  ): Promise<void> | undefined {
+    return ResourceDirectory.prepare(resourcesOf(servers), style, pause);
+  }
+
   /** The next catalog; what did not change since this one is taken over, not built again. */
-  next(servers: readonly ListedServer[], style: HouseStyle): Catalog {
-    const { separator } = style;
-    const ofTheHouse: Offer = { server: HOUSE, style: 'never', definitions: style.tools };
-    const tools = servers.map((server): Offer => {
-      const { id, style, listing, disabledTools } = server;
-      const definitions =
-        // Unfiltered lists keep their identity, by which an unchanged table is known.
-        disabledTools.size === 0
-          ? listing.tools
-          : listing.tools.filter((tool) => !disabledTools.has(tool.name));
-      return { server: id, style, definitions };
-    });
+  next(servers: readonly ListedServer[], house: HouseStyle): Catalog {
+    const ofTheHouse: Offer = { server: HOUSE, style: 'never', definitions: house.tools };
+    const tools = servers.map((server): Offer => ({
+      server: server.id,
+      style: server.style,
+      definitions: enabledTools(server),
+    }));
     const prompts = servers.map(({ id, style, listing }): Offer => {
       return { server: id, style, definitions: listing.prompts };
     });
-    const resources = servers.map(({ id, listing }) => {
-      return { server: id, resources: listing.resources, templates: listing.templates };
-    });
     return new Catalog(
       servers,
-      NameTable.build([ofTheHouse, ...tools], separator, this.tools),
-      NameTable.build(prompts, separator, this.prompts),
-      ResourceDirectory.build(resources, style.resources, this.resources),
+      NameTable.build([ofTheHouse, ...tools], house.separator, this.tools),
+      NameTable.build(prompts, house.separator, this.prompts),
+      ResourceDirectory.build(resourcesOf(servers), house.resources, this.resources),
     );
   }
 
@@ -97,3 +100,10 @@ export class Catalog {
     };
   }
 }
+
+/** Unfiltered lists keep their identity, by which an unchanged table is known. */
+const enabledTools = ({ listing: { tools }, disabledTools }: ListedServer): readonly Definition[] =>
+  disabledTools.size === 0 ? tools : tools.filter(({ name }) => !disabledTools.has(name));
+
+const resourcesOf = (servers: readonly ListedServer[]): ResourceOffer[] =>
+  servers.map(({ id, listing: { resources, templates } }) => ({ server: id, resources, templates }));

@@ -36,19 +36,21 @@ export class PageCache {
     if (known) return known;
     const page = build();
     this.pages.set(key, page);
-    this.characters += page.text.length;
+    this.characters += sizeOf(key, page);
     this.makeRoom();
     return page;
   }
 
   private makeRoom(): void {
-    for (const [key, { text }] of this.pages) {
+    for (const [key, page] of this.pages) {
       if (this.characters <= this.most || this.pages.size === 1) return;
       this.pages.delete(key);
-      this.characters -= text.length;
+      this.characters -= sizeOf(key, page);
     }
   }
 }
+
+const sizeOf = (key: string, { text }: JsonText): number => key.length + text.length;
 
 /** The index of the first of these sorted items whose key comes after this one. */
 export function firstAfter<Item>(

@@ -8,11 +8,12 @@ import {
   only,
   scopes,
   SEPARATOR,
+  serverIds,
   SERVERS,
   tableOf,
   toolsOf,
 } from '../../test/kit/offers.js';
-import { NameTable, type Entry, type Offer } from './name-table.js';
+import { HOUSE, NameTable, type Entry, type Offer } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from './scope.js';
 
@@ -199,6 +200,54 @@ describe('changedServers', () => {
         expect(changed(before, after)).toEqual(expected);
       }),
     );
+  });
+});
+
+describe('a tool of the house', () => {
+  const house = offer(HOUSE, 'never', 'search', 'x');
+  const styles = fc.constantFrom('always' as const, 'conflict' as const, 'never' as const);
+
+  it('is listed without a prefix, with the mark of the house', () => {
+    expect(listOf(tableOf(offer(HOUSE, 'never', 'search')))).toBe(
+      '{"tools":[{"name":"search","_meta":{"io.gatehouse/server":"gatehouse"}}]}',
+    );
+  });
+
+  it('is seen in every scope, even in one of nothing', () => {
+    fc.assert(
+      fc.property(offers, scopes, (given, scope) => {
+        const view = NameTable.build([house, ...given], SEPARATOR).view(scope);
+        for (const name of ['search', 'x']) {
+          expect(view.find(name)).toMatchObject({ server: HOUSE, own: name, name });
+          expect(view.listed.filter((entry) => entry.name === name)).toHaveLength(1);
+        }
+      }),
+    );
+  });
+
+  it('leaves a tool of the same name reachable by its prefixed name, in every style', () => {
+    fc.assert(
+      fc.property(styles, serverIds, (style, server) => {
+        const view = tableOf(house, offer(server, style, 'search')).view(only(server));
+        expect(view.find(prefixedName(server, SEPARATOR, 'search'))).toMatchObject({ server, own: 'search' });
+        expect(view.find('search')).toMatchObject({ server: HOUSE });
+        expect(view.listed.map(({ name }) => name)).toEqual(
+          style === 'never' ? ['search', 'x'] : [`${server}__search`, 'search', 'x'].toSorted(),
+        );
+      }),
+    );
+  });
+
+  it('makes no difference between scopes', () => {
+    expect(tableOf(house).differs(only('a'), only('b'))).toBe(false);
+    expect(tableOf(house, offer('a', 'always', 'y')).differs(only('a'), only('b'))).toBe(true);
+  });
+
+  it('does not name a user interface after the house', () => {
+    const text = '{"name":"x","_meta":{"ui":{"resourceUri":"ui://view"}}}';
+    const own = { server: HOUSE, style: 'never', definitions: [{ name: 'x', text }] } as const;
+    expect(listOf(tableOf(own))).toContain('"resourceUri":"ui://view"');
+    expect(listOf(tableOf({ ...own, server: 'a' }))).toContain('"resourceUri":"ui://a/view"');
   });
 });
 

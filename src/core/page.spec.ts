@@ -35,7 +35,7 @@ describe('a cursor', () => {
   });
 
   it('is refused when it is longer than any that a list needs, even if it is ours', () => {
-    expect(() => cursors.open('tools', cursors.seal('tools', 'x'.repeat(16_384)))).toThrow(refused);
+    expect(() => cursors.open('tools', cursors.seal('tools', 'x'.repeat(32_768)))).toThrow(refused);
   });
 
   it('is the same for the same position, so that pages can be kept', () => {

@@ -2,7 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from './errors.js';
 
 const SEAL_BYTES = 16;
-const LONGEST_CURSOR = 16_384;
+/** Of a URI of 8,192 characters, each of three bytes. */
+const LONGEST_CURSOR = 32_800;
 
 /**
  * Cursors that a client can keep but not make. A cursor holds a position by key, so it stays valid when the

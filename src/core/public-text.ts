@@ -14,7 +14,7 @@ export function publicText(
   const renamed = mapMember(text, member, () => JSON.stringify(value));
   const marked = (meta: string): string =>
     Object.entries(marks).reduce(
-      (marked, [key, mark]) => withMember(marked, key, JSON.stringify(mark)),
+      (result, [key, mark]) => withMember(result, key, JSON.stringify(mark)),
       meta,
     );
   return memberText(renamed, '_meta')?.startsWith('{')

@@ -6,26 +6,29 @@ export type ToPublic = (uri: string) => string;
 
 /** The result of a read, with the URIs of its contents as clients know them. */
 export const withPublicContents = (result: JsonText, toPublic: ToPublic): JsonText =>
-  new JsonText(mapElements(result.text, 'contents', (content) => mapUri(content, toPublic)));
+  rewritten(result, (text) => mapElements(text, 'contents', (content) => mapUri(content, toPublic)));
 
 /** The result of a tool call: resources that it links to or embeds, and the user interface it names. */
 export function withPublicLinks(result: JsonText, server: string, toPublic: ToPublic): JsonText {
   if (!mentionsResources(result)) return result;
-  const text = mapElements(result.text, 'content', (block) => mapBlock(block, toPublic));
-  return new JsonText(withPublicUi(text, server));
+  return rewritten(result, (text) =>
+    withPublicUi(
+      mapElements(text, 'content', (block) => mapBlock(block, toPublic)),
+      server,
+    ),
+  );
 }
 
 /** The result of a prompt: each message has one block of content, or several. */
 export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonText {
   if (!mentionsResources(result)) return result;
-  const text = mapElements(result.text, 'messages', (message) =>
-    mapMember(message, 'content', (content) =>
-      content.startsWith('[')
-        ? mapArray(content, (block) => mapBlock(block, toPublic))
-        : mapBlock(content, toPublic),
+  return rewritten(result, (text) =>
+    mapElements(text, 'messages', (message) =>
+      message.startsWith('{')
+        ? mapMember(message, 'content', (content) => mapContent(content, toPublic))
+        : message,
     ),
   );
-  return new JsonText(text);
 }
 
 /** `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result. */
@@ -43,6 +46,17 @@ export function withPublicUi(text: string, server: string): string {
 
 /** Most results mention none, and are passed on without being looked at any closer. */
 const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
+
+function rewritten(result: JsonText, rewrite: (text: string) => string): JsonText {
+  if (!result.text.startsWith('{')) return result;
+  const text = rewrite(result.text);
+  return text === result.text ? result : new JsonText(text);
+}
+
+const mapContent = (content: string, toPublic: ToPublic): string =>
+  content.startsWith('[')
+    ? mapArray(content, (block) => mapBlock(block, toPublic))
+    : mapBlock(content, toPublic);
 
 function mapBlock(block: string, toPublic: ToPublic): string {
   if (!block.startsWith('{')) return block;

@@ -1,18 +1,11 @@
-import { contestedUris } from './contested-uris.js';
 import { PageCache } from './list-page.js';
-import type { ResourceList } from './resource-list.js';
-import type { ResourceTemplate } from './resource-template.js';
+import { contestedNames, prepareContests } from './name-contests.js';
+import type { ResourceOffer } from './resource-offer.js';
 import { isUi, resourceForm, type Address, type ResourceStyle } from './resource-uri.js';
 import { ResourceView } from './resource-view.js';
 import { EVERYTHING, type Scope } from './scope.js';
-import { ServerResources, type Contested } from './server-resources.js';
-
-/** What one server offers. */
-export interface ResourceOffer {
-  readonly server: string;
-  readonly resources: ResourceList;
-  readonly templates: readonly ResourceTemplate[];
-}
+import { ServerResources } from './server-resources.js';
+import type { Pause } from './slow-sort.js';
 
 /**
  * All resources and templates of all servers: who is called what, and whose it is. Immutable; a change builds a new one
@@ -32,19 +25,27 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
+  /** Finds out what `build` has to know, where that may take long; undefined where it does not. */
+  static prepare(
+    offers: readonly ResourceOffer[],
+    style: ResourceStyle,
+    pause: Pause,
+  ): Promise<void> | undefined {
+    return prepareContests(offers, style, pause);
+  }
+
   static build(
     offers: readonly ResourceOffer[],
     style: ResourceStyle,
     previous = ResourceDirectory.EMPTY,
   ): ResourceDirectory {
     const kept = previous.style === style ? previous.byServer : new Map<string, ServerResources>();
-    const contested = style === 'original' ? contestedIn(offers) : undefined;
-    const parts = offers.map(({ server, resources, templates }, index) => {
-      const contests = contested?.[index] ?? NOT_CONTESTED;
-      const old = kept.get(server);
-      return old?.isSame(resources, templates, contests)
+    const contested = contestedNames(offers, style);
+    const parts = offers.map((offer, index) => {
+      const old = kept.get(offer.server);
+      return old?.isSame(offer, contested[index]!)
         ? old
-        : new ServerResources(server, resources, templates, style, contests);
+        : new ServerResources(offer, style, contested[index]!);
     });
     const isSame =
       style === previous.style &&
@@ -59,7 +60,6 @@ export class ResourceDirectory {
     if (!view) {
       view = new ResourceView(
         this.parts.filter(({ server }) => scope.allows(server)),
-        this.style,
         (key, build) => this.pages.get(`${scope.key}\0${key}`, build),
       );
       this.views.set(scope.key, view);
@@ -88,34 +88,12 @@ export class ResourceDirectory {
    */
   publicUri(address: Address): string {
     const { server, uri } = address;
-    if (this.style === 'resource' || isUi(uri)) return resourceForm(address);
-    const view = this.view(EVERYTHING);
-    const resource = this.byServer.get(server)?.list.find(uri);
-    if (resource) return view.publicUri(resource);
-    const name = this.style === 'underscore' ? this.identifierOf(address) : uri;
-    const found = name === undefined ? undefined : view.find(name);
+    const part = this.byServer.get(server);
+    if (!part || this.style === 'resource' || isUi(uri)) return resourceForm(address);
+    const resource = part.list.find(uri);
+    if (resource) return part.publicUri(resource);
+    const name = this.style === 'underscore' ? part.instanceId(uri) : uri;
+    const found = name === undefined ? undefined : this.view(EVERYTHING).find(name);
     return found?.server === server && found.uri === uri ? name! : resourceForm(address);
   }
-
-  /** What an instance of a template is called, in the words of the template's identifier. */
-  private identifierOf({ server, uri }: Address): string | undefined {
-    const template = this.byServer.get(server)?.findInstance(uri)?.template;
-    const parts = template?.matcher.match(uri);
-    return parts && template?.idMatcher?.fill(parts);
-  }
-}
-
-const NOT_CONTESTED: Contested = { uris: new Set(), templates: new Set() };
-
-function contestedIn(offers: readonly ResourceOffer[]): Contested[] {
-  const uris = contestedUris(offers.map(({ resources }) => resources));
-  const claims = new Map<string, number>();
-  for (const { templates } of offers)
-    for (const { uriTemplate } of templates) claims.set(uriTemplate, (claims.get(uriTemplate) ?? 0) + 1);
-  return offers.map(({ templates }, index) => ({
-    uris: uris[index]!,
-    templates: new Set(
-      templates.flatMap(({ uriTemplate }) => (claims.get(uriTemplate)! > 1 ? [uriTemplate] : [])),
-    ),
-  }));
 }

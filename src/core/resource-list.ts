@@ -1,5 +1,5 @@
 import type { Definition } from './name-table.js';
-import { distinctId, isUi, underscoreId } from './resource-uri.js';
+import { distinctId, isUi, UI_SCHEME, underscoreId } from './resource-uri.js';
 import { slowSort, type Pause } from './slow-sort.js';
 
 /** A resource as its server listed it, with its identifier. */
@@ -10,9 +10,9 @@ export interface Resource {
   readonly text: string;
 }
 
-const byName = (a: Definition, b: Definition): number => order(a.name, b.name);
-const byId = (a: Resource, b: Resource): number => order(a.id, b.id);
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareNames = (a: Definition, b: Definition): number => compare(a.name, b.name);
+const compareIds = (a: Resource, b: Resource): number => compare(a.id, b.id);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * What one server lists, sorted by URI and by identifier, so that finding one is a search by halves and takes no
@@ -33,17 +33,19 @@ export class ResourceList {
 
   /** Definitions by their URIs; of equal ones the first stays. */
   static async build(server: string, listed: readonly Definition[], pause: Pause): Promise<ResourceList> {
-    const sorted = await slowSort(listed, byName, pause);
+    const sorted = await slowSort(listed, compareNames, pause);
     const resources: Unsettled[] = [];
     for (const { name: uri, text } of sorted) {
       if ((resources.length & 255) === 0) await pause();
       if (resources.at(-1)?.uri !== uri)
         resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
     }
-    const ids = await slowSort(resources, byId, pause);
-    return tellApart(ids)
-      ? new ResourceList(resources, await slowSort(ids, byId, pause))
-      : new ResourceList(resources, ids);
+    let ids = await slowSort(resources, compareIds, pause);
+    for (const digits of DIGITS) {
+      if (!(await tellApart(ids, digits, pause))) break;
+      ids = await slowSort(ids, compareIds, pause);
+    }
+    return new ResourceList(resources, ids);
   }
 
   get size(): number {
@@ -58,6 +60,10 @@ export class ResourceList {
     return search(this.byId, id, 'id');
   }
 
+  hasBeginning(prefix: string): boolean {
+    return this.byUri[firstFrom(this.byUri, prefix)]?.uri.startsWith(prefix) ?? false;
+  }
+
   /** In order. */
   *startingWith(prefix: string): Iterable<Resource> {
     for (let i = firstFrom(this.byUri, prefix); i < this.size; i++) {
@@ -69,7 +75,7 @@ export class ResourceList {
 
   /** User interfaces keep their scheme under every style, so they are listed apart. */
   get uis(): readonly Resource[] {
-    return (this.ownUis ??= this.byUri.filter(({ uri }) => isUi(uri)));
+    return (this.ownUis ??= [...this.startingWith(UI_SCHEME)]);
   }
 
   get plain(): readonly Resource[] {
@@ -80,10 +86,13 @@ export class ResourceList {
     return (this.ownPlainById ??= this.withoutUis(this.byId));
   }
 
-  equals(other: ResourceList): boolean {
-    return (
-      this.size === other.size && this.byUri.every(({ text }, index) => text === other.byUri[index]!.text)
-    );
+  async equals(other: ResourceList, pause: Pause): Promise<boolean> {
+    if (this.size !== other.size) return false;
+    for (const [index, { text }] of this.byUri.entries()) {
+      if ((index & 255) === 0) await pause();
+      if (text !== other.byUri[index]!.text) return false;
+    }
+    return true;
   }
 
   private withoutUis(resources: readonly Resource[]): readonly Resource[] {
@@ -94,17 +103,21 @@ export class ResourceList {
 /** A resource whose identifier may yet have to give way. */
 type Unsettled = { -readonly [Key in keyof Resource]: Resource[Key] };
 
+/** How much of the digest goes into an identifier; more for those that still share it. */
+const DIGITS = [8, 16, 64];
+
 /** Of those that share an identifier, the first by URI keeps it. True when there were any. */
-function tellApart(sortedById: readonly Unsettled[]): boolean {
+async function tellApart(sortedById: readonly Unsettled[], digits: number, pause: Pause): Promise<boolean> {
   let any = false;
   let shared: string | undefined;
-  for (const resource of sortedById) {
+  for (const [index, resource] of sortedById.entries()) {
+    if ((index & 63) === 0) await pause();
     if (resource.id !== shared) {
       shared = resource.id;
       continue;
     }
     any = true;
-    resource.id = distinctId(resource);
+    resource.id = distinctId(resource, digits);
   }
   return any;
 }

@@ -1,5 +1,6 @@
 import type { Definition } from './name-table.js';
 import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from './resource-uri.js';
+import type { Pause } from './slow-sort.js';
 import { UriTemplate } from './uri-template.js';
 
 /** A template as its server listed it, ready to be matched in its own form and in that of its identifier. */
@@ -12,38 +13,46 @@ export interface ResourceTemplate {
   readonly idMatcher: UriTemplate | undefined;
 }
 
-/** Of equal templates the first stays. Those that cannot be matched, or not within bounds, are left out. */
-export function readTemplates(
+/**
+ * Sorted, so that what they are called does not depend on the order they are listed in; of equal ones the first
+ * stays. Those that cannot be matched, or not within bounds, are left out.
+ */
+export async function readTemplates(
   server: string,
   listed: readonly Definition[],
-): { readonly templates: readonly ResourceTemplate[]; readonly refused: readonly string[] } {
-  const templates = new Map<string, ResourceTemplate>();
+  pause: Pause,
+): Promise<{ readonly templates: readonly ResourceTemplate[]; readonly refused: readonly string[] }> {
+  const templates: ResourceTemplate[] = [];
   const refused: string[] = [];
   const ids = new Set<string>();
-  for (const { name: uriTemplate, text } of listed) {
-    if (templates.has(uriTemplate)) continue;
+  for (const { name: uriTemplate, text } of firstOfEach(listed)) {
+    await pause();
     const matcher = UriTemplate.parse(uriTemplate);
     if (!matcher) {
       refused.push(uriTemplate);
       continue;
     }
-    const address = { server, uri: uriTemplate };
-    const plainId = underscoreId(address);
-    const id = ids.has(plainId) ? distinctId(address) : plainId;
+    const plainId = underscoreId({ server, uri: uriTemplate });
+    const id = ids.has(plainId) ? distinctId({ server, uri: uriTemplate }) : plainId;
     ids.add(id);
-    templates.set(uriTemplate, {
-      server,
-      uriTemplate,
-      text,
-      id,
-      matcher,
-      idMatcher: UriTemplate.parse(id),
-    });
+    templates.push({ server, uriTemplate, text, id, matcher, idMatcher: UriTemplate.parse(id) });
   }
-  return { templates: [...templates.values()], refused };
+  return { templates, refused };
 }
 
-/** What clients see; `contested` when another server has the same. */
+function firstOfEach(listed: readonly Definition[]): Definition[] {
+  const byName = new Map<string, Definition>();
+  for (const definition of listed) if (!byName.has(definition.name)) byName.set(definition.name, definition);
+  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** For one whose identifier another server's has, too. */
+export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
+  const id = distinctId({ server: template.server, uri: template.uriTemplate });
+  return { ...template, id, idMatcher: UriTemplate.parse(id) };
+}
+
+/** What clients see; `contested` when something else is called so, too. */
 export function publicTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,
@@ -61,36 +70,41 @@ export interface Instance {
 }
 
 /**
- * What the most literal template makes of a text, read as a URI or as an identifier. Undefined when none fits, and
- * when equally literal ones of two servers do: it is not for the gateway to choose between them.
+ * How many characters all matchers together look at, for one text. Templates come from servers and texts from
+ * clients: without it, thousands of templates and one long text would hold everybody up.
  */
-export function bestInstance(
+const MOST_WORK = 2 ** 21;
+
+/**
+ * What the most literal templates make of a text, read as a URI or as an identifier; of each server the first. When
+ * there are several, it is not for the gateway to choose between them.
+ */
+export function bestInstances(
   templates: Iterable<ResourceTemplate>,
   text: string,
   form: 'uri' | 'id',
-): Instance | undefined {
-  let best: Instance | undefined;
-  let tied = false;
+): readonly Instance[] {
+  if (text === '') return [];
+  let best: Instance[] = [];
+  let work = 0;
   for (const template of templates) {
-    const lead = best ? literalLead(template, best.template) : 1;
-    if (lead < 0 || (lead === 0 && template.server === best!.template.server)) continue;
-    const uri = instanceOf(template, text, form);
-    if (uri === undefined) continue;
-    tied = lead === 0;
-    if (!tied) best = { template, uri };
+    const lead = literalLead(template, best[0]?.template);
+    if (lead < 0 || (lead === 0 && best.some((other) => other.template.server === template.server))) continue;
+    const matcher = form === 'uri' ? template.matcher : template.idMatcher;
+    if (!matcher || !mayMatch(matcher, text)) continue;
+    work += text.length * (matcher.expressions.length + 1);
+    if (work > MOST_WORK) return [];
+    const parts = matcher.match(text);
+    if (!parts) continue;
+    const instance = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
+    best = lead > 0 ? [instance] : [...best, instance];
   }
-  return tied ? undefined : best;
+  return best;
 }
 
-const literalLead = (a: ResourceTemplate, b: ResourceTemplate): number =>
-  a.matcher.literalLength - b.matcher.literalLength;
+const literalLead = (a: ResourceTemplate, b: ResourceTemplate | undefined): number =>
+  b ? a.matcher.literalLength - b.matcher.literalLength : 1;
 
-function instanceOf(
-  { matcher, idMatcher }: ResourceTemplate,
-  text: string,
-  form: 'uri' | 'id',
-): string | undefined {
-  if (form === 'uri') return matcher.match(text) && text;
-  const parts = idMatcher?.match(text);
-  return parts && matcher.fill(parts);
-}
+/** Whether beginning and end fit, which costs nothing to see. */
+const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>
+  text.startsWith(literals[0]!) && text.endsWith(literals.at(-1)!);

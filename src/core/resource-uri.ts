@@ -12,7 +12,7 @@ export interface Address {
 
 const RESOURCE_SCHEME = 'resource://';
 /** Hosts of MCP apps know a user interface by this scheme, so that it stays what it is under every style. */
-const UI_SCHEME = 'ui://';
+export const UI_SCHEME = 'ui://';
 
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 

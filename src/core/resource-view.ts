@@ -1,23 +1,11 @@
 import type { JsonText } from './json-text.js';
 import { firstAfter, pageText, type Paged, type PageItem, type Seal } from './list-page.js';
-import { ID_MARK, publicText, SERVER_MARK } from './public-text.js';
 import type { Resource } from './resource-list.js';
 import type { ResourcePattern } from './resource-pattern.js';
-import { bestInstance, type ResourceTemplate } from './resource-template.js';
-import { cutResourceForm, type ResourceStyle } from './resource-uri.js';
+import { bestInstances, type ResourceTemplate } from './resource-template.js';
+import { cutResourceForm } from './resource-uri.js';
+import { resourceText, templateText, type SeenResource, type SeenTemplate } from './seen-resource.js';
 import type { FoundResource, Segment, ServerResources } from './server-resources.js';
-
-/** A resource as one scope sees it. */
-export interface SeenResource {
-  /** What clients call it. */
-  readonly uri: string;
-  readonly resource: Resource;
-}
-
-export interface SeenTemplate {
-  readonly uriTemplate: string;
-  readonly template: ResourceTemplate;
-}
 
 /** The resources and templates that one scope sees. */
 export class ResourceView {
@@ -26,7 +14,6 @@ export class ResourceView {
 
   constructor(
     private readonly parts: readonly ServerResources[],
-    private readonly style: ResourceStyle,
     /** Built once for all who see the same. */
     private readonly built: (key: string, build: () => JsonText) => JsonText,
   ) {
@@ -59,11 +46,7 @@ export class ResourceView {
   /** Sorted by what clients see. */
   get listedTemplates(): readonly SeenTemplate[] {
     return (this.ownTemplates ??= this.parts
-      .flatMap((part) =>
-        part.templates.map((template) => {
-          return { uriTemplate: part.publicTemplate(template), template };
-        }),
-      )
+      .flatMap((part) => part.templates.map((template) => part.seenTemplate(template)))
       .toSorted((a, b) => (a.uriTemplate < b.uriTemplate ? -1 : 1)));
   }
 
@@ -75,7 +58,7 @@ export class ResourceView {
       .toSorted(byUri);
     for (let given = 0; given < most && heads.length > 0; given++) {
       const head = heads[0]!;
-      yield { uri: head.uri, resource: head.resource };
+      yield head.seen;
       if (!head.advance()) heads.shift();
       else settle(heads);
     }
@@ -93,30 +76,24 @@ export class ResourceView {
     return part.templates.some(({ matcher }) => matcher.literals[0]!.startsWith(pattern.prefix));
   }
 
-  /** What clients call a resource, in the form of the lists. */
-  publicUri(resource: Resource): string {
-    return this.byServer.get(resource.server)!.publicUri(resource);
+  /** How a resource is listed now; undefined when it is not any more. */
+  seen({ server, uri }: Resource): SeenResource | undefined {
+    const part = this.byServer.get(server);
+    const resource = part?.list.find(uri);
+    return resource && part!.seen(resource);
   }
 
-  /** What a client means by a URI, in whatever form. */
+  /** What a client means by a URI, in whatever form; undefined also when it may mean several. */
   find(text: string): FoundResource | undefined {
-    const own = this.style === 'original' ? this.findListed(text) : undefined;
-    return (
-      own ??
-      this.findForm(text) ??
-      this.findListed(text) ??
-      this.findId(text) ??
-      this.findInstance(text, 'uri') ??
-      this.findInstance(text, 'id')
-    );
+    for (const candidates of this.readings(text)) if (candidates.length > 0) return only(candidates);
+    return undefined;
   }
 
   /** The template that a client names, in whatever form. */
   findTemplate(text: string): ResourceTemplate | undefined {
-    const named = (template: ResourceTemplate): boolean => {
-      const form = cutResourceForm(text);
-      return template.id === text || (form?.server === template.server && form.uri === template.uriTemplate);
-    };
+    const form = cutResourceForm(text);
+    const named = (template: ResourceTemplate): boolean =>
+      template.id === text || (form?.server === template.server && form.uri === template.uriTemplate);
     return (
       this.listedTemplates.find(({ uriTemplate }) => uriTemplate === text)?.template ??
       this.listedTemplates.find(({ template }) => named(template))?.template ??
@@ -124,53 +101,62 @@ export class ResourceView {
     );
   }
 
-  private findForm(text: string): FoundResource | undefined {
+  /**
+   * What a text can be read as, one way after the other. Names that say whose they are come first, so that no server
+   * takes what is another's by listing something under its name; then what is listed, then what fits a template.
+   */
+  private *readings(text: string): Iterable<readonly FoundResource[]> {
+    const { parts } = this;
+    yield this.formed(text);
+    yield parts.flatMap((part) => part.findId(text) ?? []);
+    yield parts.flatMap((part) => part.findContestedId(text) ?? []);
+    yield parts.flatMap((part) => part.findListed(text) ?? []);
+    yield instances(
+      parts.filter((part) => part.mayHaveId(text)),
+      text,
+      'id',
+    );
+    yield instances(parts, text, 'uri');
+  }
+
+  private formed(text: string): readonly FoundResource[] {
     const address = cutResourceForm(text);
-    return address && this.byServer.get(address.server)?.find(address.uri);
-  }
-
-  /** By a server's own URI; undefined also when two servers have it. */
-  private findListed(uri: string): FoundResource | undefined {
-    return only(this.parts.flatMap((part) => part.findListed(uri) ?? []));
-  }
-
-  private findId(id: string): FoundResource | undefined {
-    return only(this.parts.flatMap((part) => part.findId(id) ?? []));
-  }
-
-  private findInstance(text: string, form: 'uri' | 'id'): FoundResource | undefined {
-    const parts = form === 'id' ? this.parts.filter((part) => part.mayHaveId(text)) : this.parts;
-    const templates = parts.flatMap((part) => part.templates);
-    const instance = text === '' ? undefined : bestInstance(templates, text, form);
-    if (!instance) return undefined;
-    const { template, uri } = instance;
-    return { server: template.server, uri, template };
+    const found = address && this.byServer.get(address.server)?.find(address.uri);
+    return found ? [found] : [];
   }
 }
+
+const instances = (parts: readonly ServerResources[], text: string, form: 'uri' | 'id'): FoundResource[] =>
+  bestInstances(
+    parts.flatMap(({ templates }) => templates),
+    text,
+    form,
+  ).map(({ template, uri }) => ({ server: template.server, uri, template }));
 
 /** The next resource of a segment that has not been given yet. */
 class Head {
   private constructor(
-    readonly segment: Segment,
+    private readonly segment: Segment,
     private index: number,
     public uri: string,
   ) {}
 
-  static after(segment: Segment, uri: string): Head | undefined {
-    const { resources } = segment;
-    const index = uri === '' ? 0 : firstAfter(resources, uri, (resource) => segment.uriOf(resource));
-    return index < resources.length ? new Head(segment, index, segment.uriOf(resources[index]!)) : undefined;
+  static after({ of, resources }: Segment, uri: string): Head | undefined {
+    const index = uri === '' ? 0 : firstAfter(resources, uri, (resource) => of.publicUri(resource));
+    const first = resources[index];
+    return first && new Head({ of, resources }, index, of.publicUri(first));
   }
 
-  get resource(): Resource {
-    return this.segment.resources[this.index]!;
+  get seen(): SeenResource {
+    const { of, resources } = this.segment;
+    return of.seen(resources[this.index]!);
   }
 
   advance(): boolean {
-    const next = this.segment.resources[++this.index];
-    if (!next) return false;
-    this.uri = this.segment.uriOf(next);
-    return true;
+    const { of, resources } = this.segment;
+    const next = resources[++this.index];
+    if (next) this.uri = of.publicUri(next);
+    return next !== undefined;
   }
 }
 
@@ -192,13 +178,6 @@ const only = <Item>(items: readonly Item[]): Item | undefined => (items.length =
 function page(member: string, items: readonly PageItem[], size: number, seal: Seal): JsonText {
   return pageText(member, items.slice(0, size), items.length > size, seal);
 }
-
-/** The resource as clients see it. */
-export const resourceText = ({ uri, resource: { server, id, text } }: SeenResource): string =>
-  publicText(text, 'uri', uri, { [SERVER_MARK]: server, [ID_MARK]: id });
-
-export const templateText = ({ uriTemplate, template: { server, id, text } }: SeenTemplate): string =>
-  publicText(text, 'uriTemplate', uriTemplate, { [SERVER_MARK]: server, [ID_MARK]: id });
 
 const resourceItem = (seen: SeenResource): PageItem => ({ key: seen.uri, text: resourceText(seen) });
 

@@ -1,17 +1,14 @@
+import type { ContestedNames } from './contested-names.js';
 import type { Resource, ResourceList } from './resource-list.js';
-import { bestInstance, publicTemplate, type ResourceTemplate } from './resource-template.js';
-import { isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
+import type { ResourceOffer } from './resource-offer.js';
+import { bestInstances, publicTemplate, withDistinctId, type ResourceTemplate } from './resource-template.js';
+import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
+import type { SeenResource, SeenTemplate } from './seen-resource.js';
 
-/** What a server lists that another one lists under the same URI. */
-export interface Contested {
-  readonly uris: ReadonlySet<string>;
-  readonly templates: ReadonlySet<string>;
-}
-
-/** A sorted part of the list, with the way from each resource in it to its public URI. */
+/** A part of the list that is sorted by public URI. */
 export interface Segment {
+  readonly of: ServerResources;
   readonly resources: readonly Resource[];
-  uriOf(resource: Resource): string;
 }
 
 /** A resource that was asked for, and where it is. */
@@ -26,15 +23,22 @@ export interface FoundResource {
 
 /** What one server has, under one style of naming. */
 export class ServerResources {
+  readonly server: string;
+  readonly list: ResourceList;
+  readonly templates: readonly ResourceTemplate[];
   private ownSegments: readonly Segment[] | undefined;
 
   constructor(
-    readonly server: string,
-    readonly list: ResourceList,
-    readonly templates: readonly ResourceTemplate[],
+    private readonly offer: ResourceOffer,
     private readonly style: ResourceStyle,
-    private readonly contested: Contested,
-  ) {}
+    private readonly contested: ContestedNames,
+  ) {
+    this.server = offer.server;
+    this.list = offer.resources;
+    this.templates = offer.templates.map((template) =>
+      contested.hasTemplateId(template.id) ? withDistinctId(template) : template,
+    );
+  }
 
   get isEmpty(): boolean {
     return this.list.size === 0 && this.templates.length === 0;
@@ -46,12 +50,11 @@ export class ServerResources {
   }
 
   findListed(uri: string): FoundResource | undefined {
-    const resource = this.list.find(uri);
-    return resource && { server: this.server, uri, resource };
+    return this.found(this.list.find(uri));
   }
 
   findInstance(uri: string): FoundResource | undefined {
-    const instance = uri === '' ? undefined : bestInstance(this.templates, uri, 'uri');
+    const [instance] = bestInstances(this.templates, uri, 'uri');
     return instance && { server: this.server, uri, template: instance.template };
   }
 
@@ -61,53 +64,80 @@ export class ServerResources {
   }
 
   findId(id: string): FoundResource | undefined {
-    const resource = this.mayHaveId(id) ? this.list.findId(id) : undefined;
-    return resource && { server: this.server, uri: resource.uri, resource };
+    if (!this.mayHaveId(id)) return undefined;
+    const resource = this.list.findId(id) ?? this.list.findId(id.slice(0, id.lastIndexOf('~')));
+    return this.found(resource && this.idOf(resource) === id ? resource : undefined);
+  }
+
+  /** By an identifier that is contested, which nobody has where all see it. */
+  findContestedId(id: string): FoundResource | undefined {
+    return this.found(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
   /** The list, in parts that are each sorted by public URI. */
   get segments(): readonly Segment[] {
-    return (this.ownSegments ??= this.cut().filter(({ resources }) => resources.length > 0));
+    return (this.ownSegments ??= this.cut()
+      .filter((resources) => resources.length > 0)
+      .map((resources) => ({ of: this, resources })));
+  }
+
+  seen(resource: Resource): SeenResource {
+    return { uri: this.publicUri(resource), id: this.idOf(resource), resource };
   }
 
   publicUri(resource: Resource): string {
-    const { uri, id } = resource;
+    const { uri } = resource;
     if (this.style === 'resource' || isUi(uri)) return resourceForm(resource);
-    if (this.style === 'underscore') return id;
-    return this.contested.uris.has(uri) ? resourceForm(resource) : uri;
+    if (this.style === 'underscore') return this.idOf(resource);
+    return this.contested.hasUri(uri) ? resourceForm(resource) : uri;
   }
 
-  publicTemplate(template: ResourceTemplate): string {
-    return publicTemplate(template, this.style, this.contested.templates.has(template.uriTemplate));
+  seenTemplate(template: ResourceTemplate): SeenTemplate {
+    const isContested = this.contested.hasTemplate(template.uriTemplate);
+    return { uriTemplate: publicTemplate(template, this.style, isContested), template };
+  }
+
+  /** What an instance of a template is called, in the words of the template's identifier. */
+  instanceId(uri: string): string | undefined {
+    const template = this.findInstance(uri)?.template;
+    const parts = template?.matcher.match(uri);
+    return parts && template?.idMatcher?.fill(parts);
   }
 
   /** Whether nothing of it would be listed otherwise. */
-  isSame(list: ResourceList, templates: readonly ResourceTemplate[], contested: Contested): boolean {
+  isSame({ resources, templates }: ResourceOffer, contested: ContestedNames): boolean {
     return (
-      this.list === list &&
-      this.templates === templates &&
-      sameSet(this.contested.uris, contested.uris) &&
-      sameSet(this.contested.templates, contested.templates)
+      this.offer.resources === resources &&
+      this.offer.templates === templates &&
+      this.contested.isSame(contested)
     );
   }
 
-  private cut(): Segment[] {
-    const { list, contested } = this;
-    const uis = this.segment(list.uis);
-    if (this.style === 'resource') return [this.segment(list.plain), uis];
-    if (this.style === 'underscore') return [this.segment(list.plainById), uis];
-    if (contested.uris.size === 0) return [this.segment(list.plain), uis];
-    return [
-      this.segment(list.plain.filter(({ uri }) => !contested.uris.has(uri))),
-      this.segment(list.plain.filter(({ uri }) => contested.uris.has(uri))),
-      uis,
-    ];
+  private idOf(resource: Resource): string {
+    return this.contested.hasId(resource.id) ? distinctId(resource) : resource.id;
   }
 
-  private segment(resources: readonly Resource[]): Segment {
-    return { resources, uriOf: (resource) => this.publicUri(resource) };
+  private found(resource: Resource | undefined): FoundResource | undefined {
+    return resource && { server: this.server, uri: resource.uri, resource };
+  }
+
+  private cut(): (readonly Resource[])[] {
+    const { list, contested } = this;
+    if (this.style === 'original' && contested.anyUris) {
+      const [renamed, others] = halves(list.plain, ({ uri }) => contested.hasUri(uri));
+      return [others, renamed, list.uis];
+    }
+    if (this.style === 'underscore' && contested.anyIds) {
+      const [renamed, others] = halves(list.plainById, ({ id }) => contested.hasId(id));
+      return [others, renamed.toSorted((a, b) => (this.idOf(a) < this.idOf(b) ? -1 : 1)), list.uis];
+    }
+    return [this.style === 'underscore' ? list.plainById : list.plain, list.uis];
   }
 }
 
-const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
-  a.size === b.size && [...a].every((item) => b.has(item));
+/** Those for which it is true, and the others. */
+function halves<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
+  const result: [Item[], Item[]] = [[], []];
+  for (const item of items) result[test(item) ? 0 : 1].push(item);
+  return result;
+}

@@ -7,8 +7,14 @@ class Wire implements Upstream {
   readonly sent: string[] = [];
   private readonly pending = new Map<string, (error?: Error) => void>();
 
+  stops = 0;
+
   subscribe(uri: string): Promise<void> {
     return this.send(`+${uri}`);
+  }
+
+  stop(): void {
+    this.stops++;
   }
 
   unsubscribe(uri: string): Promise<void> {
@@ -240,6 +246,17 @@ describe('UpstreamLane', () => {
     expect(leftovers()).toBe(0);
   });
 
+  it('lets go of all that are named at once and nobody wants, and of no others', async () => {
+    await hold('a1', 'a2', 'a3', 'b');
+    for (const uri of ['a1', 'a3', 'b']) wanted.delete(uri);
+    lane.releaseMatching((uri) => uri.startsWith('a'));
+    await timers.elapse();
+    expect(wire.waiting).toEqual(['-a1', '-a3']);
+    await wire.answer('-a1');
+    await wire.answer('-a3');
+    expect(lane.held).toBe(2);
+  });
+
   it('swallows a failed unsubscribe and reports it', async () => {
     await hold('a');
     await leave();
@@ -291,6 +308,13 @@ describe('UpstreamLane', () => {
     await wire.answer('+a');
     expect(events).toEqual(['restored a']);
     expect(lane.held).toBe(1);
+  });
+
+  it('stops with its link what stands in for a server that tells of no changes', async () => {
+    await hold('a');
+    expect(wire.stops).toBe(0);
+    lane.end('the connection was lost');
+    expect(wire.stops).toBe(1);
   });
 
   it('unsubscribes from what the server may have forgotten, when nobody wants it', async () => {

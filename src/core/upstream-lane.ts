@@ -4,6 +4,8 @@ import { GatewayError, serverUnavailable } from './errors.js';
 export interface Upstream {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
+  /** The link is gone, or not to be used any more. */
+  stop?(): void;
 }
 
 /** Runs something later, once. What it returns calls that off, and does nothing when it is too late. */
@@ -92,6 +94,11 @@ export class UpstreamLane {
     this.rest(key);
   }
 
+  /** The last who wanted any of these may have left. Costs what the server holds. */
+  releaseMatching(matches: (uri: string) => boolean): void {
+    for (const uri of this.keys.keys()) if (matches(uri)) this.release(uri);
+  }
+
   /** The server may have forgotten it. */
   doubt(uri: string): void {
     const key = this.keys.get(uri);
@@ -108,6 +115,7 @@ export class UpstreamLane {
       key.waiting?.reject(serverUnavailable(this.setting.server, why));
     }
     this.keys.clear();
+    this.upstream.stop?.();
   }
 
   private open(uri: string): Key {

@@ -80,6 +80,11 @@ export class UpstreamSubscriptions {
     this.lanes.get(server)?.release(uri);
   }
 
+  /** The same for all of these at once: whichever of them is still wanted stays. */
+  releaseMatching(server: string, matches: (uri: string) => boolean): void {
+    this.lanes.get(server)?.releaseMatching(matches);
+  }
+
   /** Subscribes in the background whatever of these is wanted and not held. */
   restore(server: string, uris: Iterable<string>): void {
     const lane = this.lanes.get(server);

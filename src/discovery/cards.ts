@@ -1,4 +1,4 @@
-import { resourceText, templateText, type SeenResource, type SeenTemplate } from '../core/resource-view.js';
+import { resourceText, templateText, type SeenResource, type SeenTemplate } from '../core/seen-resource.js';
 import type { ListedEntry } from '../core/name-table.js';
 
 /** Just enough of something to choose it by. */

@@ -1,9 +1,8 @@
 import { resourceNotFound } from '../core/errors.js';
-import type { Resource } from '../core/resource-list.js';
 import type { Scope } from '../core/scope.js';
 import type { HouseTool } from '../registry/house-tools.js';
 import type { Registry } from '../registry/registry.service.js';
-import { resourceCard, templateCard, wholeResource, wholeTemplate, type Card } from './cards.js';
+import { resourceCard, templateCard, wholeResource, wholeTemplate } from './cards.js';
 import { CatalogCursors } from './catalog-cursors.js';
 import { metaTool } from './meta-tool.js';
 import type { ResourceSearch } from './resource-search.js';
@@ -46,10 +45,8 @@ export function resourceTools(registry: Registry, search: ResourceSearch): House
   function describeResource(args: ToolArguments, scope: Scope): object {
     const uri = args.required('uri');
     const found = view(scope).find(uri);
-    if (found?.resource) {
-      const { resource } = found;
-      return { resource: wholeResource({ uri: view(scope).publicUri(resource), resource }) };
-    }
+    const resource = found?.resource && view(scope).seen(found.resource);
+    if (resource) return { resource: wholeResource(resource) };
     const template = found?.template ?? view(scope).findTemplate(uri);
     const seen = view(scope).listedTemplates.find((listed) => listed.template === template);
     if (!seen) throw new ArgumentError(resourceNotFound(uri).message);
@@ -59,9 +56,9 @@ export function resourceTools(registry: Registry, search: ResourceSearch): House
   async function searchResources(args: ToolArguments, scope: Scope): Promise<object> {
     const { query, mimeType, limit } = args;
     const found = await search.search(query, { scope, mimeType, limit });
-    const card = (resource: Resource): Card =>
-      resourceCard({ uri: view(scope).publicUri(resource), resource });
-    return { resources: found.map(card) };
+    // While the search waited, one or the other may have gone.
+    const seen = found.flatMap((resource) => view(scope).seen(resource) ?? []);
+    return { resources: seen.map(resourceCard) };
   }
 
   return [

@@ -39,9 +39,10 @@ export function toolTools(registry: Registry, search: ToolSearch): HouseTool[] {
     return { tool: wholeTool(tool as ListedEntry) };
   }
 
-  function searchTools(args: ToolArguments, scope: Scope): object {
+  async function searchTools(args: ToolArguments, scope: Scope): Promise<object> {
     const { query, limit } = args;
-    return { tools: search.search(query, scope, limit).map(toolCard) };
+    const found = await search.search(query, scope, limit);
+    return { tools: found.map(toolCard) };
   }
 
   return [

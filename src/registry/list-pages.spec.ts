@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { offer, only, tableOf } from '../../test/kit/offers.js';
+import { offersOf } from '../../test/kit/resource-offers.js';
 import { Limits } from '../config/limits.js';
+import { ResourceDirectory } from '../core/resource-directory.js';
 import { EVERYTHING } from '../core/scope.js';
 import { ListPages } from './list-pages.js';
 
@@ -52,5 +54,38 @@ describe('ListPages', () => {
     ['that is the bare position', () => pageAt('a__y')],
   ])('refuses a cursor %s', (_what, act) => {
     expect(act).toThrow(refused);
+  });
+});
+
+const directoryOf = async (...given: string[]): Promise<ResourceDirectory> =>
+  ResourceDirectory.build(
+    await offersOf([{ server: 'a', uris: given, templates: ['x:{y}', 'y:{y}', 'z:{y}'] }]),
+    'resource',
+  );
+
+describe('ListPages of resources', () => {
+  const uris = ['x:1', 'x:2', 'x:3'];
+
+  interface ResourcePage {
+    readonly resources: readonly { readonly uri: string }[];
+    readonly nextCursor?: string;
+  }
+  const page = (directory: ResourceDirectory, cursor?: unknown): ResourcePage => {
+    const { resources } = directory.view(EVERYTHING);
+    return JSON.parse(pages.page('resources', resources, EVERYTHING, cursor).text) as ResourcePage;
+  };
+
+  it('keeps a cursor valid when the list has changed, also when the last of the page is gone', async () => {
+    const { nextCursor } = page(await directoryOf(...uris));
+    const after = page(await directoryOf('x:1', 'x:20', 'x:3'), nextCursor);
+    expect(after.resources.map(({ uri }) => uri)).toEqual(['resource://a/x:20', 'resource://a/x:3']);
+  });
+
+  it('refuses the cursor of the other list, and of the same list in another scope', async () => {
+    const directory = await directoryOf(...uris);
+    const { nextCursor } = page(directory);
+    const { templates, resources } = directory.view(EVERYTHING);
+    expect(() => pages.page('resourceTemplates', templates, EVERYTHING, nextCursor)).toThrow(refused);
+    expect(() => pages.page('resources', resources, only('a'), nextCursor)).toThrow(refused);
   });
 });

@@ -1,7 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Catalog, LIST_KINDS, type CatalogChange, type ListedServer } from '../core/catalog.js';
+import {
+  Catalog,
+  EMPTY_LISTING,
+  LIST_KINDS,
+  type CatalogChange,
+  type ListedServer,
+} from '../core/catalog.js';
 import type { Definition } from '../core/name-table.js';
+import { sameSet } from '../core/same-set.js';
 import { Naming } from '../config/naming.js';
+import { turns } from './turns.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
 
@@ -11,6 +19,8 @@ export class Registry {
   private readonly logger = new Logger(Registry.name);
   private readonly listeners = new Set<ChangeListener>();
   private readonly listed = new Map<string, ListedServer>();
+  /** Whose resources are offered as soon as it is known which of them others have, too. */
+  private readonly coming = new Map<string, ListedServer>();
   private ownTools: readonly Definition[] = [];
   private current = Catalog.EMPTY;
 
@@ -20,14 +30,26 @@ export class Registry {
     return this.current;
   }
 
-  /** Puts a server's listing in the place its rank gives it, or replaces the one it had. */
+  /**
+   * Puts a server's listing in the place its rank gives it, or replaces the one it had. At once, but for resources
+   * that have to be compared with many of others: those it had stay until that is done.
+   */
   put(server: ListedServer): void {
-    const old = this.listed.get(server.id);
-    this.listed.set(server.id, server);
-    if (!old || !sameOffer(old, server)) this.rebuild();
+    const { id } = server;
+    const others = [...this.listed.values()].filter((other) => other.id !== id);
+    const prepared = Catalog.prepare([...others, server], this.naming.resources, turns.pause());
+    if (!prepared) return this.offer(server);
+    const resources = this.listed.get(id)?.listing.resources ?? EMPTY_LISTING.resources;
+    this.offer({ ...server, listing: { ...server.listing, resources } });
+    this.coming.set(id, server);
+    void prepared.then(() => {
+      // Others may have come meanwhile, which it has to be compared with, too.
+      if (this.coming.get(id) === server) this.put(server);
+    });
   }
 
   remove(server: string): void {
+    this.coming.delete(server);
     if (this.listed.delete(server)) this.rebuild();
   }
 
@@ -40,6 +62,13 @@ export class Registry {
   onChange(listener: ChangeListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  private offer(server: ListedServer): void {
+    const old = this.listed.get(server.id);
+    this.coming.delete(server.id);
+    this.listed.set(server.id, server);
+    if (!old || !sameOffer(old, server)) this.rebuild();
   }
 
   private rebuild(): void {
@@ -68,6 +97,3 @@ const sameOffer = (a: ListedServer, b: ListedServer): boolean =>
   a.rank === b.rank &&
   a.style === b.style &&
   sameSet(a.disabledTools, b.disabledTools);
-
-const sameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
-  a.size === b.size && [...a].every((item) => b.has(item));

@@ -6,8 +6,11 @@ import type { Upstream } from '../core/upstream-lane.js';
 const JITTER = 0.2;
 /** After failures the looks come less often, down to this part of them. */
 const MOST_BACKOFF = 32;
+/** No digest is this: whatever is seen after a look that failed is something else. */
+const UNSEEN = '';
 
 interface Watched {
+  /** Of what was seen last; undefined before the first look. */
   digest: string | undefined;
   failures: number;
   timer: NodeJS.Timeout | undefined;
@@ -51,6 +54,7 @@ export class PollingUpstream implements Upstream {
     } catch {
       // A server that cannot be read from says so to whoever reads; here it is only asked less often.
       watched.failures++;
+      watched.digest ??= UNSEEN;
     }
     if (this.isWatched(uri, watched)) this.plan(uri, watched);
   }

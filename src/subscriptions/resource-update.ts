@@ -1,4 +1,5 @@
 import { mapMember } from '../core/json-text.js';
+import type { Address } from '../core/resource-uri.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 
@@ -7,19 +8,24 @@ const UPDATED = 'notifications/resources/updated';
 /** One change of one resource: encoded once, when the first subscriber is due, whoever gets it after that. */
 export class ResourceUpdate {
   private encoded: EventFrame | undefined;
-  /** Of several that wait for a slow reader, only the latest matters. */
-  readonly key: string;
 
   constructor(
-    server: string,
-    uri: string,
+    /** Of several that wait for a slow reader, only the latest matters. */
+    readonly key: string,
     private readonly params: () => string,
-  ) {
-    this.key = `${UPDATED} ${server} ${uri}`;
+  ) {}
+
+  static of({ server, uri }: Address, params: () => string): ResourceUpdate {
+    return new ResourceUpdate(`${UPDATED} ${server} ${uri}`, params);
   }
 
   get frame(): EventFrame {
     return (this.encoded ??= eventFrame(notificationMessage(UPDATED, this.params())));
+  }
+
+  /** For somebody who was not due with the others: what a client gets must count up, or it resumes in the wrong place. */
+  later(): ResourceUpdate {
+    return new ResourceUpdate(this.key, this.params);
   }
 }
 

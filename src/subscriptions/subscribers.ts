@@ -93,20 +93,22 @@ export class Subscribers {
   }
 
   private added(client: Subscriber, subscription: Subscription): void {
-    if (!this.known.has(client.id)) this.meet(client);
     for (const listener of this.listeners) listener(subscription, client, true);
+    if (!this.known.has(client.id)) this.meet(client);
   }
 
   private meet(client: Subscriber): void {
-    const stops = [
-      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)])),
+    const stops: (() => void)[] = [];
+    // Known before it is listened to: one that is gone already says so at once, and is forgotten again.
+    this.known.set(client.id, { client, forget: () => stops.forEach((stop) => stop()) });
+    stops.push(
       client.onScopeChange(() =>
         this.left(
           [...this.table.ofSubscriber(client.id)].filter(({ server }) => !client.scope.allows(server)),
         ),
       ),
-    ];
-    this.known.set(client.id, { client, forget: () => stops.forEach((stop) => stop()) });
+      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)])),
+    );
   }
 
   private left(subscriptions: readonly Subscription[]): void {

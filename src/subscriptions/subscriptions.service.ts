@@ -3,7 +3,7 @@ import { DesiredServers } from '../backends/desired-servers.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
 import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
 import type { Subscription } from '../core/subscription-target.js';
-import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
+import type { McpContext } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { addressOf } from './subscription-address.js';
@@ -49,14 +49,15 @@ export class Subscriptions implements OnModuleInit {
       throw nothingToSubscribe(uri);
     }
     const { subscription, isNew } = this.counted(() => this.subscribers.add(client, address));
-    if (isNew) this.begin(subscription);
+    // A client that is gone by now has left already.
+    if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     await this.pending.get(subscription.id);
     return subscription;
   }
 
   /** By the URI in any form, or by the id of the subscription. What is not subscribed to is no error. */
-  unsubscribe({ client }: McpContext, text: string): void {
-    for (const subscription of this.named(client, text)) this.end(subscription.id);
+  unsubscribe(context: McpContext, text: string): void {
+    for (const subscription of this.named(context, text)) this.end(subscription.id);
   }
 
   /** False when there is none. */
@@ -71,6 +72,11 @@ export class Subscriptions implements OnModuleInit {
   /** What a client calls what it is subscribed to. */
   publicUri({ server, uri }: Address): string {
     return this.registry.catalog.resources.publicUri({ server, uri });
+  }
+
+  /** Whether this is a name of what is subscribed to, in whatever form. */
+  isCalled(row: Subscription, text: string): boolean {
+    return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
   }
 
   private begin(subscription: Subscription): void {
@@ -104,11 +110,14 @@ export class Subscriptions implements OnModuleInit {
     );
   }
 
-  private named(client: Subscriber, text: string): Subscription[] {
-    const own = [...this.subscribers.table.ofSubscriber(client.id)];
-    const listed = own.filter((row) => row.id === text || this.publicUri(row) === text);
-    if (listed.length > 0) return listed;
-    return own.filter((row) => row.uri === text || resourceForm(row) === text || underscoreId(row) === text);
+  private named({ client, scope }: McpContext, text: string): Subscription[] {
+    const { table } = this.subscribers;
+    const byId = table.get(text);
+    if (byId?.subscriber === client.id) return [byId];
+    const address = addressOf(this.registry.catalog.resources.view(scope), text);
+    const meant = address && table.find({ subscriber: client.id, ...address });
+    // What is not in sight any more can still be named.
+    return meant ? [meant] : [...table.ofSubscriber(client.id)].filter((row) => this.isCalled(row, text));
   }
 
   private drop(server: string): void {

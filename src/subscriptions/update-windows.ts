@@ -22,6 +22,14 @@ export class UpdateWindows {
     return true;
   }
 
+  /** What waits is not to come any more. True when something did wait. */
+  drop(key: string): boolean {
+    const window = this.windows.get(key);
+    const waited = window?.latest !== undefined;
+    if (window) window.latest = undefined;
+    return waited;
+  }
+
   private open(key: string, windowMs: number): void {
     const window: Window = { latest: undefined };
     this.windows.set(key, window);

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import type { ServerNotification } from '../backends/link.js';
+import type { Address } from '../core/resource-uri.js';
 import { UpdateRouting } from '../core/update-routing.js';
 import type { Subscription } from '../core/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -38,7 +39,8 @@ export class Updates implements OnModuleInit {
   }
 
   acknowledged(subscription: Subscription): void {
-    for (const update of this.routing.acknowledged(subscription.id)) this.deliver(subscription, update);
+    for (const update of this.routing.acknowledged(subscription.id))
+      this.deliver(subscription, update.later());
   }
 
   /** Nobody saw it change, but nobody was looking either. */
@@ -46,8 +48,10 @@ export class Updates implements OnModuleInit {
     this.publish(server, uri, () => ownParams(this.publicUri(server, uri)));
   }
 
-  deleted(server: string, uri: string): void {
-    this.publish(server, uri, () => ownParams(this.publicUri(server, uri), 'deleted'));
+  /** Under the name that clients had for it. It is the last word: what waited to be told before would contradict it. */
+  deleted({ server, uri }: Address, publicUri: string): void {
+    if (this.windows.drop(windowOf(server, uri))) this.metrics.resourceUpdated('coalesced');
+    this.publish(server, uri, () => ownParams(publicUri, 'deleted'));
   }
 
   private receive(server: string, { method, params, paramsText }: ServerNotification): void {
@@ -61,11 +65,12 @@ export class Updates implements OnModuleInit {
     const publish = (): void =>
       this.publish(server, uri, () => withPublicUri(paramsText, this.publicUri(server, uri)));
     const windowMs = this.backends.find(server)?.config.watch.coalesceMs ?? 0;
-    if (!this.windows.pass(`${server} ${uri}`, windowMs, publish)) this.metrics.resourceUpdated('coalesced');
+    if (!this.windows.pass(windowOf(server, uri), windowMs, publish))
+      this.metrics.resourceUpdated('coalesced');
   }
 
   private publish(server: string, uri: string, params: () => string): void {
-    const update = new ResourceUpdate(server, uri, params);
+    const update = ResourceUpdate.of({ server, uri }, params);
     const reached = this.routing.route(server, uri, update, (subscription) =>
       this.deliver(subscription, update),
     );
@@ -81,3 +86,5 @@ export class Updates implements OnModuleInit {
     return this.registry.catalog.resources.publicUri({ server, uri });
   }
 }
+
+const windowOf = (server: string, uri: string): string => `${server} ${uri}`;

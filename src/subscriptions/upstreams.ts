@@ -1,29 +1,37 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { asCallError } from '../backends/call-errors.js';
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link.js';
+import { RemoteError } from '../core/errors.js';
 import { ResourceList } from '../core/resource-list.js';
-import type { Address } from '../core/resource-uri.js';
+import { resourceForm, type Address } from '../core/resource-uri.js';
 import { patternOf, type ResourcePattern } from '../core/resource-pattern.js';
-import type { Upstream } from '../core/upstream-lane.js';
+import { EVERYTHING } from '../core/scope.js';
 import { UpstreamSubscriptions } from '../core/upstream-subscriptions.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
-import { PollingUpstream } from './polling-upstream.js';
+import { matchesIn, MOST_MATCHES } from './pattern-matches.js';
+import { Retries } from './retries.js';
+import { upstreamOver } from './server-upstream.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
 
 /** Clients come and go; a server is not told of each. */
 const LINGER_MS = 500;
-/** A pattern that fits more than this would have its server told of every one of them. */
-const MOST_MATCHES = 1000;
+/** How many requests for one pattern are on their way at once. */
+const PARALLEL = 8;
 
 /** Has every server keep the gateway informed of just what clients want to hear of. */
 @Injectable()
 export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
   private readonly upstreams: UpstreamSubscriptions;
+  private readonly retries = new Retries((server) =>
+    this.upstreams.restore(
+      server,
+      [...this.wantedOf(server)].filter((uri) => this.isOffered(server, uri)),
+    ),
+  );
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -33,14 +41,14 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     private readonly metrics: Metrics,
   ) {
     this.upstreams = new UpstreamSubscriptions(
-      {
-        has: (server, uri) => subscribers.table.wants(server, uri),
-        of: (server) => this.wantedOf(server),
-      },
+      { has: (server, uri) => this.wants(server, uri), of: (server) => this.wantedOf(server) },
       {
         restored: (server, uri) => updates.mayHaveChanged(server, uri),
-        failed: (server, request, uri, error) =>
-          this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
+        failed: (server, request, uri, error) => {
+          this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) });
+          // Whoever wants it believes to be subscribed.
+          if (request === 'subscribe') this.retries.plan(server);
+        },
       },
       { lingerMs: LINGER_MS, schedule: runLater },
     );
@@ -48,31 +56,45 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.metrics.upstreamSubscriptions = () => this.upstreams.size;
-    this.backends.onLink((backend, link) => {
-      if (link) this.upstreams.connected(backend.id, this.upstreamOver(backend, link));
-      else this.upstreams.disconnected(backend.id);
-    });
+    this.backends.onLink((backend, link) => this.linked(backend, link));
     this.subscribers.onLeave((removed) => {
       for (const { subscription, wasLast } of removed) if (wasLast) this.release(subscription);
     });
   }
 
   onApplicationShutdown(): void {
+    this.retries.stop();
     this.upstreams.close();
   }
 
   /** Resolves when the server has been told. Of a pattern, what can be told is told; something must. */
   async ensure(address: Address): Promise<void> {
     const { server } = address;
-    const uris = [...this.concrete(address)];
-    const outcomes = await Promise.allSettled(uris.map((uri) => this.upstreams.ensure(server, uri)));
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed && outcomes.every(({ status }) => status === 'rejected')) throw failed.reason;
+    const left = this.concrete(address)[Symbol.iterator]();
+    const failures: unknown[] = [];
+    let told = 0;
+    const tell = async (): Promise<void> => {
+      for (let next = left.next(); !next.done; next = left.next()) {
+        try {
+          await this.upstreams.ensure(server, next.value);
+          told++;
+        } catch (error) {
+          failures.push(error);
+          // One resource may be refused and the next be taken; a server that is gone, or hangs, takes none.
+          if (!(error instanceof RemoteError)) return;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, tell));
+    if (failures.length > 0 && told === 0) throw failures[0];
+    if (failures.length > 0) this.retries.plan(server);
   }
 
   /** The last who wanted it has left. */
-  release(address: Address): void {
-    for (const uri of this.concrete(address)) this.upstreams.release(address.server, uri);
+  release({ server, uri }: Address): void {
+    const pattern = patternOf(uri);
+    if (pattern) this.upstreams.releaseMatching(server, (own) => pattern.matches(own));
+    else this.upstreams.release(server, uri);
   }
 
   /** Something that is wanted is there, or there again. */
@@ -81,37 +103,37 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     else this.updates.mayHaveChanged(server, uri);
   }
 
-  /** Something that is wanted is not there any more; the server may forget it. */
-  vanished({ server, uri }: Address): void {
-    this.upstreams.doubt(server, uri);
-    this.updates.deleted(server, uri);
+  /** Makes sure that a server has been told of what fits a pattern now. */
+  refit(server: string, pattern: ResourcePattern): void {
+    this.upstreams.restore(server, this.matching(server, pattern));
   }
 
-  /** Undefined when the server takes no subscriptions, and nobody asked for its resources to be looked at. */
-  private upstreamOver(backend: Backend, link: Link): Upstream | undefined {
-    const { id, config } = backend;
-    const request = async (method: string, uri: string) => {
-      try {
-        return await link.request({ method, params: JSON.stringify({ uri }), timeoutMs: config.timeoutMs });
-      } catch (error) {
-        throw asCallError(id, error);
-      }
-    };
-    if (link.facts.capabilities.resources?.subscribe) {
-      return {
-        subscribe: async (uri) => void (await request('resources/subscribe', uri)),
-        unsubscribe: async (uri) => void (await request('resources/unsubscribe', uri)),
-      };
+  /** Something that is wanted is not there any more; the server may forget it. */
+  vanished(address: Address, publicUri: string): void {
+    const { server, uri } = address;
+    this.upstreams.doubt(server, uri);
+    // Wanted by its name, it is kept for when it comes back. A pattern wants what there is.
+    this.upstreams.release(server, uri);
+    this.updates.deleted(address, publicUri);
+  }
+
+  private linked(backend: Backend, link: Link | undefined): void {
+    const { id } = backend;
+    this.retries.forget(id);
+    if (!link) {
+      this.upstreams.disconnected(id);
+      return;
     }
-    const { pollMs } = config.watch;
-    if (pollMs === undefined) return undefined;
-    const poller = new PollingUpstream(
-      (uri) => request('resources/read', uri),
-      (uri) => this.updates.mayHaveChanged(id, uri),
-      pollMs,
-    );
-    void link.closed.then(() => poller.stop());
-    return poller;
+    const upstream = upstreamOver(backend, link, (uri) => this.updates.mayHaveChanged(id, uri));
+    this.upstreams.connected(id, upstream);
+    // A server that is not told may have said something while there was no link, like any other.
+    if (!upstream) for (const uri of new Set(this.wantedOf(id))) this.updates.mayHaveChanged(id, uri);
+  }
+
+  private wants(server: string, uri: string): boolean {
+    const { table } = this.subscribers;
+    if (table.target(server, uri)) return true;
+    return table.wants(server, uri) && this.listOf(server).find(uri) !== undefined;
   }
 
   private *wantedOf(server: string): Iterable<string> {
@@ -121,22 +143,20 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  private *concrete({ server, uri }: Address): Iterable<string> {
-    const pattern = patternOf(uri);
-    if (pattern) yield* this.matching(server, pattern);
-    else yield uri;
+  /** What is wanted by its name may be gone; there is no use in asking for that again and again. */
+  private isOffered(server: string, uri: string): boolean {
+    return this.registry.catalog.resources.view(EVERYTHING).find(resourceForm({ server, uri })) !== undefined;
   }
 
-  private *matching(server: string, pattern: ResourcePattern): Iterable<string> {
-    let left = MOST_MATCHES;
-    for (const { uri } of this.listOf(server).startingWith(pattern.prefix)) {
-      if (!pattern.matches(uri)) continue;
-      if (left-- === 0) {
-        this.logger.warn({ message: `only ${MOST_MATCHES} resources of a pattern are watched`, server });
-        return;
-      }
-      yield uri;
-    }
+  private concrete({ server, uri }: Address): Iterable<string> {
+    const pattern = patternOf(uri);
+    return pattern ? this.matching(server, pattern) : [uri];
+  }
+
+  private matching(server: string, pattern: ResourcePattern): Iterable<string> {
+    return matchesIn(this.listOf(server), pattern, () =>
+      this.logger.warn({ message: `only ${MOST_MATCHES} resources of a pattern are watched`, server }),
+    );
   }
 
   private listOf(server: string): ResourceList {

@@ -12,8 +12,6 @@ import { update } from './model/update.js';
 /** A server that lists a thousand things says so a thousand times. */
 const GATHER_MS = 150;
 const TICK_MS = 1000;
-/** How busy servers are is no event; it is read while somebody looks at it. */
-const LOAD_TICKS = 2;
 
 export interface TuiOptions {
   readonly api: AdminApi;
@@ -36,7 +34,6 @@ export class TuiSession {
   private readonly changed = new Set<ListId>();
   private gathering: NodeJS.Timeout | undefined;
   private ticking: NodeJS.Timeout | undefined;
-  private ticks = 0;
 
   constructor(private readonly options: TuiOptions) {
     this.now = options.now ?? Date.now;
@@ -50,7 +47,7 @@ export class TuiSession {
 
   start(): void {
     void this.feed.run();
-    this.ticking = setInterval(() => this.tick(), TICK_MS);
+    this.ticking = setInterval(() => this.dispatch({ type: 'tick', now: this.now() }), TICK_MS);
   }
 
   stop(): void {
@@ -75,13 +72,6 @@ export class TuiSession {
     if (event.type === 'key' && event.key === 'R') this.feed.hurry();
     this.bringAbout();
     for (const listener of this.listeners) listener();
-  }
-
-  private tick(): void {
-    this.dispatch({ type: 'tick', now: this.now() });
-    this.ticks += 1;
-    if (this.model.panel === 'servers' && this.ticks % LOAD_TICKS === 0)
-      this.dispatch({ type: 'lists-changed', lists: ['servers'] });
   }
 
   /** Lists that changed are asked for again together, and soon. */

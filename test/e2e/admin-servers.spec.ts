@@ -74,6 +74,7 @@ describe('switching servers and tools', () => {
         transport: 'http',
         origin: 'config',
         restarts: 0,
+        calls: 0,
         inFlight: 0,
         waiting: 0,
         serverInfo: { name: 'scripted', version: '1' },

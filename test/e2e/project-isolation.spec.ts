@@ -4,20 +4,25 @@ import { hashOf } from '../../src/config/api-key-config.js';
 import { canaryServer } from '../kit/canary-server.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { bodyOf, openExchange, type RawRequest } from '../kit/http.js';
+import {
+  attempt,
+  event,
+  META_TOOLS,
+  otherOf,
+  PROMPT,
+  SIDES,
+  TOOLS,
+  type Attempt,
+  type Event,
+  type SideName,
+} from '../kit/isolation-attempts.js';
 import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { until, within } from '../kit/until.js';
 
-const SIDES = ['x', 'y'] as const;
-type SideName = (typeof SIDES)[number];
-const otherOf = (side: SideName): SideName => (side === 'x' ? 'y' : 'x');
-
 /** What must never reach the other side: a word in everything its servers say, and one in everything its clients say. */
 const serverCanary = (side: SideName): string => `canary-of-the-servers-of-${side}-7f3a`;
 const clientCanary = (side: SideName): string => `canary-of-the-clients-of-${side}-91bc`;
-
-const TOOLS = ['echo', 'fail', 'talk', 'ask', 'break'];
-const PROMPT = 'greet';
 
 const members = (one: SideName): object => ({ servers: [`${one}-http`, `${one}-stdio`, 'common'] });
 
@@ -88,69 +93,6 @@ class Client {
 const pause = (ms: number): Promise<undefined> =>
   new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 
-const METHODS = [
-  'initialize',
-  'ping',
-  'tools/list',
-  'tools/call',
-  'prompts/list',
-  'prompts/get',
-  'completion/complete',
-  'logging/setLevel',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/roots/list_changed',
-];
-
-const name = fc
-  .tuple(
-    fc.constantFrom('', 'x-http__', 'x-stdio__', 'y-http__', 'y-stdio__', 'common__', 'none__'),
-    fc.constantFrom(...TOOLS, PROMPT, 'added_x', 'added_y', '__proto__'),
-  )
-  .map((parts) => parts.join(''));
-
-const project = fc.constantFrom('x', 'y', 'common', 'nope', '', '*');
-const side = fc.constantFrom(...SIDES);
-const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-  fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, value);
-
-/** Anything a client may try; `of` is where it has ids and cursors from. */
-const attempt = fc.record({
-  side,
-  client: fc.nat(1),
-  of: side,
-  verb: fc.oneof({ weight: 12, arbitrary: fc.constant('POST') }, fc.constantFrom('GET', 'DELETE')),
-  path: fc.oneof(
-    { weight: 5, arbitrary: fc.constant('/mcp') },
-    fc.constantFrom('/projects/x/mcp', '/projects/y/mcp', '/projects/nope/mcp'),
-  ),
-  header: seldom(project),
-  takesSession: fc.boolean(),
-  method: fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom(...METHODS) },
-    {
-      weight: 2,
-      arbitrary: fc.constantFrom('tools/call', 'tools/list', 'prompts/get', 'completion/complete'),
-    },
-  ),
-  name,
-  cursor: seldom(fc.nat(50)),
-  meta: seldom(fc.record({ projectId: seldom(project), 'io.gatehouse/projectId': seldom(project) })),
-  progressToken: seldom(fc.nat(3)),
-  id: fc.nat(9),
-  isAnswer: fc.nat(9).map((roll) => roll === 0),
-});
-type Attempt = typeof attempt extends fc.Arbitrary<infer T> ? T : never;
-
-/** What the servers of a side do unasked. */
-const event = fc.record({ side, transport: fc.constantFrom('http', 'stdio'), what: fc.nat(3) });
-type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
-
 describe('two projects with servers that mirror each other', () => {
   let gateway: Gateway;
   const servers = new Map<string, ScriptedBackend>();
@@ -180,11 +122,12 @@ describe('two projects with servers that mirror each other', () => {
       projects: { x: members('x'), y: members('y') },
       auth: { apiKeys: SIDES.map((id) => ({ id, hash: hashOf(`key-${id}`), projects: [id] })) },
       limits: { pageSize: 2 },
+      metaTools: true,
     });
     for (const one of SIDES) {
       const ids = [`${one}-http`, `${one}-stdio`];
       await gateway.listed(
-        { tools: [...ids, 'common'], prompts: ids },
+        { tools: [...ids, 'common'], prompts: ids, resources: ids, resourceTemplates: ids },
         { authorization: `Bearer key-${one}` },
       );
       for (const path of [`/projects/${one}/mcp`, '/mcp'])
@@ -193,19 +136,28 @@ describe('two projects with servers that mirror each other', () => {
   }, 30_000);
 
   function paramsOf(given: Attempt, from: Client): object {
-    const { progressToken, meta } = given;
+    const { progressToken, meta, serverId, refType } = given;
+    const cursor =
+      given.cursor === undefined ? {} : { cursor: from.cursors[given.cursor % from.cursors.length] };
     return {
       name: given.name,
-      arguments: { mine: clientCanary(given.side) },
-      ref: { type: 'ref/prompt', name: given.name },
+      arguments: {
+        mine: clientCanary(given.side),
+        query: 'canary servers clients',
+        uri: given.uri,
+        name: `${serverId ?? 'x-http'}__echo`,
+        ...(serverId === undefined ? {} : { serverId }),
+        ...cursor,
+      },
+      ref: { type: refType, name: given.name, uri: given.uri },
       argument: { name: 'a', value: clientCanary(given.side) },
-      uri: `resource://${given.name}`,
+      uri: given.uri,
       level: 'debug',
       protocolVersion: '2025-11-25',
       capabilities: {},
       requestId: given.id,
       progressToken: given.id,
-      ...(given.cursor === undefined ? {} : { cursor: from.cursors[given.cursor % from.cursors.length] }),
+      ...cursor,
       ...(meta || progressToken !== undefined ? { _meta: { ...meta, progressToken } } : {}),
     };
   }
@@ -255,6 +207,12 @@ describe('two projects with servers that mirror each other', () => {
       );
       server.announce('notifications/tools/list_changed', { canary });
     }
+    if (what === 4) {
+      const added = { uri: `x://added_${one}`, name: `${canary} ${++turn}` };
+      server.resource(added.uri, undefined, JSON.stringify(added));
+      server.announce('notifications/resources/list_changed', { canary });
+    }
+    if (what === 5) server.announce('notifications/resources/updated', { uri: 'x://doc', canary });
   }
 
   /** What clients have newly seen of the other side, with some of what stood around it. */
@@ -297,7 +255,24 @@ describe('two projects with servers that mirror each other', () => {
         ref: { type: 'ref/prompt', name: `${one}-http__${PROMPT}` },
         argument: { name: 'a', value: '' },
       });
-      for (const what of [0, 3]) happen({ side: one, transport: 'stdio', what });
+      const uri = `resource://${one}-stdio/x://doc`;
+      await ask('resources/list', {});
+      await ask('resources/templates/list', {});
+      const told = { mine: clientCanary(one) };
+      for (const server of [`${one}-http`, `${one}-stdio`])
+        await ask('resources/read', { uri: `resource://${server}/x://doc`, _meta: told });
+      await ask('resources/read', { uri: `resource://${one}-http/x://fail` });
+      await ask('resources/subscribe', { uri });
+      await ask('completion/complete', {
+        ref: { type: 'ref/resource', uri: `resource://${one}-http/x://t/{a}` },
+        argument: { name: 'a', value: '' },
+      });
+      for (const tool of META_TOOLS)
+        await ask('tools/call', {
+          name: tool,
+          arguments: { uri, name: `${one}-http__echo`, query: canary, serverId: `${one}-stdio` },
+        });
+      for (const what of [0, 3, 4, 5]) happen({ side: one, transport: 'stdio', what });
       for (const trace of [
         `"title":"${canary}"`,
         `"structuredContent":{"canary":"${canary}"}`,
@@ -309,6 +284,18 @@ describe('two projects with servers that mirror each other', () => {
         `"instructions":"# ${one}-http\\n\\n${canary}`,
         `"logger":"${canary}","data":"${canary}"`,
         'notifications/tools/list_changed',
+        `"uri":"resource://${one}-http/x://doc","name":"${canary}"`,
+        `"uriTemplate":"resource://${one}-http/x://t/{a}","name":"${canary}"`,
+        `"contents":[{"uri":"${uri}","mimeType":"text/plain","text":"${canary} `,
+        `"code":-32051,"message":"${canary}"`,
+        `"type\\":\\"ref/resource\\",\\"uri\\":\\"x://t/{a}`,
+        `{"uri":"${uri}","name":"${canary}","title":"${canary}","serverId":"${one}-stdio"}`,
+        `"structuredContent":{"resource":{"uri":"${uri}","name":"${canary}"`,
+        `"structuredContent":{"resourceTemplates":[{"uriTemplate":"resource://${one}-stdio/x://t/{a}","name":"${canary}"`,
+        `"structuredContent":{"tools":[{"name":"${one}-stdio__`,
+        `"structuredContent":{"tool":{"name":"${one}-http__echo","title":"${canary}"`,
+        'notifications/resources/list_changed',
+        `"notifications/resources/updated","params":{"uri":"${uri}","canary":"${canary}"`,
       ])
         await until(`a client of ${one} has seen ${trace}`, () => client!.text.includes(trace), 3000);
     }

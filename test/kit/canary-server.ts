@@ -1,6 +1,6 @@
 import { ScriptedBackend, ScriptedError, text } from './scripted-backend.js';
 
-/** A server with a tool for every way in which it can say something, and the canary in all it says. */
+/** A server with a tool and a resource for every way in which it can say something, and the canary in all it says. */
 export async function canaryServer(canary: string): Promise<ScriptedBackend> {
   const backend = await ScriptedBackend.start();
   const define = (name: string): string =>
@@ -16,7 +16,15 @@ export async function canaryServer(canary: string): Promise<ScriptedBackend> {
     structuredContent: { canary },
     _meta: { canary },
   });
+  const resource = (keys: object): string =>
+    JSON.stringify({ ...keys, name: canary, title: canary, description: canary, _meta: { canary } });
+  const read = (uri: string, words: unknown): object => ({
+    contents: [{ uri, mimeType: 'text/plain', text: `${canary} ${JSON.stringify(words)}` }],
+    _meta: { canary },
+  });
   return backend
+    .on('resources/subscribe', () => ({}))
+    .on('resources/unsubscribe', () => ({}))
     .tool('echo', (call) => said(call.params), define('echo'))
     .tool(
       'fail',
@@ -51,12 +59,22 @@ export async function canaryServer(canary: string): Promise<ScriptedBackend> {
       (call) => ({ description: canary, messages: [{ role: 'user', content: said(call.params) }] }),
       define('greet'),
     )
+    .resource('x://doc', (call) => read('x://doc', call.params), resource({ uri: 'x://doc' }))
+    .resource(
+      'x://fail',
+      () => {
+        throw new ScriptedError(JSON.stringify({ code: -32051, message: canary, data: { canary } }));
+      },
+      resource({ uri: 'x://fail' }),
+    )
+    .template('x://t/{a}', resource({ uriTemplate: 'x://t/{a}' }))
     .on('completion/complete', (call) => ({ completion: { values: [canary, JSON.stringify(call.params)] } }))
     .on('initialize', () => ({
       protocolVersion: '2025-11-25',
       capabilities: {
         tools: { listChanged: true },
         prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
         logging: {},
         completions: {},
       },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
 import { exitOf, reapLater, type Exit } from './processes.js';
-import { RawSession } from './raw-session.js';
+import { RawSession, type ListMember } from './raw-session.js';
 import { tempDir } from './temp-dir.js';
 import { until, within } from './until.js';
 
@@ -26,10 +26,7 @@ export interface GatewayConfig {
 }
 
 /** What a server must be known for; by server, so that it does not matter how its tools are named. */
-interface Listed {
-  readonly tools?: readonly string[];
-  readonly prompts?: readonly string[];
-}
+type Listed = Readonly<Partial<Record<ListMember, readonly string[]>>>;
 
 /** The gateway as users run it: a process of its own, with nothing but a config file and its port. */
 export class Gateway {
@@ -73,14 +70,12 @@ export class Gateway {
   }
 
   /** Waits until these servers have been asked what they offer. */
-  async listed({ tools = [], prompts = [] }: Listed, headers: Record<string, string> = {}): Promise<void> {
+  async listed(wanted: Listed, headers: Record<string, string> = {}): Promise<void> {
     const session = await RawSession.open(this.url, { headers });
-    await until(`tools of ${tools.join(', ')} are listed`, async () =>
-      includesAll(await session.list('tools'), tools),
-    );
-    await until(`prompts of ${prompts.join(', ')} are listed`, async () =>
-      includesAll(await session.list('prompts'), prompts),
-    );
+    for (const [member, servers] of Object.entries(wanted) as [ListMember, readonly string[]][])
+      await until(`${member} of ${servers.join(', ')} are listed`, async () =>
+        includesAll(await session.list(member), servers),
+      );
     await session.end();
   }
 

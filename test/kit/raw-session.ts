@@ -26,8 +26,19 @@ export function textIn({ result }: Pick<Answer, 'result'>): string | undefined {
   return first?.text;
 }
 
+const LIST_METHODS = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  resourceTemplates: 'resources/templates/list',
+};
+/** A list by the member that holds it. */
+export type ListMember = keyof typeof LIST_METHODS;
+
 interface Definition {
   readonly name: string;
+  readonly uri?: string;
+  readonly uriTemplate?: string;
   readonly _meta?: Record<string, unknown>;
   readonly [field: string]: unknown;
 }
@@ -94,6 +105,10 @@ export class RawSession {
     return this.request('tools/call', { name, arguments: args }, id);
   }
 
+  read(uri: string, id?: string | number): Promise<Answer> {
+    return this.request('resources/read', { uri }, id);
+  }
+
   /** A request whose answer is expected as a stream; the test reads along. */
   async stream(
     method: string,
@@ -115,10 +130,10 @@ export class RawSession {
   }
 
   /** Every page of a list. */
-  async list(kind: 'tools' | 'prompts'): Promise<Definition[]> {
+  async list(kind: ListMember): Promise<Definition[]> {
     const found: Definition[] = [];
     for (let cursor: unknown, more = true; more; more = cursor !== undefined) {
-      const { result } = await this.request(`${kind}/list`, cursor === undefined ? {} : { cursor });
+      const { result } = await this.request(LIST_METHODS[kind], cursor === undefined ? {} : { cursor });
       found.push(...(result?.[kind] as Definition[]));
       cursor = result?.['nextCursor'];
     }

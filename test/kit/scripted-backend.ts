@@ -6,6 +6,7 @@ import type { Message } from './events.js';
 import { ScriptedCall } from './scripted-call.js';
 import { HttpFront } from './scripted-http.js';
 import type { ScriptedLink } from './scripted-link.js';
+import { ScriptedResources } from './scripted-resources.js';
 import { PuppetLink } from './scripted-stdio.js';
 import { tempDir } from './temp-dir.js';
 import { until } from './until.js';
@@ -47,6 +48,7 @@ export class ScriptedBackend {
   private readonly handlers = new Map<string, Handler>();
   private readonly tools = new Map<string, { definition: string; handler: Handler }>();
   private readonly prompts = new Map<string, { definition: string; handler: Handler }>();
+  private readonly resources = new ScriptedResources();
   private socketPath = '';
   private servers: Server[] = [];
   private port = 0;
@@ -96,6 +98,22 @@ export class ScriptedBackend {
 
   prompt(name: string, handler: Handler, definition?: string): this {
     this.prompts.set(name, { definition: definition ?? JSON.stringify({ name }), handler });
+    return this;
+  }
+
+  resource(...given: Parameters<ScriptedResources['add']>): this {
+    this.resources.add(...given);
+    return this;
+  }
+
+  template(...given: Parameters<ScriptedResources['addTemplate']>): this {
+    this.resources.addTemplate(...given);
+    return this;
+  }
+
+  /** Takes a resource or a template out of its list. */
+  withoutResource(uri: string): this {
+    this.resources.remove(uri);
     return this;
   }
 
@@ -173,7 +191,7 @@ export class ScriptedBackend {
     if (own) return own(call);
     switch (call.method) {
       case 'initialize':
-        return INITIALIZE_RESULT;
+        return initializeResult(this.resources.areOffered);
       case 'ping':
       case 'logging/setLevel':
         return {};
@@ -185,6 +203,12 @@ export class ScriptedBackend {
         return named(this.tools, call);
       case 'prompts/get':
         return named(this.prompts, call);
+      case 'resources/list':
+        return this.resources.list;
+      case 'resources/templates/list':
+        return this.resources.templateList;
+      case 'resources/read':
+        return this.resources.read(call);
       default:
         throw new ScriptedError(`{"code":-32601,"message":"Method not found: ${call.method}"}`);
     }
@@ -201,16 +225,17 @@ export class ScriptedBackend {
   }
 }
 
-const INITIALIZE_RESULT = {
+const initializeResult = (hasResources: boolean): object => ({
   protocolVersion: '2025-11-25',
   capabilities: {
     tools: { listChanged: true },
     prompts: { listChanged: true },
+    ...(hasResources && { resources: { listChanged: true } }),
     logging: {},
     completions: {},
   },
   serverInfo: { name: 'scripted', version: '1' },
-};
+});
 
 const definitions = (entries: ReadonlyMap<string, { definition: string }>): string =>
   [...entries.values()].map(({ definition }) => definition).join(',');

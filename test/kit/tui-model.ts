@@ -24,6 +24,7 @@ export const server = (id: string, more: Partial<ServerSummary> = {}): ServerSum
   transport: 'stdio',
   origin: 'config',
   restarts: 0,
+  calls: 0,
   inFlight: 0,
   waiting: 0,
   counts: { tools: 2, disabledTools: 0, prompts: 1 } as ServerSummary['counts'],

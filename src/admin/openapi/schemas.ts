@@ -29,6 +29,7 @@ const summary = {
   transport: { enum: ['stdio', 'http', 'sse'] },
   origin,
   restarts: count,
+  calls: { ...count, description: 'Since it was enabled.' },
   inFlight: count,
   waiting: count,
   pid: count,

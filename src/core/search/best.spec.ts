@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { Best } from './best.js';
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const hasNoA = (item: string): boolean => !item.includes('a');
 const all = (): boolean => true;
 
 describe('Best', () => {
@@ -12,11 +13,10 @@ describe('Best', () => {
     });
     fc.assert(
       fc.property(offers, fc.nat(10), (offered, limit) => {
-        const filter = (item: string): boolean => !item.includes('a');
-        const best = new Best(limit, byName, filter);
+        const best = new Best(limit, byName, hasNoA);
         for (const { item, score } of offered) best.offer(item, score);
         const expected = offered
-          .filter(({ item }) => filter(item))
+          .filter(({ item }) => hasNoA(item))
           .toSorted((a, b) => b.score - a.score || byName(a.item, b.item));
         expect(best.take()).toEqual(expected.slice(0, limit));
       }),

@@ -87,10 +87,12 @@ export class Postings {
    * back the room that is kept for more. Nothing can be added any more.
    */
   seal(words: Uint16Array): void {
-    this.heads = Uint32Array.from(words, (word) => this.heads[word]!);
+    const heads = new Uint32Array(words.length);
     const bytes = new Uint8Array(this.lengths.reduce((sum, length) => sum + length, 0));
     let used = 0;
-    for (const head of this.heads) {
+    for (let word = 0; word < words.length; word++) {
+      const head = this.heads[words[word]!]!;
+      heads[word] = head;
       if (head & SINGLE) continue;
       const start = this.starts[head - 1]!;
       const length = this.lengths[head - 1]!;
@@ -98,6 +100,7 @@ export class Postings {
       this.starts[head - 1] = used;
       used += length;
     }
+    this.heads = heads;
     this.bytes = bytes;
     this.starts = this.starts.slice(0, this.lists);
     this.counts = this.counts.slice(0, this.lists);

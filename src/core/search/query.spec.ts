@@ -14,7 +14,7 @@ describe('parseQuery', () => {
     ['gives every word a bit', 'app server', 'app:1 server*:2'],
     ['lets a whole cover its parts', 'getUser now', 'get:1 user:2 getuser:3 now*:4'],
     ['takes the end of a last whole for its last part too', 'old getUser', 'old:1 get:2 user*:4 getuser*:6'],
-    ['keeps the last of equal words', 'log app LOG', 'app:1 log*:2'],
+    ['takes equal words once, and the last one in any case', 'log Log app LOG', 'log:1 app:2 log*:4'],
     ['finds nothing in punctuation', '-- "?', ''],
   ])('%s', (_rule, text, words) => {
     expect(shown(text)).toBe(words);
@@ -33,7 +33,10 @@ describe('parseQuery', () => {
       isPrefix: true,
       covers: 1 << 11,
     });
-    expect(parseQuery('aB'.repeat(100), lastOnly).words).toEqual([]);
+  });
+
+  it('seeks a name of more parts as a whole', () => {
+    expect(shown(`now ${'aB'.repeat(20)}`)).toBe(`now:1 ${'ab'.repeat(20)}*:2`);
   });
 
   it('reads no more than 256 characters', () => {

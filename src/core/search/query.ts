@@ -36,18 +36,20 @@ export function parseQuery(text: string, isPrefix: (word: string, isLast: boolea
   return { words, all: (1 << bits) - 1 };
 }
 
-/** The last of each, so that what is being typed stays last. */
+/** Each once, and the last one, which may still be being typed, in any case. */
 function distinct(chunks: readonly Chunk[]): Chunk[] {
-  const last = new Map(chunks.map(({ whole }, index) => [whole, index]));
-  return chunks.filter(({ whole }, index) => last.get(whole) === index);
+  const before = new Map(chunks.slice(0, -1).map((chunk) => [chunk.whole, chunk]));
+  return [...before.values(), ...chunks.slice(-1)];
 }
 
+/** One that has too many parts for the rest of the room is sought as a whole. */
 function withinLimit(chunks: readonly Chunk[]): Chunk[] {
-  let parts = 0;
-  return chunks.filter((chunk) => {
-    if (parts + chunk.parts.length > MOST_PARTS) return false;
-    parts += chunk.parts.length;
-    return true;
+  let room = MOST_PARTS;
+  return chunks.slice(0, MOST_PARTS).flatMap((chunk) => {
+    if (room === 0) return [];
+    const parts = chunk.parts.length <= room ? chunk.parts : [chunk.whole];
+    room -= parts.length;
+    return [{ whole: chunk.whole, parts }];
   });
 }
 

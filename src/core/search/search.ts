@@ -1,5 +1,6 @@
 import { Best } from './best.js';
 import { Entries } from './postings.js';
+import type { Pause } from '../slow-sort.js';
 import { bitsIn, parseQuery, type Query } from './query.js';
 import type { SearchIndex } from './search-index.js';
 import type { Segment } from './segment.js';
@@ -14,6 +15,7 @@ export interface SearchOptions<Item> {
 
 /** Shorter words are sought among longer ones only when they may still be being typed. */
 const LEAST_PREFIX = 3;
+const RANKS = 0x10000;
 
 /**
  * Best first. Any word of the query is enough, more are better. How rare a word is, is counted over exactly these
@@ -22,42 +24,89 @@ const LEAST_PREFIX = 3;
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  { limit, filter = acceptAll }: SearchOptions<Item>,
+  options: SearchOptions<Item>,
 ): Item[] {
+  const steps = searchSteps(indexes, text, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same, giving way while it works. What is added meanwhile is not found, what is removed may be. */
+export async function slowSearch<Item>(
+  indexes: readonly SearchIndex<Item>[],
+  text: string,
+  options: SearchOptions<Item>,
+  pause: Pause,
+): Promise<Item[]> {
+  const steps = searchSteps(indexes, text, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await pause();
+  }
+}
+
+function* searchSteps<Item>(
+  indexes: readonly SearchIndex<Item>[],
+  text: string,
+  { limit, filter = acceptAll }: SearchOptions<Item>,
+): Generator<void, Item[]> {
   const query = parseQuery(text, (word, isLast) => isLast || word.length >= LEAST_PREFIX);
   const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b), acceptAll);
   const sweep = new Sweep(indexes, query, 'with typos');
-  for (const segment of sweep.segments) {
-    const ofSegment = new Best(limit, segment.compare, (document: number) => filter(segment.at(document)!));
-    rank(sweep.tallyOf(segment), bitsIn(query.all), best.leastScore, ofSegment);
-    for (const { item: document, score } of ofSegment.take()) best.offer(segment.at(document)!, score);
+  for (const segments of sweep.steps) {
+    for (const segment of segments) {
+      const tally = sweep.tallyOf(segment);
+      tally.weighCoverage(bitsIn(query.all));
+      const documents = new Best(limit, notCompared, (document: number) => filter(segment.at(document)!));
+      select(tally, segment.ranks, best.leastScore, documents);
+      for (const { item: document } of documents.take())
+        best.offer(segment.at(document)!, tally.scores[document]!);
+    }
+    yield;
   }
   return best.take().map(({ item }) => item);
 }
 
-/** Every item that has all words of the query, the last one as a prefix; all items when there are no words. */
-export function matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
+/**
+ * Every item that has all words of the query, the last one as a prefix; all items when there are no words. Found as
+ * they are taken, so that whoever takes them can give way.
+ */
+export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
   const query = parseQuery(text, (_word, isLast) => isLast);
-  if (query.words.length === 0)
-    return indexes.flatMap((index) => index.segments.flatMap(({ all }) => [...all]));
-  const items: Item[] = [];
   const sweep = new Sweep(indexes, query, 'as written');
-  for (const segment of sweep.segments) collect(segment, sweep.tallyOf(segment), query.all, items);
-  return items;
+  for (const segments of sweep.steps) {
+    const items: Item[] = [];
+    for (const segment of segments) {
+      if (query.words.length === 0) items.push(...segment.all);
+      else collect(segment, sweep.tallyOf(segment), query.all, items);
+    }
+    yield* items;
+  }
 }
 
 /** Goes through the indexes with the words of a query. */
 class Sweep<Item> {
-  readonly segments: readonly Segment<Item>[];
+  /**
+   * What belongs together in one go. Segments that can still be added to number their words anew, so that they come
+   * first and all at once; nothing but gaps comes into the others.
+   */
+  readonly steps: readonly (readonly Segment<Item>[])[];
   private readonly words: readonly SoughtWord<Item>[];
   private readonly tally = new Tally();
 
   constructor(indexes: readonly SearchIndex<Item>[], query: Query, spelling: 'with typos' | 'as written') {
-    this.segments = indexes.flatMap((index) => index.segments);
+    const segments = indexes.flatMap((index) => index.segments);
+    this.steps = [
+      segments.filter(({ isSealed }) => !isSealed),
+      ...segments.filter(({ isSealed }) => isSealed).map((segment) => [segment]),
+    ];
     const entries = new Entries();
     this.words = query.words.map((word) => new SoughtWord<Item>(word, entries));
     const documents = indexes.reduce((sum, index) => sum + index.size, 0);
-    for (const word of this.words) word.weigh(this.segments, documents, spelling === 'with typos');
+    for (const word of this.words) word.weigh(segments, documents, spelling === 'with typos');
   }
 
   /** It lasts until the next one is asked for. */
@@ -68,17 +117,17 @@ class Sweep<Item> {
   }
 }
 
-/** The share of the query that a document meets is a factor of its score. */
-function rank(tally: Tally, parts: number, leastScore: number, best: Best<number>): void {
-  const { documents, scores, covered, size } = tally;
-  let least = leastScore;
+/** The score and the rank in one number, by which documents are told apart without a look at their items. */
+function select(tally: Tally, ranks: Uint16Array, leastScore: number, best: Best<number>): void {
+  const { documents, scores, scoreBits, size } = tally;
+  let leastKey = best.leastScore;
   for (let i = 0; i < size; i++) {
     const document = documents[i]!;
-    if (scores[document]! < least) continue;
-    const score = (scores[document]! * bitsIn(covered[document]!)) / parts;
-    if (score < least) continue;
-    best.offer(document, score);
-    least = Math.max(least, best.leastScore);
+    if (scores[document]! < leastScore) continue;
+    const key = scoreBits[document]! * RANKS + (RANKS - 1 - ranks[document]!);
+    if (key <= leastKey) continue;
+    best.offer(document, key);
+    leastKey = best.leastScore;
   }
 }
 
@@ -89,4 +138,5 @@ function collect<Item>(segment: Segment<Item>, tally: Tally, all: number, items:
   }
 }
 
+const notCompared = (): number => 0;
 const acceptAll = (): boolean => true;

@@ -16,10 +16,12 @@ export class Segment<Item> {
   private readonly places = new Map<Item, number>();
   /** By document; absent as long as none was removed. */
   private removed: Uint8Array | undefined;
-  /** By document, its place in the order of the items; absent until it is sealed. */
-  private ranks: Uint16Array | undefined;
+  /** Absent when it must be found out again. */
+  private knownRanks: Uint16Array | undefined;
+  /** Whether nothing can be added any more. */
+  isSealed = false;
 
-  constructor(private readonly order: (a: Item, b: Item) => number) {}
+  constructor(private readonly compare: (a: Item, b: Item) => number) {}
 
   /** How many documents it has had; their numbers are below this. */
   get length(): number {
@@ -41,10 +43,10 @@ export class Segment<Item> {
     return this.items[document];
   }
 
-  /** In the order of their items. */
-  readonly compare = (a: number, b: number): number => {
-    return this.ranks ? this.ranks[a]! - this.ranks[b]! : this.order(this.items[a]!, this.items[b]!);
-  };
+  /** By document, its place in the order of the items. */
+  get ranks(): Uint16Array {
+    return (this.knownRanks ??= this.findRanks());
+  }
 
   hasRoomFor(documents: number, words: number, entries: number): boolean {
     if (this.length === 0) return true;
@@ -116,14 +118,20 @@ export class Segment<Item> {
   seal(): void {
     this.postings.seal(this.vocabulary.seal());
     this.items = this.items.slice();
+    this.knownRanks = this.findRanks();
+    this.isSealed = true;
+  }
+
+  private findRanks(): Uint16Array {
     const ranks = new Uint16Array(this.length);
     // Documents mostly come in order, which is quick to sort.
-    for (const [rank, document] of [...this.places.values()].toSorted(this.compare).entries())
-      ranks[document] = rank;
-    this.ranks = ranks;
+    const sorted = [...this.places].toSorted(([a], [b]) => this.compare(a, b));
+    for (const [rank, [, document]] of sorted.entries()) ranks[document] = rank;
+    return ranks;
   }
 
   private place(item: Item): number {
+    this.knownRanks = undefined;
     const document = this.items.push(item) - 1;
     this.places.set(item, document);
     return document;

@@ -45,7 +45,12 @@ export class SoughtWord<Item> {
     const found = this.found.get(segment);
     if (!found) return;
     const { exact, longer, similar } = found;
-    if (exact !== undefined) this.match(segment, exact, this.worth, tally);
+    if (exact !== undefined) {
+      segment.read(exact, this.entries);
+      const isAll = longer.from === longer.to;
+      if (isAll) tally.add(this.entries, this.worth, this.word.covers);
+      else tally.match(this.entries, this.worth);
+    }
     for (let rank = longer.from; rank < longer.to; rank++)
       this.matchRelated(segment, segment.vocabulary.numberAt(rank), tally);
     for (const number of similar) this.matchRelated(segment, number, tally);
@@ -56,14 +61,8 @@ export class SoughtWord<Item> {
     const { length } = this.word.text;
     const other = segment.vocabulary.lengthOf(number);
     const likeness = Math.min(length, other) / Math.max(length, other);
-    this.match(segment, number, this.relatedWorth * likeness, tally);
-  }
-
-  private match(segment: Segment<Item>, number: number, worth: number, tally: Tally): void {
-    const { entries } = this;
-    segment.read(number, entries);
-    const { documents, weights, size } = entries;
-    for (let i = 0; i < size; i++) tally.match(documents[i]!, worth * weights[i]!);
+    segment.read(number, this.entries);
+    tally.match(this.entries, this.relatedWorth * likeness);
   }
 
   private look(

@@ -37,17 +37,19 @@ describe('Vocabulary', () => {
         const expected = [...new Set(words)].filter((each) => each.startsWith(prefix)).toSorted(byCodePoints);
         const found = startingWith(vocabulary, prefix);
         expect(found.map((number) => known[numbers[number]!])).toEqual(expected);
-        if (expected[0] !== undefined) expect(vocabulary.is(found[0]!, prefix)).toBe(expected[0] === prefix);
+        expect(found.filter((number) => vocabulary.is(number, prefix))).toEqual(
+          expected[0] === prefix ? [found[0]] : [],
+        );
       }),
     );
   });
 
   it.each([
     ['in order', (i: number) => i],
-    ['in reverse', (i: number) => 99_999 - i],
-    ['in no order', (i: number) => 10_000 + ((i * 7919) % 20_011)],
+    ['in reverse', (i: number) => 9_999 - i],
+    ['in no order', (i: number) => 1_000 + ((i * 7919) % 5_003)],
   ])('keeps thousands of words that come %s in order', (_how, nth) => {
-    const words = Array.from({ length: 20_000 }, (_, i) => `w${nth(i)}`);
+    const words = Array.from({ length: 5_000 }, (_, i) => `w${nth(i)}`);
     const { vocabulary, known } = vocabularyOf(words);
     expect(startingWith(vocabulary, 'w').map((number) => known[number])).toEqual(words.toSorted());
   });

@@ -83,10 +83,8 @@ export class Vocabulary {
     let end = 0;
     for (let rank = 0; rank < this.count; rank++) {
       const number = numbers[rank]!;
-      const start = this.startOf(number);
-      const length = this.endOf(number) - start;
-      for (let i = 0; i < length; i++) bytes[end + i] = this.bytes[start + i]!;
-      ends[rank] = end += length;
+      bytes.set(this.bytes.subarray(this.startOf(number), this.endOf(number)), end);
+      ends[rank] = end += this.lengthOf(number);
     }
     this.bytes = bytes;
     this.ends = ends;
@@ -108,7 +106,7 @@ export class Vocabulary {
       this.guesses = new Uint16Array(2 * this.guesses.length);
     const hash = key.hash() % this.guesses.length;
     const guess = this.guesses[hash]!;
-    if (guess < this.count && this.compare(guess, false) === 0) return guess;
+    if (this.compare(guess, false) === 0) return guess;
     const next = this.order!.seek(this.isBeforeKey);
     const isKnown = next !== undefined && this.compare(next, false) === 0;
     const number = isKnown ? next : this.insertKey();

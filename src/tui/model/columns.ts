@@ -54,7 +54,7 @@ const SERVERS: readonly Column[] = [
         ? age(entry.item.since, now)
         : '-',
   },
-  number('CALLS', 5, 50, (server) => server.inFlight),
+  number('CALLS', 5, 50, (server) => server.calls),
   number('QUEUE', 5, 56, (server) => server.waiting),
   number('TOOLS', 6, 62, (server) => server.counts.tools),
   {

@@ -98,7 +98,7 @@ function describe(entry: Entry, model: Model, page: DetailPage): void {
 type Item<K extends Entry['kind']> = Extract<Entry, { kind: K }>['item'];
 
 function describeServer(server: Item<'server'>, model: Model, page: DetailPage): void {
-  const { id, state, reason, transport, since, restarts, inFlight, waiting, pid, counts } = server;
+  const { id, state, reason, transport, since, restarts, calls, inFlight, waiting, pid, counts } = server;
   const held = model.serverDetail?.detail;
   const detail = held?.id === id ? held : undefined;
   page.fact('server', id, 'bold');
@@ -108,7 +108,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   if (since !== undefined) page.fact(state === 'ready' ? 'up for' : 'for', age(since, model.now));
   page.fact('restarts', count(restarts));
   page.fact('process', pid);
-  page.fact('calls', `${inFlight} in flight, ${waiting} waiting`);
+  page.fact('calls', `${calls} so far, ${inFlight} in flight, ${waiting} waiting`);
   page.fact('tools', offered(counts.tools, counts.disabledTools));
   page.fact('prompts', count(counts.prompts));
   if (server.serverInfo) page.fact('software', `${server.serverInfo.name} ${server.serverInfo.version}`);

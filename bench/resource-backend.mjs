@@ -1,0 +1,68 @@
+// Twenty MCP servers in one process, `/0` to `/19`, that list so many resources between them, a thousand on a page.
+// `POST /<server>/add` adds one and says that the list has changed.
+import { createServer } from 'node:http';
+import { PAGE, resourceText, SERVERS } from './resources.mjs';
+
+const each = Number(process.argv[2]) / SERVERS;
+const servers = Array.from({ length: SERVERS }, () => ({ size: each, streams: new Set() }));
+
+const methods = {
+  initialize: (_server, { protocolVersion }) =>
+    JSON.stringify({
+      protocolVersion,
+      capabilities: { resources: { listChanged: true } },
+      serverInfo: { name: 'resource-backend', version: '1.0.0' },
+    }),
+  ping: () => '{}',
+  'resources/list': listPage,
+  'resources/templates/list': () => '{"resourceTemplates":[]}',
+};
+
+function listPage(number, params) {
+  const { size } = servers[number];
+  const from = Number(params?.cursor ?? 0);
+  const to = Math.min(from + PAGE, size);
+  const texts = Array.from({ length: to - from }, (_, index) => resourceText(number, from + index));
+  const cursor = to < size ? `,"nextCursor":"${to}"` : '';
+  return `{"resources":[${texts.join(',')}]${cursor}}`;
+}
+
+const server = createServer((request, response) => {
+  const [, number, act] = request.url.split('/');
+  const { streams } = servers[number];
+  if (request.method === 'GET') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    streams.add(response);
+    response.once('close', () => streams.delete(response));
+    return;
+  }
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    if (act === 'add') {
+      servers[number].size++;
+      for (const stream of streams)
+        stream.write('data: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\n\n');
+      return reply(response, 200);
+    }
+    if (request.method === 'DELETE') return reply(response, 200);
+    return answer(number, response, JSON.parse(Buffer.concat(chunks).toString()));
+  });
+});
+
+function answer(number, response, { id, method, params }) {
+  if (id === undefined) return reply(response, 202);
+  const result = methods[method]?.(Number(number), params);
+  const outcome = result ? `"result":${result}` : `"error":{"code":-32601,"message":"Method not found"}`;
+  const headers = { 'content-type': 'application/json', 'mcp-session-id': `session-${number}` };
+  return reply(response, 200, headers, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${outcome}}`);
+}
+
+function reply(response, status, headers = {}, body = '') {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => {
+  console.log(`resource backend listens on http://127.0.0.1:${server.address().port}`);
+});

@@ -1,0 +1,59 @@
+export const SERVERS = 20;
+export const PAGE = 1000;
+
+const TOPICS =
+  'revenue invoice customer onboarding incident postmortem migration capacity budget forecast security audit ' +
+  'retention pricing roadmap contract supplier inventory shipment payroll compliance architecture latency backup ' +
+  'schema release training survey campaign partner refund warehouse metrics billing catalog identity session ledger';
+const KINDS = 'report summary notes plan review checklist minutes draft analysis overview';
+const TEAMS = 'payments platform growth search mobile finance legal support data research';
+const FORMATS = [
+  ['md', 'text/markdown'],
+  ['json', 'application/json'],
+  ['csv', 'text/csv'],
+  ['pdf', 'application/pdf'],
+  ['png', 'image/png'],
+];
+
+const topics = TOPICS.split(' ');
+const kinds = KINDS.split(' ');
+const teams = TEAMS.split(' ');
+
+/** Spreads what is close together, the same way at every run. */
+const spread = (number, many) => (Math.imul(number + 1, 2_654_435_761) >>> 8) % many;
+
+/** A file among many: described as servers describe theirs, and called by words and a number of its own. */
+export function resourceText(server, index) {
+  const number = String(index * SERVERS + server).padStart(7, '0');
+  const topic = topics[spread(index, topics.length)];
+  const other = topics[spread(index + 7919, topics.length)];
+  const kind = kinds[spread(index + 104_729, kinds.length)];
+  const team = teams[spread(index + server, teams.length)];
+  const [ending, mimeType] = FORMATS[index % FORMATS.length];
+  const file = `${topic}-${kind}-${number}.${ending}`;
+  return (
+    `{"uri":"file:///srv/${team}/${2015 + (index % 11)}/${topic}/${file}","name":"${file}",` +
+    `"title":"${topic} ${kind} of ${team} ${number}",` +
+    `"description":"The ${kind} on ${topic} and ${other} that the ${team} team keeps.",` +
+    `"mimeType":"${mimeType}","size":${1000 + (index % 90_000)}}`
+  );
+}
+
+/** What all the texts of one run take. */
+export function bytesOfTexts(count) {
+  let bytes = 0;
+  for (let server = 0; server < SERVERS; server++)
+    for (let index = 0; index < count / SERVERS; index++) bytes += resourceText(server, index).length;
+  return bytes;
+}
+
+/** What people look for: a word that many have, several, one of its beginning, one with a typo, one that nobody else has. */
+export const QUERIES = [
+  'incident',
+  'incident postmortem payments',
+  'quarterly revenue forecast of the finance team',
+  'comp',
+  'archtecture review',
+  'invoice-report-0000020',
+  'application/pdf contract',
+];

@@ -1,0 +1,102 @@
+// Run by the search suite, one process per measurement (`node --expose-gc`): one engine, so many documents.
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import MiniSearch from 'minisearch';
+import { search } from '../build/core/search/search.js';
+import { SearchIndex } from '../build/core/search/search-index.js';
+import { resourceText, SERVERS } from './resources.mjs';
+
+const engineName = process.argv[2];
+const count = Number(process.argv[3]);
+const LIMIT = 20;
+/** As many as are added or removed before others have their turn. */
+const SLICE = 64;
+const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'];
+
+const byUri = (a, b) => (a.uri < b.uri ? -1 : a.uri > b.uri ? 1 : 0);
+
+const ENGINES = {
+  /** An index per server, as the gateway has them. */
+  ours: () => {
+    const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(byUri));
+    return {
+      add: (document) => indexes[document.server].add(document, document),
+      remove: (document) => indexes[document.server].remove(document),
+      search: (query) => search(indexes, query, { limit: LIMIT }),
+    };
+  },
+  /** The same fields, weights and kinds of matches. */
+  minisearch: () => {
+    const index = new MiniSearch({
+      fields: FIELDS,
+      searchOptions: {
+        boost: { name: 4, title: 3, uri: 1.5 },
+        prefix: (word, at, words) => at === words.length - 1 || word.length >= 3,
+      },
+    });
+    return {
+      add: (document) => index.add(document),
+      remove: (document) => index.remove(document),
+      search: (query) => index.search(query).slice(0, LIMIT),
+    };
+  },
+};
+
+/** What this process used of the processors, as long as that is less than the clock says: others use them too. */
+function timed(work) {
+  const beganAt = performance.now();
+  const before = process.cpuUsage();
+  const result = work();
+  const { user, system } = process.cpuUsage(before);
+  return { result, ms: Math.min(performance.now() - beganAt, (user + system) / 1000) };
+}
+
+async function inSlices(documents, work) {
+  let total = 0;
+  let longest = 0;
+  for (let from = 0; from < documents.length; from += SLICE) {
+    await othersTurn();
+    const { ms } = timed(() => documents.slice(from, from + SLICE).forEach(work));
+    total += ms;
+    longest = Math.max(longest, ms);
+  }
+  return { total, longest };
+}
+
+function held() {
+  for (let turn = 0; turn < 3; turn++) globalThis.gc();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+async function measure(documents, { queries, turns, warmUps, withRemoval }) {
+  const engine = ENGINES[engineName]();
+  const before = held();
+  const adding = await inSlices(documents, engine.add);
+  const bytesEach = (held() - before) / documents.length;
+  const times = queries.map((query) => {
+    const all = Array.from({ length: turns + warmUps }, () => timed(() => engine.search(query)).ms);
+    return { first: all[0], median: median(all.slice(warmUps)) };
+  });
+  const removing = withRemoval
+    ? await inSlices(
+        documents.filter((_, index) => index % 3 > 0),
+        engine.remove,
+      )
+    : undefined;
+  return { adding, bytesEach, times, removing };
+}
+
+/** Server by server, and sorted as they are listed. */
+function listed(each) {
+  return Array.from({ length: SERVERS }, (_, server) =>
+    Array.from({ length: each }, (__, index) => {
+      return { id: `${server} ${index}`, server, ...JSON.parse(resourceText(server, index)) };
+    }).toSorted(byUri),
+  ).flat();
+}
+
+process.once('message', async (job) => {
+  process.send(await measure(listed(count / SERVERS), job), () => process.disconnect());
+});

@@ -1,0 +1,84 @@
+import { Logger } from '@nestjs/common';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { AdminRoom } from '../../test/kit/admin-room.js';
+import { definition } from '../../test/kit/offers.js';
+import { Limits } from '../config/limits.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
+import { Projects } from '../projects/projects.service.js';
+import { CatalogLists } from './catalog-lists.js';
+import type { CatalogQuery } from './catalog-query.js';
+import { CatalogRequests } from './catalog-requests.js';
+
+beforeAll(() => Logger.overrideLogger(false));
+
+const url = 'http://a.example/';
+/** As a literal, not as the class that is validated. */
+type Query = Pick<CatalogQuery, keyof CatalogQuery>;
+const room = new AdminRoom({ mcpServers: { a: { url }, b: { url } }, projects: { p: { servers: ['b'] } } });
+const { registry } = room;
+registry.offerTools([definition('search_tools')]);
+registry.put({
+  id: 'a',
+  rank: 0,
+  style: 'always',
+  disabledTools: new Set(['hidden']),
+  listing: {
+    ...EMPTY_LISTING,
+    tools: [definition('read', ',"title":"Open Files","description":"of any Kind"'), definition('hidden')],
+    prompts: [definition('greet')],
+  },
+});
+registry.put({
+  id: 'b',
+  rank: 1,
+  style: 'never',
+  disabledTools: new Set(),
+  listing: { ...EMPTY_LISTING, tools: [definition('x'), definition('y', ',"title":7'), definition('z')] },
+});
+const lists = new CatalogLists(
+  registry,
+  new CatalogRequests(
+    new Projects(room.live, room.state),
+    room.views,
+    Object.assign(new Limits(), { pageSize: 2 }),
+  ),
+);
+const names = (query: Query, kind: 'tools' | 'prompts' = 'tools'): string[] =>
+  lists.page(kind, { limit: 100, ...query }).items.map(({ name }) => name);
+
+describe('CatalogLists', () => {
+  it('list what servers offer, as clients see it, without the tools of the house', () => {
+    expect(names({})).toEqual(['a__read', 'x', 'y', 'z']);
+    expect(names({}, 'prompts')).toEqual(['a__greet']);
+    expect(lists.page('tools', { server: 'a' }).items).toEqual([
+      {
+        name: 'a__read',
+        server: 'a',
+        own: 'read',
+        definition: expect.objectContaining({ name: 'a__read', title: 'Open Files' }),
+      },
+    ]);
+  });
+
+  it.each<[Query, string[]]>([
+    [{ server: 'b' }, ['x', 'y', 'z']],
+    [{ project: 'p' }, ['x', 'y', 'z']],
+    [{ project: 'p', server: 'a' }, []],
+    [{ q: 'files' }, ['a__read']],
+    [{ q: 'KIND a__' }, ['a__read']],
+    [{ q: 'files none' }, []],
+    [{ q: '  ' }, ['a__read', 'x', 'y', 'z']],
+    [{ q: 'x' }, ['x']],
+    [{ q: '7' }, []],
+  ])('narrow down: %j', (query, expected) => {
+    expect(names(query)).toEqual(expected);
+  });
+
+  it('are cut into pages', () => {
+    const first = lists.page('tools', {});
+    expect(first.items.map(({ name }) => name)).toEqual(['a__read', 'x']);
+    const second = lists.page('tools', { cursor: first.nextCursor! });
+    expect(second.items.map(({ name }) => name)).toEqual(['y', 'z']);
+    expect(second).not.toHaveProperty('nextCursor');
+  });
+});

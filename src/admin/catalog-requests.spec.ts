@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { AdminRoom } from '../../test/kit/admin-room.js';
+import { Limits } from '../config/limits.js';
+import { EVERYTHING } from '../core/scope.js';
+import { Projects } from '../projects/projects.service.js';
+import { CatalogRequests } from './catalog-requests.js';
+
+const room = new AdminRoom({
+  mcpServers: { a: { url: 'http://a.example/' }, b: { url: 'http://b.example/' } },
+  projects: { p: { servers: ['a'] } },
+});
+const requestsOf = (): CatalogRequests =>
+  new CatalogRequests(
+    new Projects(room.live, room.state),
+    room.views,
+    Object.assign(new Limits(), { pageSize: 7 }),
+  );
+const requests = requestsOf();
+
+const refused = expect.objectContaining({
+  kind: 'invalid-input',
+  errors: [expect.objectContaining({ field: 'cursor' })],
+});
+
+describe('CatalogRequests', () => {
+  it('reads nothing at all as the first page of everything', () => {
+    expect(requests.read('tools', {})).toMatchObject({
+      scope: EVERYTHING,
+      server: undefined,
+      q: '',
+      after: '',
+      limit: 7,
+    });
+  });
+
+  it('narrows down to a server, to a project, to words and to a size', () => {
+    const request = requests.read('tools', { server: 'b', project: 'p', q: ' two words ', limit: 3 });
+    expect(request).toMatchObject({ server: 'b', q: 'two words', limit: 3 });
+    expect(['a', 'b'].map((server) => request.scope.allows(server))).toEqual([true, false]);
+  });
+
+  it.each([{ server: 'none' }, { project: 'none' }, { server: '' }, { project: '' }])(
+    'refuses what is not there: %j',
+    (query) => {
+      expect(() => requests.read('tools', query)).toThrow(expect.objectContaining({ kind: 'not-found' }));
+    },
+  );
+
+  it('reads the position out of a cursor that it gave for the same list', () => {
+    const query = { server: 'a', project: 'p', q: 'x' };
+    const cursor = requests.read('tools', query).seal('a__tool');
+    expect(requests.read('tools', { ...query, cursor }).after).toBe('a__tool');
+    expect(requests.read('tools', { ...query, limit: 100, cursor }).after).toBe('a__tool');
+  });
+
+  it.each([
+    ['of another kind', 'prompts', {}],
+    ['of another server', 'tools', { server: 'b' }],
+    ['of another project', 'tools', { project: 'p' }],
+    ['of another search', 'tools', { q: 'x' }],
+  ])('refuses the cursor %s', (_what, kind, query) => {
+    const cursor = requests.read('tools', {}).seal('x');
+    expect(() => requests.read(kind, { ...query, cursor })).toThrow(refused);
+  });
+
+  it.each(['', 'x', 'a__tool', 'x'.repeat(100_000)])('refuses a cursor that is none: %.20j', (cursor) => {
+    expect(() => requests.read('tools', { cursor })).toThrow(refused);
+  });
+
+  it('refuses the cursor of another gateway', () => {
+    const cursor = requestsOf().read('tools', {}).seal('x');
+    expect(() => requests.read('tools', { cursor })).toThrow(refused);
+  });
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { FirstFew } from './first-few.js';
+
+describe('FirstFew', () => {
+  it('has the first of all that came, in order, and never holds more', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string()), fc.integer({ min: 1, max: 8 }), (keys, most) => {
+        const few = new FirstFew<{ key: string }>(most, ({ key }) => key);
+        for (const key of keys) {
+          few.add({ key });
+          expect(few.items.length).toBeLessThanOrEqual(most);
+        }
+        const sorted = keys.toSorted((a, b) => (a < b ? -1 : 1));
+        expect(few.items.map(({ key }) => key)).toEqual(sorted.slice(0, most));
+      }),
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import { Logger } from '@nestjs/common';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { AdminRoom } from '../../test/kit/admin-room.js';
+import { resource, unhurried } from '../../test/kit/resource-offers.js';
+import { Limits } from '../config/limits.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
+import type { Definition } from '../core/name-table.js';
+import { ResourceList } from '../core/resource-list.js';
+import { readTemplates } from '../core/resource-template.js';
+import { ResourceSearch } from '../discovery/resource-search.js';
+import { Projects } from '../projects/projects.service.js';
+import type { Subscribers } from '../subscriptions/subscribers.js';
+import type { CatalogQuery } from './catalog-query.js';
+import { CatalogRequests } from './catalog-requests.js';
+import { ResourceLists } from './resource-lists.js';
+
+beforeAll(() => Logger.overrideLogger(false));
+
+const url = 'http://a.example/';
+/** As a literal, not as the class that is validated. */
+type Query = Pick<CatalogQuery, keyof CatalogQuery>;
+
+const definitions = (key: string, listed: object[]): Definition[] =>
+  listed.map((members) => ({
+    name: (members as Record<string, string>)[key]!,
+    text: JSON.stringify(members),
+  }));
+
+/** Three clients are subscribed to one resource. */
+const target = (server: string, uri: string): object | undefined =>
+  server === 'a' && uri === 'x:1' ? { size: 3 } : undefined;
+
+function stage() {
+  const room = new AdminRoom({ mcpServers: { a: { url }, b: { url } }, projects: { p: { servers: ['b'] } } });
+  const { registry } = room;
+  const search = new ResourceSearch(registry);
+  search.onModuleInit();
+  const requests = new CatalogRequests(
+    new Projects(room.live, room.state),
+    room.views,
+    Object.assign(new Limits(), { pageSize: 2 }),
+  );
+  const subscribers = { table: { target } } as unknown as Subscribers;
+  const put = async (id: string, resources: object[], templates: object[] = []): Promise<void> => {
+    const listing = {
+      ...EMPTY_LISTING,
+      resources: await ResourceList.build(id, definitions('uri', resources), unhurried),
+      templates: (await readTemplates(id, definitions('uriTemplate', templates), unhurried)).templates,
+    };
+    registry.put({ id, rank: 0, style: 'always', disabledTools: new Set(), listing });
+  };
+  const lists = new ResourceLists(registry, requests, search, subscribers);
+  return { lists, put, registry, search };
+}
+
+async function twoServers() {
+  const made = stage();
+  await made.put(
+    'a',
+    [
+      { uri: 'x:1', name: 'log of Monday', mimeType: 'text/plain' },
+      { uri: 'x:2', name: 'log of Tuesday' },
+      { uri: 'x:3', name: 'picture' },
+    ],
+    [
+      { uriTemplate: 'x:{day}', name: 'Day', description: 'any log' },
+      { uriTemplate: 'y:{n}', title: 'other' },
+    ],
+  );
+  await made.put('b', [{ uri: 'x:1', name: 'log of Friday' }], [{ uriTemplate: 'x:{day}', name: 'days' }]);
+  return made;
+}
+
+const urisOf = async (query: Query): Promise<[string[], number]> => {
+  const { items, total } = await (await twoServers()).lists.resources({ limit: 100, ...query });
+  return [items.map(({ uri }) => uri), total];
+};
+
+describe('the list of resources', () => {
+  it('says of each what clients and its server call it, and who is subscribed', async () => {
+    const { lists } = await twoServers();
+    const { items, total, nextCursor } = await lists.resources({ limit: 1 });
+    expect(items).toEqual([
+      {
+        uri: 'resource://a/x:1',
+        server: 'a',
+        original: 'x:1',
+        id: 'a_x___1',
+        subscribers: 3,
+        definition: {
+          uri: 'resource://a/x:1',
+          name: 'log of Monday',
+          mimeType: 'text/plain',
+          _meta: { 'io.gatehouse/server': 'a', 'io.gatehouse/id': 'a_x___1' },
+        },
+      },
+    ]);
+    expect([total, typeof nextCursor]).toEqual([4, 'string']);
+  });
+
+  it.each<[Query, string[]]>([
+    [{}, ['resource://a/x:1', 'resource://a/x:2', 'resource://a/x:3', 'resource://b/x:1']],
+    [{ server: 'b' }, ['resource://b/x:1']],
+    [{ project: 'p' }, ['resource://b/x:1']],
+    [{ project: 'p', server: 'a' }, []],
+    [{ q: 'log' }, ['resource://a/x:1', 'resource://a/x:2', 'resource://b/x:1']],
+    [{ q: 'log mon' }, ['resource://a/x:1']],
+    [{ q: 'log', server: 'a' }, ['resource://a/x:1', 'resource://a/x:2']],
+    [{ q: 'log', project: 'p' }, ['resource://b/x:1']],
+    [{ q: 'plain' }, ['resource://a/x:1']],
+    [{ q: 'nothing' }, []],
+  ])('is narrowed down: %j', async (query, expected) => {
+    expect(await urisOf(query)).toEqual([expected, expected.length]);
+  });
+
+  it.each<Query>([{}, { q: 'log' }, { server: 'a' }, { q: 'log', server: 'a' }])(
+    'is cut into pages that make up the whole: %j',
+    async (query) => {
+      const { lists } = await twoServers();
+      const whole = await lists.resources({ ...query, limit: 100 });
+      const walked = [];
+      let cursor: string | undefined;
+      do {
+        const page = await lists.resources({ ...query, limit: 1, ...(cursor !== undefined && { cursor }) });
+        expect(page.total).toBe(whole.total);
+        walked.push(...page.items);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(walked).toEqual(whole.items);
+    },
+  );
+
+  it('has as many as the configuration says where nothing else is said', async () => {
+    const { lists } = await twoServers();
+    expect((await lists.resources({})).items).toHaveLength(2);
+    expect((await lists.resources({ q: 'log' })).items).toHaveLength(2);
+  });
+
+  it('leaves out what is gone, and has what came, while the search waited', async () => {
+    const { lists, put, registry, search } = await twoServers();
+    const matching = search.matching.bind(search);
+    search.matching = async (...args) => {
+      const found = [...(await matching(...args))];
+      registry.remove('a');
+      await put('b', [resource('x:1'), { uri: 'x:1', name: 'log' }]);
+      return found;
+    };
+    const { items, total } = await lists.resources({ q: 'log' });
+    expect(items.map(({ uri }) => uri)).toEqual(['resource://b/x:1']);
+    expect(total).toBe(1);
+  });
+});
+
+const listed = async (query: Query): Promise<[string[], number]> => {
+  const { items, total } = (await twoServers()).lists.templates({ limit: 100, ...query });
+  return [items.map(({ uriTemplate }) => uriTemplate), total];
+};
+
+describe('the list of templates', () => {
+  it.each<[Query, string[]]>([
+    [{}, ['resource://a/x:{day}', 'resource://a/y:{n}', 'resource://b/x:{day}']],
+    [{ server: 'b' }, ['resource://b/x:{day}']],
+    [{ project: 'p' }, ['resource://b/x:{day}']],
+    [{ q: 'DAY' }, ['resource://a/x:{day}', 'resource://b/x:{day}']],
+    [{ q: 'any day' }, ['resource://a/x:{day}']],
+    [{ q: 'other' }, ['resource://a/y:{n}']],
+    // The words of JSON are not those of the template.
+    [{ q: 'title' }, []],
+    [{ q: 'uriTemplate' }, []],
+  ])('is narrowed down: %j', async (query, expected) => {
+    expect(await listed(query)).toEqual([expected, expected.length]);
+  });
+
+  it('is cut into pages, and says of each what its server calls it', async () => {
+    const { lists } = await twoServers();
+    const first = lists.templates({});
+    const second = lists.templates({ cursor: first.nextCursor! });
+    expect(first.items).toHaveLength(2);
+    expect(second).toEqual({
+      items: [
+        {
+          uriTemplate: 'resource://b/x:{day}',
+          server: 'b',
+          original: 'x:{day}',
+          id: 'b_x___{day}',
+          definition: expect.objectContaining({ uriTemplate: 'resource://b/x:{day}', name: 'days' }),
+        },
+      ],
+      total: 3,
+    });
+  });
+});

@@ -1,0 +1,178 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AdminRoom } from '../../test/kit/admin-room.js';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { Limits } from '../config/limits.js';
+import { Projects } from '../projects/projects.service.js';
+import { AdminProblem } from './admin-problem.js';
+import { CatalogRequests } from './catalog-requests.js';
+import type { ChangeFeed } from './change-feed.js';
+import { SubscriptionFeed } from './feed-sources.js';
+import { sessionHash } from './session-admin.js';
+import { SubscriptionAdmin } from './subscription-admin.js';
+import type { SubscriptionQuery } from './subscription-query.js';
+
+const LINGER_MS = 500;
+
+describe('SubscriptionAdmin', () => {
+  let db: FakeServer;
+  let room: SubscriptionRoom;
+  let house: AdminRoom;
+  let admin: SubscriptionAdmin;
+  let ann: FakeSubscriber;
+  let ben: FakeSubscriber;
+
+  beforeEach(async () => {
+    recordLog();
+    db = new FakeServer(['x://1', 'x://2', 'x://3']);
+    room = await SubscriptionRoom.open({ db, git: new FakeServer(['x://1', 'y://1']) });
+    house = new AdminRoom({
+      mcpServers: { db: { command: 'node' }, git: { command: 'node' } },
+      projects: { one: { servers: ['git'] } },
+    });
+    const requests = new CatalogRequests(new Projects(house.live, house.state), house.views, new Limits());
+    admin = new SubscriptionAdmin(room.subscribers, room.subscriptions, requests, house.changes);
+    [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
+    for (const uri of ['resource://db/x://1', 'resource://db/x://2', 'resource://git/x://1']) {
+      await room.pass(1);
+      await room.subscribe(ann, uri);
+    }
+    await room.pass(1);
+    await room.subscribe(ben, 'resource://db/x://*');
+  });
+
+  const listed = (query: SubscriptionQuery = {}): string[] =>
+    admin.page(query).items.map(({ client, uri }) => `${client === sessionHash(ann) ? 'ann' : 'ben'} ${uri}`);
+  const problemOf = (act: () => unknown): [string, string] => {
+    try {
+      act();
+    } catch (error) {
+      const { kind, message } = error as AdminProblem;
+      return [kind, message];
+    }
+    throw new Error('it was not refused');
+  };
+
+  it('lists who is subscribed to what, and since when, the oldest first, and gives away no session', () => {
+    expect(listed()).toEqual([
+      'ann resource://db/x://1',
+      'ann resource://db/x://2',
+      'ann resource://git/x://1',
+      'ben resource://db/x://*',
+    ]);
+    const [row] = [...room.subscribers.table];
+    expect(admin.page({}).items[0]).toEqual({
+      id: row!.id,
+      client: sessionHash({ id: 'ann' }),
+      server: 'db',
+      uri: 'resource://db/x://1',
+      original: 'x://1',
+      since: new Date(row!.since).toISOString(),
+    });
+  });
+
+  it.each<[string, () => SubscriptionQuery, string[]]>([
+    ['a client', () => ({ client: sessionHash(ben) }), ['ben resource://db/x://*']],
+    ['a client that there is not', () => ({ client: 'nobody' }), []],
+    ['a server', () => ({ server: 'git' }), ['ann resource://git/x://1']],
+    ['a project', () => ({ project: 'one' }), ['ann resource://git/x://1']],
+    [
+      'the URI of a server',
+      () => ({ uri: 'x://1' }),
+      ['ann resource://db/x://1', 'ann resource://git/x://1'],
+    ],
+    ['the form of the lists', () => ({ uri: 'resource://db/x://1' }), ['ann resource://db/x://1']],
+    ['an identifier', () => ({ uri: 'git_x___1' }), ['ann resource://git/x://1']],
+    ['a pattern', () => ({ uri: 'resource://db/x://*' }), ['ben resource://db/x://*']],
+    [
+      'several at once',
+      () => ({ client: sessionHash(ann), server: 'db', uri: 'x://2' }),
+      ['ann resource://db/x://2'],
+    ],
+  ])('narrows the list down by %s', (_by, query, expected) => {
+    expect(listed(query())).toEqual(expected);
+    expect(admin.page(query()).total).toBe(expected.length);
+  });
+
+  it('goes through the list page by page, whatever comes and goes meanwhile', async () => {
+    const first = admin.page({ limit: 2 });
+    expect(first).toMatchObject({ total: 4, nextCursor: expect.any(String) });
+    room.unsubscribe(ann, 'resource://db/x://1');
+    room.unsubscribe(ann, 'resource://db/x://2');
+    await room.pass(1);
+    await room.subscribe(ben, 'resource://git/y://1');
+    const second = admin.page({ limit: 2, cursor: first.nextCursor! });
+    expect(second.items.map(({ uri }) => uri)).toEqual(['resource://git/x://1', 'resource://db/x://*']);
+    const third = admin.page({ limit: 2, cursor: second.nextCursor! });
+    expect(third.items.map(({ uri }) => uri)).toEqual(['resource://git/y://1']);
+    expect(third.nextCursor).toBeUndefined();
+  });
+
+  it('refuses the cursor of another list, and servers and projects that there are not', () => {
+    const { nextCursor } = admin.page({ limit: 1 });
+    for (const query of [
+      { cursor: nextCursor!, client: 'x' },
+      { cursor: nextCursor!, uri: 'x' },
+      { cursor: nextCursor!, server: 'db' },
+      { cursor: 'made up' },
+    ])
+      expect(problemOf(() => admin.page(query))[0]).toBe('invalid-input');
+    expect(problemOf(() => admin.page({ server: 'nope' }))).toEqual([
+      'not-found',
+      'there is no server `nope`',
+    ]);
+    expect(problemOf(() => admin.page({ project: 'nope' }))[0]).toBe('not-found');
+  });
+
+  it('ends one, on record, and its server is told', async () => {
+    const { id } = admin.page({ uri: 'resource://db/x://1' }).items[0]!;
+    ben.close();
+    await admin.end(house.asked(), id);
+    expect(listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
+    expect(house.deeds).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
+    await room.pass(LINGER_MS);
+    expect(db.told.filter((told) => told.startsWith('-')).toSorted()).toEqual(['-x://1', '-x://3']);
+    db.update('x://1');
+    expect(ann.delivered).toEqual([]);
+  });
+
+  it('refuses to end what there is not, and what cannot be put on record', async () => {
+    await expect(admin.end(house.asked(), 'nope')).rejects.toThrow('there is no subscription `nope`');
+    expect(house.deeds).toEqual([]);
+    house.auditIsBroken = true;
+    const { id } = admin.page({}).items[0]!;
+    await expect(admin.end(house.asked(), id)).rejects.toThrow();
+    expect(listed()).toHaveLength(4);
+  });
+
+  it('has the feed tell of every one that comes and goes, if somebody reads it', async () => {
+    const told: [string, object][] = [];
+    let isRead = false;
+    const feed = {
+      get isRead() {
+        return isRead;
+      },
+      publish: (kind: string, data: object) => told.push([kind, data]),
+    } as unknown as ChangeFeed;
+    new SubscriptionFeed(room.subscribers, admin, feed).onModuleInit();
+    room.unsubscribe(ann, 'resource://git/x://1');
+    expect(told).toEqual([]);
+    isRead = true;
+    const { id, since } = await room.subscribe(ann, 'resource://git/x://1');
+    room.unsubscribe(ann, 'resource://git/x://1');
+    const view = {
+      id,
+      client: sessionHash(ann),
+      server: 'git',
+      uri: 'resource://git/x://1',
+      original: 'x://1',
+      since: new Date(since).toISOString(),
+    };
+    expect(told).toEqual([
+      ['subscription', view],
+      ['subscription', { id, ended: true }],
+    ]);
+  });
+});

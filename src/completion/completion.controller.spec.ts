@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { only } from '../../test/kit/offers.js';
+import { offerOf } from '../../test/kit/resource-offers.js';
+import type { BackendCall } from '../backends/backend.js';
+import type { Backends } from '../backends/backends.service.js';
+import { Naming } from '../config/naming.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
+import { JsonText } from '../core/json-text.js';
+import { EVERYTHING } from '../core/scope.js';
+import { JsonRpcError } from '../mcp/json-rpc-error.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import type { Params } from '../mcp/json-rpc.js';
+import { Registry } from '../registry/registry.service.js';
+import { CompletionController } from './completion.controller.js';
+
+const ANSWER = new JsonText('{"completion":{"values":["a"],"n":1.0}}');
+
+async function completion() {
+  const calls: (BackendCall & { readonly server: string })[] = [];
+  const get = (server: string): unknown => ({
+    call: (call: BackendCall) => {
+      calls.push({ ...call, server });
+      return Promise.resolve(ANSWER);
+    },
+  });
+  const registry = new Registry(new Naming());
+  const { resources, templates } = await offerOf('db', ['x:1'], ['mcp://db/{table}/{id}']);
+  const prompts = [{ name: 'greet', text: '{"name":"greet"}' }];
+  const listing = { ...EMPTY_LISTING, resources, templates, prompts };
+  registry.put({ id: 'db', rank: 0, listing, style: 'always', disabledTools: new Set() });
+  const controller = new CompletionController(registry, { get } as unknown as Backends);
+  const complete = (paramsText: string, scope = EVERYTHING): Promise<JsonText> =>
+    controller.complete(JSON.parse(paramsText) as Params, { scope, paramsText } as McpContext);
+  return { calls, complete };
+}
+
+const withRef = (ref: object | string): string =>
+  `{ "argument":{"name":"id","value":"1.0"}, "ref":${typeof ref === 'string' ? ref : JSON.stringify(ref)} ,"context":{"arguments":{"n":1.0}}}`;
+
+describe('completion/complete', () => {
+  it.each(['db__greet', 'greet'])('asks the server of the prompt %s under its own name', async (name) => {
+    const { calls, complete } = await completion();
+    expect(await complete(withRef({ type: 'ref/prompt', name }))).toBe(ANSWER);
+    expect(calls).toMatchObject([
+      {
+        server: 'db',
+        method: 'completion/complete',
+        params: withRef('{"type":"ref/prompt","name":"greet"}'),
+      },
+    ]);
+  });
+
+  it.each([
+    ['resource://db/mcp://db/{table}/{id}', 'mcp://db/{table}/{id}'],
+    ['db_mcp___db_{table}_{id}', 'mcp://db/{table}/{id}'],
+    ['mcp://db/{table}/{id}', 'mcp://db/{table}/{id}'],
+    ['resource://db/mcp://db/users/5', 'mcp://db/users/5'],
+    ['resource://db/x:1', 'x:1'],
+  ])('asks the server of the template or resource %s for its own', async (uri, own) => {
+    const { calls, complete } = await completion();
+    await complete(withRef({ type: 'ref/resource', uri }));
+    expect(calls.map(({ server, params }) => [server, params])).toEqual([
+      ['db', withRef({ type: 'ref/resource', uri: own })],
+    ]);
+  });
+
+  it.each([
+    ['{}', 'ref must be an object'],
+    ['{"ref":null}', 'ref must be an object'],
+    ['{"ref":"greet"}', 'ref must be an object'],
+    ['{"ref":{}}', 'ref must be a ref/prompt or a ref/resource'],
+    ['{"ref":{"type":"ref/tool","name":"x"}}', 'ref must be a ref/prompt or a ref/resource'],
+    ['{"ref":{"type":"ref/prompt"}}', 'name must be a string'],
+    ['{"ref":{"type":"ref/prompt","name":"none"}}', 'Unknown prompt: none'],
+    ['{"ref":{"type":"ref/resource","uri":7}}', 'uri must be a string'],
+    ['{"ref":{"type":"ref/resource","uri":"y:1"}}', 'RESOURCE_NOT_FOUND: resource y:1 is not available'],
+    ['{"ref":{"type":"ref/resource","uri":"x:1","Uri":"y:1"}}', '"Uri" is too much like uri'],
+  ])('refuses %s with -32602, and asks nobody', async (params, message) => {
+    const { calls, complete } = await completion();
+    const error = JsonRpcError.from(await asRefused(() => complete(params)));
+    expect(JSON.parse(error.text)).toMatchObject({ code: -32602, message });
+    expect(calls).toEqual([]);
+  });
+
+  it('knows nothing out of scope', async () => {
+    const { complete } = await completion();
+    for (const ref of [
+      { type: 'ref/prompt', name: 'greet' },
+      { type: 'ref/resource', uri: 'resource://db/x:1' },
+      { type: 'ref/resource', uri: 'mcp://db/{table}/{id}' },
+    ])
+      expect(JsonRpcError.from(await asRefused(() => complete(withRef(ref), only('fs')))).code).toBe(-32602);
+  });
+
+  it('is not put off by a reference that stands twice', async () => {
+    const { calls, complete } = await completion();
+    await complete('{"ref":7,"ref":{"type":"ref/prompt","name":"db__greet"}}');
+    expect(calls[0]!.params).toBe('{"ref":7,"ref":{"type":"ref/prompt","name":"greet"}}');
+  });
+});
+
+async function asRefused(act: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await act();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was not refused');
+}

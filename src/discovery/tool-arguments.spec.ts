@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { ArgumentError, ToolArguments } from './tool-arguments.js';
+
+const read = (values: Record<string, unknown>): ToolArguments => new ToolArguments(values);
+
+describe('ToolArguments', () => {
+  it.each([
+    [undefined, 20],
+    [null, 20],
+    [1, 1],
+    [100, 100],
+  ])('takes the limit %j for %i', (limit, expected) => {
+    expect(read({ limit }).limit).toBe(expected);
+  });
+
+  it.each([0, -1, 101, 1.5, NaN, Infinity, '5', true, [], {}])('refuses the limit %j', (limit) => {
+    expect(() => read({ limit }).limit).toThrow(ArgumentError);
+  });
+
+  it('takes a query without the space around it', () => {
+    expect(read({ query: '  a b\n' }).query).toBe('a b');
+    expect(read({ query: 'x'.repeat(256) }).query).toHaveLength(256);
+  });
+
+  it.each([
+    [{}, 'query is required'],
+    [{ query: null }, 'query is required'],
+    [{ query: '' }, 'query must not be empty'],
+    [{ query: ' \t' }, 'query must not be empty'],
+    [{ query: 7 }, 'query must be a string'],
+    [{ query: ['a'] }, 'query must be a string'],
+    [{ query: 'x'.repeat(257) }, 'query must not be longer than 256 characters'],
+  ])('refuses the query of %j', (values, message) => {
+    expect(() => read(values).query).toThrow(new ArgumentError(message));
+  });
+
+  it('takes what is left out, or null, for not given', () => {
+    for (const values of [{}, { serverId: null, mimeType: null }])
+      expect([read(values).serverId, read(values).mimeType]).toEqual([undefined, undefined]);
+    expect(read({ serverId: 'a', mimeType: 'b' })).toMatchObject({ serverId: 'a', mimeType: 'b' });
+  });
+
+  it('says what is required, and of which kind it has to be', () => {
+    expect(() => read({}).required('uri')).toThrow('uri is required');
+    expect(() => read({ uri: 1 }).required('uri')).toThrow('uri must be a string');
+    expect(() => read({ uri: 'x'.repeat(8193) }).required('uri')).toThrow('8192 characters');
+    expect(() => read({ serverId: {} }).serverId).toThrow('serverId must be a string');
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { only } from '../../test/kit/offers.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
+
+const search = async (stage: DiscoveryStage, query: string, scope: Scope = EVERYTHING, limit = 10) =>
+  (await stage.toolSearch.search(query, scope, limit)).map(({ name }) => name);
+
+describe('ToolSearch', () => {
+  it.each([
+    ['public name', 'fs read'],
+    ['title', 'headline'],
+    ['description', 'describes'],
+  ])('finds a tool by words in its %s', async (_what, query) => {
+    const stage = new DiscoveryStage();
+    await stage.put('fs', { tools: [{ name: 'read', title: 'Headline', description: 'describes it' }] });
+    await stage.put('db', { tools: [{ name: 'other' }] });
+    expect(await search(stage, query)).toEqual(['fs__read']);
+  });
+
+  it('sees nothing out of scope, and gives no more than was asked for', async () => {
+    const stage = new DiscoveryStage();
+    for (const id of ['a', 'b']) await stage.put(id, { tools: [{ name: 'read' }, { name: 'read_all' }] });
+    expect(await search(stage, 'read', only('b'))).toEqual(['b__read', 'b__read_all']);
+    expect(await search(stage, 'read', only())).toEqual([]);
+    expect(await search(stage, 'read', EVERYTHING, 3)).toHaveLength(3);
+  });
+
+  it('does not find the tools of the house itself', async () => {
+    const stage = new DiscoveryStage();
+    expect(await search(stage, 'search tools catalog describe')).toEqual([]);
+  });
+
+  it('follows every change, also those that come while it is being brought up to date', async () => {
+    const stage = new DiscoveryStage();
+    await stage.put('a', { tools: [{ name: 'read', description: 'old' }, { name: 'write' }] });
+    expect(await search(stage, 'old')).toEqual(['a__read']);
+    const meanwhile = search(stage, 'new');
+    await stage.put('a', { tools: [{ name: 'read', description: 'new' }] });
+    await stage.put('b', { tools: [{ name: 'read', description: 'new' }] });
+    expect(await search(stage, 'new')).toEqual(['a__read', 'b__read']);
+    expect(await search(stage, 'old')).toEqual([]);
+    expect(await search(stage, 'write')).toEqual([]);
+    await meanwhile;
+    stage.registry.remove('a');
+    expect(await search(stage, 'new')).toEqual(['b__read']);
+  });
+});

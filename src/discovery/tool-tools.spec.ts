@@ -1,0 +1,75 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { only } from '../../test/kit/offers.js';
+
+const READ = {
+  name: 'read_file',
+  title: 'Read a file',
+  description: 'Reads a file whole',
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+};
+
+const stage = new DiscoveryStage();
+beforeAll(async () => {
+  await stage.put('fs', { tools: [READ, { name: 'write_file', description: 'Writes a file' }] });
+  await stage.put('db', { tools: [{ name: 'query' }] });
+});
+
+const CARD = {
+  name: 'fs__read_file',
+  title: 'Read a file',
+  description: 'Reads a file whole',
+  serverId: 'fs',
+};
+
+const names = async (args: object, scope = only('fs', 'db')): Promise<unknown> => {
+  const { tools } = await stage.ask('catalog_tools', args, scope);
+  return (tools as { name: string }[]).map(({ name }) => name);
+};
+
+describe('catalog_tools', () => {
+  it('gives compact cards without schemas, and none of the house itself', async () => {
+    expect(await stage.ask('catalog_tools', {})).toEqual({
+      tools: [
+        { name: 'db__query', serverId: 'db' },
+        CARD,
+        { name: 'fs__write_file', description: 'Writes a file', serverId: 'fs' },
+      ],
+    });
+  });
+
+  it('gives those of one server, if one is named, within the scope', async () => {
+    expect(await names({ serverId: 'db' })).toEqual(['db__query']);
+    expect(await names({ serverId: '' })).toEqual([]);
+    expect(await names({ serverId: 'db' }, only('fs'))).toEqual([]);
+    expect(await names({}, only('db'))).toEqual(['db__query']);
+  });
+});
+
+describe('describe_tool', () => {
+  it.each(['fs__read_file', 'read_file'])('gives the whole definition of %s', async (name) => {
+    expect(await stage.ask('describe_tool', { name })).toEqual({
+      tool: { ...READ, name: 'fs__read_file', _meta: { 'io.gatehouse/server': 'fs' } },
+    });
+  });
+
+  it('knows the tools of the house, and none out of scope', async () => {
+    expect(await stage.ask('describe_tool', { name: 'describe_tool' }, only())).toMatchObject({
+      tool: { name: 'describe_tool', _meta: { 'io.gatehouse/server': 'gatehouse' } },
+    });
+    expect(await stage.call('describe_tool', { name: 'fs__read_file' }, only('db'))).toEqual({
+      content: [{ type: 'text', text: 'Unknown tool: fs__read_file' }],
+      isError: true,
+    });
+  });
+});
+
+describe('search_tools', () => {
+  it('gives cards, the best first, within the scope and the limit', async () => {
+    const { tools } = await stage.ask('search_tools', { query: 'read file' });
+    expect((tools as unknown[])[0]).toEqual(CARD);
+    expect(tools).toHaveLength(2);
+    expect((await stage.ask('search_tools', { query: 'file', limit: 1 }))['tools']).toHaveLength(1);
+    expect(await stage.ask('search_tools', { query: 'file' }, only('db'))).toEqual({ tools: [] });
+  });
+});

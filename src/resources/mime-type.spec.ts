@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { JsonText } from '../core/json-text.js';
+import { mimeTypeOf } from './mime-type.js';
+
+describe('mimeTypeOf', () => {
+  it.each([
+    ['{"contents":[{"uri":"x:1","mimeType":"text/plain","text":"x"},{"mimeType":"b"}]}', 'text/plain'],
+    ['{"contents":[{"mimeType":"text\\/html"}]}', 'text/html'],
+    ['{"contents":[{"mimeType":"a","mimeType":"b"}]}', 'b'],
+    ['{"mimeType":"x","contents":[{"uri":"x:1"},{"mimeType":"b"}]}', undefined],
+  ])('of %s is %j', (text, expected) => {
+    expect(mimeTypeOf(new JsonText(text))).toBe(expected);
+  });
+
+  it.each([
+    '{}',
+    'null',
+    '7',
+    '"contents"',
+    '[]',
+    '{"contents":null}',
+    '{"contents":{"mimeType":"a"}}',
+    '{"contents":[]}',
+    '{"contents":[null]}',
+    '{"contents":["mimeType"]}',
+    '{"contents":[[{"mimeType":"a"}]]}',
+    '{"contents":[{"mimeType":7}]}',
+    '{"contents":[{"mimeType":null}]}',
+  ])('is none for %s', (text) => {
+    expect(mimeTypeOf(new JsonText(text))).toBeUndefined();
+  });
+});

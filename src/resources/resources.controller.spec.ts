@@ -1,0 +1,267 @@
+import { Logger } from '@nestjs/common';
+import { Registry as Numbers } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/kit/fake-link.js';
+import { only } from '../../test/kit/offers.js';
+import { offerOf } from '../../test/kit/resource-offers.js';
+import type { BackendCall } from '../backends/backend.js';
+import type { Backends } from '../backends/backends.service.js';
+import { Limits } from '../config/limits.js';
+import { Naming } from '../config/naming.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
+import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
+import { JsonText } from '../core/json-text.js';
+import type { ResourceStyle } from '../core/resource-uri.js';
+import { EVERYTHING } from '../core/scope.js';
+import { JsonRpcError } from '../mcp/json-rpc-error.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import type { Params } from '../mcp/json-rpc.js';
+import { Metrics } from '../metrics/metrics.js';
+import { ListPages } from '../registry/list-pages.js';
+import { Registry } from '../registry/registry.service.js';
+import { ResourcesController } from './resources.controller.js';
+
+/** The controller in front of servers that answer what the spec says. */
+class Stage {
+  readonly registry: Registry;
+  readonly metrics = new Metrics(new Numbers());
+  readonly calls: (BackendCall & { readonly server: string })[] = [];
+  answer: (call: BackendCall) => string | Error | Promise<string | Error> = () => '{"contents":[]}';
+  readonly controller: ResourcesController;
+
+  constructor(resources: ResourceStyle = 'resource') {
+    this.registry = new Registry(Object.assign(new Naming(), { resources }));
+    const pages = new ListPages(Object.assign(new Limits(), { pageSize: 2 }));
+    this.controller = new ResourcesController(this.registry, this.backends(), pages, this.metrics);
+  }
+
+  async put(id: string, uris: string[], templates: string[] = []): Promise<this> {
+    const listing = { ...EMPTY_LISTING, ...(await offerOf(id, uris, templates)) };
+    this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
+    return this;
+  }
+
+  context(params?: string, scope = EVERYTHING): McpContext {
+    return { scope, paramsText: params, requestId: 'r7' } as McpContext;
+  }
+
+  read(params: string, scope = EVERYTHING): Promise<JsonText> {
+    return this.controller.read(JSON.parse(params) as Params, this.context(params, scope));
+  }
+
+  async reads(): Promise<string[]> {
+    const lines = (await this.metrics.text()).split('\n');
+    return lines.filter((line) => line.startsWith('mcp_resource_reads_total{')).toSorted();
+  }
+
+  private backends(): Backends {
+    const get = (server: string): unknown => ({
+      call: async (call: BackendCall): Promise<JsonText> => {
+        this.calls.push({ ...call, server });
+        const answer = await this.answer(call);
+        if (answer instanceof Error) throw answer;
+        return new JsonText(answer);
+      },
+    });
+    return { get } as unknown as Backends;
+  }
+}
+
+let warnings: unknown[];
+beforeEach(() => {
+  warnings = [];
+  Logger.overrideLogger({ log() {}, error() {}, warn: (entry: unknown) => warnings.push(entry) });
+});
+afterEach(() => Logger.overrideLogger(false));
+
+describe('resources/read', () => {
+  it.each(['x:1', 'resource://fs/x:1', 'fs_x___1'])('asks the owner of %s for its own URI', async (uri) => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    const context = stage.context(JSON.stringify({ uri }));
+    await stage.controller.read({ uri }, context);
+    expect(stage.calls).toEqual([
+      { server: 'fs', method: 'resources/read', params: '{"uri":"x:1"}', caller: context },
+    ]);
+  });
+
+  it('leaves everything else of the params as the client wrote it', async () => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    await stage.read(
+      '{ "_meta":{"progressToken":1.0,"uri":"x"}, "uri" : "resource://fs/x:1" ,"big":12345678901234567890}',
+    );
+    expect(stage.calls[0]!.params).toBe(
+      '{ "_meta":{"progressToken":1.0,"uri":"x"}, "uri" : "x:1" ,"big":12345678901234567890}',
+    );
+  });
+
+  it('sends the values that the client put into a template', async () => {
+    const stage = await new Stage().put('db', [], ['mcp://db/{table}/{id}']);
+    for (const uri of ['resource://db/mcp://db/a%20b/5', 'db_mcp___db_a%20b_5', 'mcp://db/a%20b/5'])
+      await stage.read(JSON.stringify({ uri }));
+    expect(stage.calls.map(({ params }) => params)).toEqual(Array(3).fill('{"uri":"mcp://db/a%20b/5"}'));
+  });
+
+  it.each([
+    ['resource', 'resource://fs/x:1', 'resource://fs/x:2/part'],
+    ['underscore', 'fs_x___1', 'resource://fs/x:2/part'],
+    ['original', 'x:1', 'resource://fs/x:2/part'],
+  ] as const)('answers with the URIs that the client knows, in style %s', async (style, one, other) => {
+    const stage = await new Stage(style).put('fs', ['x:1']);
+    stage.answer = () =>
+      '{ "contents" : [{"uri":"x:1","text":"\\u0041 x:1","n":1.0},{"blob":"AA==","uri":"x:2/part"}],"x":null}';
+    expect((await stage.read('{"uri":"x:1"}')).text).toBe(
+      `{ "contents" : [{"uri":"${one}","text":"\\u0041 x:1","n":1.0},{"blob":"AA==","uri":"${other}"}],"x":null}`,
+    );
+  });
+
+  it('uses the names of the moment in which the answer comes', async () => {
+    const stage = await new Stage('original').put('fs', ['x:1']);
+    stage.answer = async () => {
+      await stage.put('other', ['x:1']);
+      return '{"contents":[{"uri":"x:1"}]}';
+    };
+    expect((await stage.read('{"uri":"x:1"}')).text).toBe('{"contents":[{"uri":"resource://fs/x:1"}]}');
+  });
+
+  it.each(['x:2', 'resource://fs/x:2', 'resource://other/x:1', ''])(
+    'knows no %j, and asks nobody',
+    async (uri) => {
+      const stage = await new Stage().put('fs', ['x:1'], ['y:{z}']);
+      const error = JsonRpcError.from(await refusalOf(stage.read(JSON.stringify({ uri }))));
+      expect(JSON.parse(error.text)).toEqual({
+        code: -32002,
+        message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
+        data: { uri },
+      });
+      expect(stage.calls).toEqual([]);
+      expect(await stage.reads()).toEqual([]);
+    },
+  );
+
+  it('knows nothing out of scope', async () => {
+    const stage = await new Stage().put('fs', ['x:1'], ['y:{z}']);
+    for (const uri of ['x:1', 'resource://fs/x:1', 'fs_x___1', 'y:1', 'resource://fs/y:1'])
+      expect(await refusalOf(stage.read(JSON.stringify({ uri }), only('other')))).toMatchObject({
+        kind: 'resource-not-found',
+      });
+    expect(stage.calls).toEqual([]);
+  });
+
+  it.each(['{}', '{"uri":7}', `{"uri":"${'x'.repeat(8193)}"}`, '{"uri":"x:1","URI":"y:1"}'])(
+    'refuses bad params, and asks nobody: %.40s',
+    async (params) => {
+      const stage = await new Stage().put('fs', ['x:1']);
+      expect(await refusalOf(stage.read(params))).toMatchObject({ kind: 'invalid-params' });
+      expect(stage.calls).toEqual([]);
+    },
+  );
+});
+
+describe('a read that fails', () => {
+  it('keeps the error of the server as it was', async () => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    const error = new RemoteError(-32050, 'locked', '{"code":-32050,"message":"locked","data":{"n":1.0}}');
+    stage.answer = () => error;
+    expect(await refusalOf(stage.read('{"uri":"x:1"}'))).toBe(error);
+    expect(JsonRpcError.from(error).text).toBe('{"code":-32050,"message":"locked","data":{"n":1.0}}');
+  });
+
+  it('is logged with server, own URI, request and cause', async () => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    stage.answer = () => new RemoteError(-32050, 'locked', '{}');
+    await refusalOf(stage.read('{"uri":"resource://fs/x:1"}'));
+    expect(warnings).toEqual([
+      {
+        message: 'resource not read',
+        server: 'fs',
+        uri: 'x:1',
+        requestId: 'r7',
+        cause: expect.stringContaining('locked'),
+      },
+    ]);
+  });
+
+  it('is not logged when the client did not want it any more', async () => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    stage.answer = () => new GatewayError('cancelled', 'cancelled');
+    await refusalOf(stage.read('{"uri":"x:1"}'));
+    expect(warnings).toEqual([]);
+    expect(await stage.reads()).toEqual([
+      'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="cancelled"} 1',
+    ]);
+  });
+});
+
+describe('the count of reads', () => {
+  it('is by server, type and outcome', async () => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    const answers: (string | Error)[] = [
+      '{"contents":[{"uri":"x:1","mimeType":"text/plain; charset=utf-8"}]}',
+      '{"contents":[{"uri":"x:1","mimeType":"TEXT/plain"}]}',
+      '{"contents":[]}',
+      new RemoteError(-1, 'no', '{}'),
+      serverUnavailable('fs', 'down'),
+      new GatewayError('timeout', 'late'),
+    ];
+    for (const answer of answers) {
+      stage.answer = () => answer;
+      await stage.read('{"uri":"x:1"}').catch(() => {});
+    }
+    expect(await stage.reads()).toEqual([
+      'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="error"} 1',
+      'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="ok"} 1',
+      'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="timeout"} 1',
+      'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="unavailable"} 1',
+      'mcp_resource_reads_total{server_id="fs",mime_type="text/plain",outcome="ok"} 2',
+    ]);
+  });
+
+  it('has a bound, whatever types servers make up', async () => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    for (let n = 0; n < 200; n++) {
+      stage.answer = () => `{"contents":[{"uri":"x:1","mimeType":"made/up${n}"}]}`;
+      await stage.read('{"uri":"x:1"}');
+    }
+    const reads = await stage.reads();
+    expect(reads.length).toBeLessThan(100);
+    expect(reads).toContainEqual(expect.stringContaining('mime_type="_other"'));
+  });
+});
+
+const page = (list: JsonText) => JSON.parse(list.text) as Record<string, unknown>;
+
+describe('the lists', () => {
+  it('are paged, and answered without asking anybody', async () => {
+    const stage = await new Stage().put('fs', ['x:1', 'x:2', 'x:3'], ['x:{a}', 'y:{a}', 'z:{a}']);
+    const { controller } = stage;
+    const first = page(controller.list(undefined, stage.context()));
+    expect(first['resources']).toMatchObject([{ uri: 'resource://fs/x:1' }, { uri: 'resource://fs/x:2' }]);
+    expect(page(controller.list({ cursor: first['nextCursor'] }, stage.context()))).toEqual({
+      resources: [expect.objectContaining({ uri: 'resource://fs/x:3' })],
+    });
+    const templates = page(controller.listTemplates({}, stage.context()));
+    expect(templates['resourceTemplates']).toMatchObject([
+      { name: 'any of x:{a}' },
+      { name: 'any of y:{a}' },
+    ]);
+    expect(page(controller.listTemplates({ cursor: templates['nextCursor'] }, stage.context()))).toEqual({
+      resourceTemplates: [expect.objectContaining({ uriTemplate: 'resource://fs/z:{a}' })],
+    });
+    expect(stage.calls).toEqual([]);
+  });
+
+  it('show a scope its own servers only', async () => {
+    const stage = await new Stage().put('fs', ['x:1'], ['x:{a}']);
+    expect(page(stage.controller.list({}, stage.context(undefined, only('b'))))).toEqual({ resources: [] });
+    expect(page(stage.controller.listTemplates({}, stage.context(undefined, only('b'))))).toEqual({
+      resourceTemplates: [],
+    });
+  });
+
+  it.each(['', 'x', 7, null])('refuse the cursor %j', async (cursor) => {
+    const stage = await new Stage().put('fs', ['x:1']);
+    const refused = expect.objectContaining({ kind: 'invalid-params' });
+    expect(() => stage.controller.list({ cursor }, stage.context())).toThrow(refused);
+    expect(() => stage.controller.listTemplates({ cursor }, stage.context())).toThrow(refused);
+  });
+});

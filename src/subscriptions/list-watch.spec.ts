@@ -1,0 +1,168 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+
+const A = 'file:///a';
+const PUBLIC_A = 'resource://files/file:///a';
+const LINGER_MS = 500;
+const DELETED = { 'io.gatehouse/state': 'deleted' };
+
+describe('a resource that is subscribed to', () => {
+  let files: FakeServer;
+  let room: SubscriptionRoom;
+  let client: FakeSubscriber;
+
+  async function open(takesSubscriptions = true, options: RoomOptions = {}): Promise<void> {
+    files = new FakeServer([A, 'file:///b'], takesSubscriptions);
+    room = await SubscriptionRoom.open({ files }, options);
+    client = new FakeSubscriber('a');
+  }
+  beforeEach(async () => {
+    recordLog();
+    await open();
+  });
+
+  const upstream = async (): Promise<number | undefined> =>
+    (await room.scrape()).value('gatehouse_upstream_subscriptions');
+
+  it('is reported when it vanishes from the list, to those who want it, once', async () => {
+    const [other, all] = [new FakeSubscriber('b'), new FakeSubscriber('c')];
+    await room.subscribe(client, PUBLIC_A);
+    await room.subscribe(client, 'resource://files/file:///*');
+    await room.subscribe(other, 'file:///b');
+    await room.subscribe(all, 'resource://files/*');
+    await room.list(files, 'file:///b');
+    for (const one of [client, all]) expect(one.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }]);
+    expect(other.delivered).toEqual([]);
+  });
+
+  it.each([
+    ['underscore', 'files_file___a'],
+    ['original', A],
+  ] as const)('is reported by the name that it had under the style %s', async (resources, name) => {
+    await open(true, { naming: { resources } });
+    await room.subscribe(client, name);
+    await room.list(files, 'file:///b');
+    expect(client.updates).toEqual([{ uri: name, _meta: DELETED }]);
+  });
+
+  it('stays subscribed to while it is gone, and is watched again when it comes back', async () => {
+    await room.subscribe(client, PUBLIC_A);
+    await room.list(files);
+    await room.pass(60_000);
+    expect(files.told).toEqual([`+${A}`]);
+    expect(room.subscribers.table.size).toBe(1);
+    await room.list(files, A);
+    expect(files.told).toEqual([`+${A}`, `+${A}`]);
+    expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
+    files.update(A, { version: 2 });
+    expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, version: 2 });
+  });
+
+  it('is given up on when its last subscriber leaves while it is gone', async () => {
+    await room.subscribe(client, PUBLIC_A);
+    await room.list(files);
+    client.close();
+    await room.pass(LINGER_MS);
+    expect(files.told).toEqual([`+${A}`, `-${A}`]);
+    await room.list(files, A);
+    expect(files.told).toHaveLength(2);
+  });
+
+  it('is not reported where nothing is known of it: it fits a template, or others came and went', async () => {
+    files.templates = ['note://{id}'];
+    await room.list(files, A, 'file:///b');
+    await room.subscribe(client, 'resource://files/note://1');
+    await room.subscribe(client, PUBLIC_A);
+    await room.list(files, A, 'file:///c');
+    await room.list(files, A);
+    expect(client.delivered).toEqual([]);
+  });
+
+  it('of a server that takes no subscriptions is reported and comes back all the same', async () => {
+    await open(false);
+    await room.subscribe(client, PUBLIC_A);
+    await room.list(files);
+    await room.list(files, A);
+    expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
+    expect(files.told).toEqual([]);
+  });
+
+  it.each(['has lost its link', 'is replaced, because the file says something else of it'])(
+    'is not reported as gone while its server %s',
+    async (why) => {
+      files.templates = ['note://{id}'];
+      await room.list(files, A, 'file:///b');
+      await room.subscribe(client, PUBLIC_A);
+      await room.subscribe(client, 'resource://files/file:///*');
+      if (why === 'has lost its link') await room.reconnect(files);
+      else await room.reload({ files: { args: ['other'] } });
+      await room.pass(1000);
+      expect(files.links).toHaveLength(2);
+      expect(client.updates.filter(({ _meta }) => _meta !== undefined)).toEqual([]);
+      expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
+      expect(client.uris.toSorted()).toEqual([PUBLIC_A, 'resource://files/file:///b']);
+    },
+  );
+
+  it('is reported when the server that replaces its own does not have it', async () => {
+    await room.subscribe(client, PUBLIC_A);
+    files.resources = ['file:///b'];
+    await room.reload({ files: { args: ['other'] } });
+    await room.pass(1000);
+    expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, _meta: DELETED });
+  });
+
+  describe('as one of many that fit a pattern', () => {
+    beforeEach(() => room.subscribe(client, 'resource://files/file:///*'));
+
+    it('is watched from when it is there, and its subscribers hear of it', async () => {
+      expect([...files.holds]).toEqual([A, 'file:///b']);
+      await room.list(files, A, 'file:///b', 'file:///c', 'other://d');
+      expect([...files.holds]).toEqual([A, 'file:///b', 'file:///c']);
+      expect(client.updates).toEqual([{ uri: 'resource://files/file:///c' }]);
+      expect(await upstream()).toBe(3);
+    });
+
+    it('is not watched any more when it is gone, and again when it is back', async () => {
+      await room.list(files, A);
+      expect(client.updates).toEqual([{ uri: 'resource://files/file:///b', _meta: DELETED }]);
+      await room.pass(LINGER_MS);
+      expect(files.told.slice(2)).toEqual(['-file:///b']);
+      expect(await upstream()).toBe(1);
+      await room.list(files, A, 'file:///b');
+      expect(files.told.slice(3)).toEqual(['+file:///b']);
+      expect(client.updates.slice(1)).toEqual([{ uri: 'resource://files/file:///b' }]);
+    });
+
+    it('stays watched when it was away for a moment only', async () => {
+      files.resources = [A];
+      files.listChanged();
+      await room.pass(100);
+      await room.list(files, A, 'file:///b');
+      expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
+    });
+
+    it('stays watched for those who want it by its name', async () => {
+      await room.subscribe(new FakeSubscriber('b'), 'file:///b');
+      await room.list(files, A);
+      await room.pass(LINGER_MS);
+      expect(files.told.slice(2)).toEqual([]);
+      client.close();
+      await room.pass(LINGER_MS);
+      expect(files.told.slice(2)).toEqual([`-${A}`]);
+    });
+
+    it('leaves nothing behind when the pattern goes, wherever the list has gone meanwhile', async () => {
+      await room.list(files, 'file:///b', 'file:///c');
+      await room.list(files, 'file:///d');
+      client.close();
+      await room.pass(LINGER_MS);
+      await room.pass(LINGER_MS);
+      expect([...files.holds]).toEqual([]);
+      expect(await upstream()).toBe(0);
+    });
+  });
+});

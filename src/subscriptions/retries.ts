@@ -1,0 +1,34 @@
+import { Backoff } from '../backends/backoff.js';
+
+const PAUSES = { firstMs: 5000, longestMs: 300_000 };
+
+interface Trouble {
+  readonly backoff: Backoff;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Tries again what a server did not take, less and less often as long as its link is the same. */
+export class Retries {
+  private readonly troubles = new Map<string, Trouble>();
+
+  constructor(private readonly retry: (server: string) => void) {}
+
+  /** One attempt serves whatever failed before it. */
+  plan(server: string): void {
+    const trouble = this.troubles.get(server) ?? { backoff: new Backoff(PAUSES), timer: undefined };
+    this.troubles.set(server, trouble);
+    trouble.timer ??= setTimeout(() => {
+      trouble.timer = undefined;
+      this.retry(server);
+    }, trouble.backoff.next()).unref();
+  }
+
+  forget(server: string): void {
+    clearTimeout(this.troubles.get(server)?.timer);
+    this.troubles.delete(server);
+  }
+
+  stop(): void {
+    for (const server of this.troubles.keys()) this.forget(server);
+  }
+}

@@ -1,0 +1,56 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
+
+describe('SubscriptionLimitGuard', () => {
+  let server: FakeServer;
+  let room: SubscriptionRoom;
+  let client: FakeSubscriber;
+  let guard: SubscriptionLimitGuard;
+
+  beforeEach(async () => {
+    recordLog();
+    server = new FakeServer(['x://a', 'x://b', 'x://c']);
+    room = await SubscriptionRoom.open({ s: server }, { limits: { subscriptionsPerClient: 2 } });
+    client = new FakeSubscriber('a');
+    guard = new SubscriptionLimitGuard(room.subscriptions);
+    for (const uri of ['x://a', 'x://b']) await room.subscribe(client, uri);
+  });
+
+  const letsPass = (params: unknown, by = client): boolean =>
+    guard.canActivate({
+      switchToRpc: () => ({ getContext: () => by.context, getData: () => params }),
+    } as unknown as ExecutionContext);
+
+  it('turns away what would be one too many, and counts it; the server hears nothing of it', async () => {
+    expect(() => letsPass({ uri: 'x://c' })).toThrow('LimitExceeded: a client may have 2 subscriptions');
+    expect(server.told).toEqual(['+x://a', '+x://b']);
+    const scrape = await room.scrape();
+    expect(scrape.value('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(1);
+  });
+
+  it.each(['x://a', 'resource://s/x://b', 's_x___a'])('lets pass %s, which the client has', (uri) => {
+    expect(letsPass({ uri })).toBe(true);
+  });
+
+  it('lets pass whoever has room', () => {
+    expect(letsPass({ uri: 'x://c' }, new FakeSubscriber('b'))).toBe(true);
+    room.unsubscribe(client, 'x://a');
+    expect(letsPass({ uri: 'x://c' })).toBe(true);
+  });
+
+  it('leaves what nobody has to the handler, which says so', () => {
+    expect(letsPass({ uri: 'x://nope' })).toBe(true);
+  });
+
+  it.each([undefined, {}, { uri: 7 }, { uri: null }, { uri: ['x://a'] }])(
+    'refuses the params %j',
+    (params) => {
+      expect(() => letsPass(params)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
+    },
+  );
+});

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { UpdateWindows } from './update-windows.js';
+
+describe('UpdateWindows', () => {
+  let windows: UpdateWindows;
+  let published: string[];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    windows = new UpdateWindows();
+    published = [];
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const pass = (update: string, key = 'x', windowMs = 100): boolean =>
+    windows.pass(key, windowMs, () => published.push(update));
+
+  it('let everything pass at once where there is no window', () => {
+    expect(['1', '2', '3'].map((update) => pass(update, 'x', 0))).toEqual([true, true, true]);
+    expect(published).toEqual(['1', '2', '3']);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('let the first pass at once, and the last of those after it when the window ends', () => {
+    expect(pass('1')).toBe(true);
+    expect(published).toEqual(['1']);
+    expect(pass('2')).toBe(true);
+    expect(pass('3')).toBe(false);
+    expect(pass('4')).toBe(false);
+    jest.advanceTimersByTime(99);
+    expect(published).toEqual(['1']);
+    jest.advanceTimersByTime(1);
+    expect(published).toEqual(['1', '4']);
+  });
+
+  it('open the next window with what passes at the end of one', () => {
+    pass('1');
+    pass('2');
+    jest.advanceTimersByTime(100);
+    pass('3');
+    expect(published).toEqual(['1', '2']);
+    jest.advanceTimersByTime(100);
+    expect(published).toEqual(['1', '2', '3']);
+  });
+
+  it('are over when nothing came in one', () => {
+    pass('1');
+    jest.advanceTimersByTime(100);
+    expect(jest.getTimerCount()).toBe(0);
+    pass('2');
+    expect(published).toEqual(['1', '2']);
+  });
+
+  it('are one for each key', () => {
+    pass('1', 'x');
+    pass('2', 'y');
+    expect(published).toEqual(['1', '2']);
+  });
+
+  it('do not let pass what is dropped, and go on', () => {
+    expect(windows.drop('x')).toBe(false);
+    pass('1');
+    expect(windows.drop('x')).toBe(false);
+    pass('2');
+    expect(windows.drop('x')).toBe(true);
+    pass('3');
+    jest.advanceTimersByTime(100);
+    expect(published).toEqual(['1', '3']);
+  });
+
+  it('are no more than ten thousand; beyond that everything passes as it comes', () => {
+    for (let i = 0; i < 10_001; i++) pass('first', `${i}`);
+    published = [];
+    pass('kept', '0');
+    pass('passed', '10000');
+    pass('passed', '10000');
+    expect(published).toEqual(['passed', 'passed']);
+    expect(jest.getTimerCount()).toBe(10_000);
+    jest.advanceTimersByTime(200);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,265 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { GatewayError } from '../core/errors.js';
+
+const LINGER_MS = 500;
+const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
+const manyUris = (count: number): string[] => Array.from({ length: count }, (_, n) => uriOf(n));
+
+describe('Upstreams', () => {
+  let server: FakeServer;
+  let room: SubscriptionRoom;
+  let client: FakeSubscriber;
+  let lines: string[];
+
+  async function open(given: FakeServer, options: RoomOptions = {}): Promise<void> {
+    server = given;
+    room = await SubscriptionRoom.open({ s: server }, options);
+    client = new FakeSubscriber('a');
+  }
+  beforeEach(async () => {
+    lines = recordLog();
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    await open(new FakeServer(['x://a', 'x://b']));
+  });
+
+  const upstream = async (): Promise<number | undefined> =>
+    (await room.scrape()).value('gatehouse_upstream_subscriptions');
+
+  it('ask a server that takes subscriptions, within the time that its calls have', async () => {
+    await room.subscribe(client, 'x://a');
+    await room.reload({ s: { timeoutMs: 77 } });
+    await room.subscribe(client, 'x://b');
+    const asked = server.link.requests.filter(({ method }) => method === 'resources/subscribe');
+    expect(asked).toEqual([
+      { method: 'resources/subscribe', params: '{"uri":"x://a"}', timeoutMs: 1000 },
+      { method: 'resources/subscribe', params: '{"uri":"x://b"}', timeoutMs: 77 },
+    ]);
+    expect(server.links).toHaveLength(1);
+    expect(await upstream()).toBe(2);
+  });
+
+  it('ask nothing of a server that takes none', async () => {
+    await open(new FakeServer(['x://a'], false));
+    await room.subscribe(client, 'x://a');
+    room.unsubscribe(client, 'x://a');
+    await room.pass(LINGER_MS);
+    expect(server.told).toEqual([]);
+    expect(await upstream()).toBe(0);
+  });
+
+  describe('after the link was lost', () => {
+    it('ask for all that is still wanted once, and everybody gets one update of it', async () => {
+      const others = ['b', 'c'].map((id) => new FakeSubscriber(id));
+      for (const one of [client, ...others]) await room.subscribe(one, 'x://a');
+      await room.subscribe(client, 'x://b');
+      room.unsubscribe(client, 'x://b');
+      await room.reconnect(server);
+      expect(server.link.count('resources/subscribe')).toBe(1);
+      for (const one of [client, ...others]) expect(one.updates).toEqual([{ uri: 'resource://s/x://a' }]);
+    });
+
+    it('ask for no more than eight at once', async () => {
+      await open(new FakeServer(manyUris(50)));
+      for (const uri of server.resources) await room.subscribe(client, uri);
+      server.willingness = () => 'waits';
+      await room.reconnect(server);
+      expect(server.link.open.size).toBe(8);
+      for (const asked of [...server.link.open].slice(0, 3)) asked.answer({});
+      await settled();
+      expect([server.link.open.size, server.link.count('resources/subscribe')]).toEqual([8, 11]);
+    });
+
+    it('tell those who want something of a server that takes no subscriptions, too', async () => {
+      await open(new FakeServer(['x://a'], false));
+      await room.subscribe(client, 'x://a');
+      await room.reconnect(server);
+      expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
+    });
+
+    it('ask again for what the server does not take, less and less often', async () => {
+      await room.subscribe(client, 'x://a');
+      await room.subscribe(client, 'x://b');
+      server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
+      await room.reconnect(server);
+      expect(client.uris).toEqual(['resource://s/x://b']);
+      expect(lines.join()).toContain('"message":"resources/subscribe failed"');
+      await room.pass(5000);
+      expect(server.told.slice(4)).toEqual(['+x://a']);
+      server.willingness = () => 'takes';
+      await room.pass(9999);
+      expect(server.told.slice(5)).toEqual([]);
+      await room.pass(1);
+      expect(server.told.slice(5)).toEqual(['+x://a']);
+      expect(client.uris).toEqual(['resource://s/x://b', 'resource://s/x://a']);
+      await room.pass(600_000);
+      expect(server.told).toHaveLength(6);
+    });
+
+    it('do not ask again for what is not offered any more, or is wanted by nobody', async () => {
+      const other = new FakeSubscriber('b');
+      await room.subscribe(client, 'x://a');
+      await room.subscribe(other, 'x://b');
+      server.willingness = () => 'refuses';
+      server.resources = ['x://b'];
+      await room.reconnect(server);
+      other.close();
+      await room.pass(600_000);
+      expect(server.told.toSorted()).toEqual(['+x://a', '+x://a', '+x://b', '+x://b']);
+      expect(room.subscribers.table.size).toBe(1);
+    });
+  });
+
+  describe('for a pattern', () => {
+    it('ask for all that fit, and take them back when nobody wants them any more', async () => {
+      await open(new FakeServer(['x://a', 'x://b', 'y://c']));
+      const other = new FakeSubscriber('b');
+      await room.subscribe(client, 'resource://s/x://*');
+      await room.subscribe(other, 'x://b');
+      expect(server.told).toEqual(['+x://a', '+x://b']);
+      room.unsubscribe(client, 'resource://s/x://*');
+      await room.pass(LINGER_MS);
+      expect(server.told.slice(2)).toEqual(['-x://a']);
+      other.close();
+      await room.pass(LINGER_MS);
+      expect([...server.holds]).toEqual([]);
+    });
+
+    it('ask for instances of a template that are listed', async () => {
+      server.templates = ['x://{id}', 'y://{id}'];
+      await room.list(server, 'x://a', 'x://b', 'y://a');
+      await room.subscribe(client, 'resource://s/x://{id}');
+      expect(server.told).toEqual(['+x://a', '+x://b']);
+      await room.subscribe(client, 'y://{id}');
+      expect(room.subscribers.table.size).toBe(2);
+    });
+
+    it('ask for eight at once', async () => {
+      await open(new FakeServer(manyUris(30)));
+      server.willingness = () => 'waits';
+      const outcome = outcomeOf(room.subscribe(client, 'resource://s/*'));
+      await settled();
+      for (let n = 0; n < 30; n++) {
+        expect(server.link.open.size).toBe(Math.min(8, 30 - n));
+        expect(outcome).toEqual({});
+        server.accept(uriOf(n));
+        await settled();
+      }
+      await room.pass(0);
+      expect(outcome.value).toMatchObject({ uri: '*' });
+      expect(await upstream()).toBe(30);
+    });
+
+    it('are content when something is taken, and ask for the rest later', async () => {
+      server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
+      await room.subscribe(client, 'resource://s/*');
+      expect(server.told).toEqual(['+x://a', '+x://b']);
+      server.willingness = () => 'takes';
+      await room.pass(5000);
+      expect(server.told.slice(2)).toEqual(['+x://a']);
+      expect(client.uris).toEqual(['resource://s/x://a']);
+    });
+
+    it('fail when nothing is taken', async () => {
+      server.willingness = () => 'refuses';
+      const outcome = outcomeOf(room.subscribe(client, 'resource://s/*'));
+      await room.pass(0);
+      expect(outcome.error).toMatchObject({ kind: 'subscription-failed' });
+      expect(room.subscribers.table.size).toBe(0);
+    });
+
+    it('do not go on asking a server that does not answer', async () => {
+      await open(new FakeServer(manyUris(30)));
+      server.willingness = () => 'waits';
+      const outcome = outcomeOf(room.subscribe(client, 'resource://s/*'));
+      await settled();
+      for (const asked of server.link.open) asked.fail(new GatewayError('timeout', 'late'));
+      await room.pass(0);
+      expect(outcome.error).toMatchObject({ kind: 'timeout' });
+      expect(server.told).toHaveLength(8);
+    });
+
+    it('ask for no more than a thousand, also when the list grows, and take all of them back', async () => {
+      await open(new FakeServer(manyUris(1100)));
+      await room.subscribe(client, 'resource://s/*');
+      expect(await upstream()).toBe(1000);
+      expect(lines.join()).toContain('only 1000 resources of a pattern are watched');
+      await room.list(server, 'w://first', ...manyUris(1200));
+      await room.pass(0);
+      expect(server.holds.has('w://first')).toBe(true);
+      expect(await upstream()).toBe(1001);
+      client.close();
+      for (let round = 0; round < 150; round++) await room.pass(LINGER_MS);
+      expect([...server.holds]).toEqual([]);
+      expect(await upstream()).toBe(0);
+    });
+  });
+
+  describe('look at resources now and then where that is asked for', () => {
+    const POLL = { s: { timeoutMs: 60_000, watch: { pollMs: 1000 } } };
+
+    beforeEach(async () => {
+      jest.spyOn(Math, 'random').mockReturnValue(0.5);
+      await open(new FakeServer(['x://a', 'x://b'], false), { entries: POLL });
+    });
+
+    it('as long as somebody is subscribed, and once for all of them', async () => {
+      const other = new FakeSubscriber('b');
+      for (const one of [client, other]) await room.subscribe(one, 'x://a');
+      expect(server.readsOf('x://a')).toBe(1);
+      await room.pass(1000);
+      expect([server.readsOf('x://a'), client.uris]).toEqual([2, []]);
+      server.reads = () => 'something else';
+      await room.pass(1000);
+      expect(server.readsOf('x://a')).toBe(3);
+      for (const one of [client, other]) expect(one.updates).toEqual([{ uri: 'resource://s/x://a' }]);
+      for (const one of [client, other]) one.close();
+      await room.pass(LINGER_MS);
+      await room.pass(10_000);
+      expect(server.readsOf('x://a')).toBe(3);
+      expect(server.told).toEqual([]);
+    });
+
+    it('anew over a new link, and not over the old one', async () => {
+      await room.subscribe(client, 'x://a');
+      await room.reconnect(server);
+      expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
+      expect(server.readsOf('x://a')).toBe(2);
+      await room.pass(1000);
+      expect(server.readsOf('x://a')).toBe(3);
+    });
+
+    it('not any more when the server is disabled, though calls in flight keep it alive', async () => {
+      await room.subscribe(client, 'x://a');
+      const call = room.backends.get('s').call({ method: 'tools/call', params: '{}', caller: client.call() });
+      const outcome = outcomeOf(call);
+      await room.enable('s', false);
+      await room.pass(900);
+      await room.pass(900);
+      expect(outcome).toEqual({});
+      expect(server.readsOf('x://a')).toBe(1);
+      server.link.asked('tools/call').answer({});
+    });
+
+    it('not at a server that takes subscriptions', async () => {
+      await open(new FakeServer(['x://a']), { entries: POLL });
+      await room.subscribe(client, 'x://a');
+      await room.pass(10_000);
+      expect([server.told, server.readsOf('x://a')]).toEqual([['+x://a'], 0]);
+    });
+  });
+
+  it('leave nothing behind when the gateway ends', async () => {
+    await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
+    await room.subscribe(client, 'x://a');
+    await room.close();
+    room.unsubscribe(client, 'x://a');
+    await room.pass(10_000);
+    expect(server.readsOf('x://a')).toBe(1);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

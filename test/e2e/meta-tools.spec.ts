@@ -1,0 +1,390 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession, textIn } from '../kit/raw-session.js';
+import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { until } from '../kit/until.js';
+
+const META_TOOLS = [
+  'catalog_resource_templates',
+  'catalog_resources',
+  'catalog_tools',
+  'describe_resource',
+  'describe_tool',
+  'search_resources',
+  'search_tools',
+];
+
+const defined = (definition: object): string => JSON.stringify(definition);
+
+interface Result {
+  readonly isError?: boolean;
+  readonly structuredContent?: Record<string, unknown>;
+  readonly content: readonly { readonly text: string }[];
+}
+type Card = Record<string, unknown>;
+
+const namesake = async (server: string): Promise<ScriptedBackend> =>
+  (await ScriptedBackend.start()).tool('describe_tool', () => text(`the own one of ${server}`));
+
+describe('tools that find tools and resources', () => {
+  let files: ScriptedBackend;
+  let wiki: ScriptedBackend;
+  let gateway: Gateway;
+  let v1: ClientV1;
+  let v2: ClientV2;
+  let session: RawSession;
+
+  beforeAll(async () => {
+    [files, wiki] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    const file = (name: string, more: object): void => {
+      const uri = `file:///srv/${name}`;
+      files.resource(uri, undefined, defined({ uri, name, ...more }));
+    };
+    file('budget-2024.csv', {
+      mimeType: 'text/csv',
+      size: 512,
+      title: 'Budget',
+      description: 'Plan of the year',
+    });
+    file('incident.md', { mimeType: 'text/markdown', description: 'What broke the payment service' });
+    file('logo.png', { mimeType: 'image/png', annotations: { priority: 1 }, _meta: { 'vendor/x': 1 } });
+    file('notes.md', { mimeType: 'text/markdown; charset=utf-8', description: 'Mentions the budget once' });
+    files
+      .template(
+        'file:///srv/{name}',
+        defined({ uriTemplate: 'file:///srv/{name}', name: 'any file', description: 'Files by name' }),
+      )
+      .tool(
+        'read_text',
+        () => text('read'),
+        defined({
+          name: 'read_text',
+          title: 'Read a text',
+          description: 'Reads the text of a file',
+          inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+        }),
+      )
+      .tool('search_tools', () => text('the own one of files'));
+    wiki
+      .resource(
+        'wiki://payment',
+        undefined,
+        defined({
+          uri: 'wiki://payment',
+          name: 'Payment',
+          description: 'The payment service',
+          mimeType: 'text/html',
+        }),
+      )
+      .template('wiki://{page}{#section}')
+      .tool(
+        'edit_page',
+        () => text('edited'),
+        defined({ name: 'edit_page', inputSchema: { type: 'object' } }),
+      );
+    gateway = await startGateway({
+      metaTools: true,
+      mcpServers: {
+        files: files.http,
+        wiki: wiki.stdio(),
+        odd: { ...(await namesake('odd')).http, naming: { tools: 'conflict' } },
+        plain: { ...(await namesake('plain')).http, naming: { tools: 'never' } },
+      },
+      projects: {
+        reading: { servers: ['wiki'] },
+        files: { servers: ['files'] },
+        odd: { servers: ['odd'] },
+        plain: { servers: ['plain'] },
+      },
+    });
+    const both = ['files', 'wiki'];
+    await gateway.listed({ tools: [...both, 'odd'], resources: both, resourceTemplates: both });
+    await gateway.logged({ level: 'warn', server: 'plain', name: 'describe_tool' });
+    [v1, v2] = [await connectV1(gateway.url), await connectV2(gateway.url)];
+    // Whoever has listed the tools checks every result against the schema that the list had.
+    await Promise.all([v1.listTools(), v2.listTools()]);
+    session = await RawSession.open(gateway.url);
+  }, 30_000);
+
+  /** By both SDKs, which must get the same. */
+  async function call(name: string, args: object = {}): Promise<Result> {
+    const request = { name, arguments: args as Record<string, unknown> };
+    const [one, two] = [await v1.callTool(request), await v2.callTool(request)];
+    expect(two.structuredContent).toEqual(one.structuredContent);
+    return one as unknown as Result;
+  }
+
+  async function found(name: string, args: object, member: string, by: string): Promise<unknown[]> {
+    const { structuredContent, isError } = await call(name, args);
+    expect(isError).toBeUndefined();
+    return (structuredContent![member] as Card[]).map((card) => card[by]);
+  }
+
+  it('stand in the list under their own names, with schemas for what they take and give', async () => {
+    const tools = await session.list('tools');
+    const house = tools.filter(({ _meta }) => _meta?.['io.gatehouse/server'] === 'gatehouse');
+    expect(house.map(({ name }) => name)).toEqual(META_TOOLS);
+    for (const tool of house)
+      expect(tool).toMatchObject({
+        description: expect.any(String),
+        inputSchema: { type: 'object', additionalProperties: false },
+        outputSchema: { type: 'object' },
+        annotations: { readOnlyHint: true },
+      });
+  });
+
+  it('say everything twice: as structure and as text', async () => {
+    for (const [name, args] of [
+      ['catalog_resources', {}],
+      ['search_tools', { query: 'text' }],
+      ['describe_resource', { uri: 'wiki://payment' }],
+    ] as const) {
+      const { structuredContent, content } = await call(name, args);
+      expect(JSON.parse(content[0]!.text)).toEqual(structuredContent);
+    }
+  });
+
+  describe('of resources', () => {
+    it('catalog_resources gives cards, of all servers or of one', async () => {
+      const { structuredContent } = await call('catalog_resources');
+      const cards = structuredContent!['resources'] as Card[];
+      expect(cards).toHaveLength(5);
+      expect(cards[0]).toEqual({
+        uri: 'resource://files/file:///srv/budget-2024.csv',
+        name: 'budget-2024.csv',
+        title: 'Budget',
+        mimeType: 'text/csv',
+        size: 512,
+        serverId: 'files',
+      });
+      expect(await found('catalog_resources', { serverId: 'wiki' }, 'resources', 'uri')).toEqual([
+        'resource://wiki/wiki://payment',
+      ]);
+      expect(await found('catalog_resources', { serverId: 'nobody' }, 'resources', 'uri')).toEqual([]);
+    });
+
+    it('catalog_resources pages with a cursor that is good for nothing else', async () => {
+      const uris: unknown[] = [];
+      let cursor: unknown;
+      do {
+        const { structuredContent } = await call('catalog_resources', { limit: 2, cursor });
+        const page = structuredContent!['resources'] as Card[];
+        expect(page.length).toBeLessThanOrEqual(2);
+        uris.push(...page.map(({ uri }) => uri));
+        cursor = structuredContent!['nextCursor'];
+      } while (cursor !== undefined);
+      expect(uris).toEqual((await session.list('resources')).map(({ uri }) => uri));
+      const { structuredContent } = await call('catalog_resources', { limit: 1 });
+      const genuine = structuredContent!['nextCursor'];
+      for (const [name, args] of [
+        ['catalog_resources', { cursor: `${String(genuine)}A` }],
+        ['catalog_resources', { cursor: 'invented' }],
+        ['catalog_resources', { cursor: genuine, serverId: 'files' }],
+        ['catalog_resource_templates', { cursor: genuine }],
+        ['catalog_tools', { cursor: genuine }],
+      ] as const) {
+        const { error } = await session.callTool(name, args);
+        expect([name, error?.code]).toEqual([name, -32602]);
+      }
+    });
+
+    it.each(['resource://files/file:///srv/logo.png', 'file:///srv/logo.png', 'files_file___srv_logo.png'])(
+      'describe_resource tells everything of one, in whatever form it is named (%s)',
+      async (uri) => {
+        const { structuredContent } = await call('describe_resource', { uri });
+        const [listed] = (await session.list('resources')).filter(({ name }) => name === 'logo.png');
+        expect(structuredContent).toEqual({ resource: listed });
+        expect(listed).toMatchObject({ annotations: { priority: 1 }, _meta: { 'vendor/x': 1 } });
+      },
+    );
+
+    it.each(['resource://files/file:///srv/other', 'file:///srv/{name}', 'files_file___srv_{name}'])(
+      'describe_resource tells of the template that a URI fits, or that it names (%s)',
+      async (uri) => {
+        const { structuredContent } = await call('describe_resource', { uri });
+        expect(structuredContent).toMatchObject({
+          resourceTemplate: {
+            uriTemplate: 'resource://files/file:///srv/{name}',
+            description: 'Files by name',
+          },
+        });
+      },
+    );
+
+    it('describe_resource says of what is not there that it is not', async () => {
+      const result = await call('describe_resource', { uri: 'nowhere://x' });
+      expect(result).toMatchObject({ isError: true });
+      expect(result.content[0]!.text).toBe('RESOURCE_NOT_FOUND: resource nowhere://x is not available');
+    });
+
+    it.each<[string, object, string[]]>([
+      ['the better match first', { query: 'budget' }, ['budget-2024.csv', 'notes.md']],
+      ['any word is enough, more are better', { query: 'broke service' }, ['incident.md', 'Payment']],
+      ['a beginning', { query: 'incid' }, ['incident.md']],
+      ['a typo', { query: 'bugdet' }, ['budget-2024.csv', 'notes.md']],
+      ['the URI', { query: 'wiki' }, ['Payment']],
+      ['the type', { query: 'png' }, ['logo.png']],
+      ['of one type only', { query: 'budget', mimeType: 'text/markdown' }, ['notes.md']],
+      ['of one kind of type', { query: 'payment', mimeType: 'text/*' }, ['Payment', 'incident.md']],
+      ['not of another', { query: 'budget', mimeType: 'image/*' }, []],
+      ['only so many', { query: 'budget', limit: 1 }, ['budget-2024.csv']],
+      ['nothing', { query: 'zzzzz' }, []],
+    ])('search_resources finds %s', async (_what, args, names) => {
+      expect(await found('search_resources', args, 'resources', 'name')).toEqual(names);
+    });
+
+    it('search_resources finds what is new, and no longer what is gone', async () => {
+      const uri = 'wiki://zeppelin';
+      wiki.resource(uri, undefined, defined({ uri, name: 'Zeppelin' }));
+      wiki.announce('notifications/resources/list_changed');
+      const isFound = async (): Promise<boolean> =>
+        textIn(await session.callTool('search_resources', { query: 'zeppelin' }))!.includes(uri);
+      await until('it is found', isFound);
+      wiki.withoutResource(uri);
+      wiki.announce('notifications/resources/list_changed');
+      await until('it is not', async () => !(await isFound()));
+      expect(await found('search_resources', { query: 'payment' }, 'resources', 'uri')).toContain(
+        'resource://wiki/wiki://payment',
+      );
+    });
+
+    it('catalog_resource_templates gives the templates, of all servers or of one', async () => {
+      const { structuredContent } = await call('catalog_resource_templates');
+      expect(structuredContent).toEqual({
+        resourceTemplates: [
+          {
+            uriTemplate: 'resource://files/file:///srv/{name}',
+            name: 'any file',
+            description: 'Files by name',
+            serverId: 'files',
+          },
+          {
+            uriTemplate: 'resource://wiki/wiki://{page}{#section}',
+            name: 'any wiki://{page}{#section}',
+            serverId: 'wiki',
+          },
+        ],
+      });
+      const ofWiki = { serverId: 'wiki', limit: 1 };
+      expect(await found('catalog_resource_templates', ofWiki, 'resourceTemplates', 'serverId')).toEqual([
+        'wiki',
+      ]);
+    });
+  });
+
+  describe('of tools', () => {
+    it('catalog_tools gives cards without schemas, of all servers or of one, in pages', async () => {
+      const { structuredContent } = await call('catalog_tools', { limit: 2 });
+      expect(structuredContent!['tools']).toEqual([
+        {
+          name: 'files__read_text',
+          title: 'Read a text',
+          description: 'Reads the text of a file',
+          serverId: 'files',
+        },
+        { name: 'files__search_tools', serverId: 'files' },
+      ]);
+      const { nextCursor } = structuredContent as { nextCursor: string };
+      expect(await found('catalog_tools', { cursor: nextCursor }, 'tools', 'name')).toEqual([
+        'odd__describe_tool',
+        'wiki__edit_page',
+      ]);
+      expect(await found('catalog_tools', { serverId: 'wiki' }, 'tools', 'name')).toEqual([
+        'wiki__edit_page',
+      ]);
+    });
+
+    it('describe_tool gives the whole definition, of meta tools as well', async () => {
+      for (const name of ['files__read_text', 'describe_tool']) {
+        const { structuredContent } = await call('describe_tool', { name });
+        const [listed] = (await session.list('tools')).filter((tool) => tool.name === name);
+        expect(structuredContent).toEqual({ tool: listed });
+      }
+      const result = await call('describe_tool', { name: 'nope' });
+      expect(result).toMatchObject({ isError: true, content: [{ text: 'Unknown tool: nope' }] });
+    });
+
+    it('search_tools finds them by what is said of them', async () => {
+      expect(await found('search_tools', { query: 'read text' }, 'tools', 'name')).toEqual([
+        'files__read_text',
+      ]);
+      expect(await found('search_tools', { query: 'page' }, 'tools', 'name')).toEqual(['wiki__edit_page']);
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ['search_resources', {}, 'query is required'],
+    ['search_resources', { query: '' }, 'query must not be empty'],
+    ['search_resources', { query: 7 }, 'query must be a string'],
+    ['search_resources', { query: 'x'.repeat(257) }, 'query must not be longer than 256 characters'],
+    ['search_tools', { query: 'x', limit: 0 }, 'limit must be a whole number from 1 to 100'],
+    ['catalog_resources', { limit: 101 }, 'limit must be a whole number from 1 to 100'],
+    ['catalog_tools', { serverId: [] }, 'serverId must be a string'],
+    ['describe_resource', { uri: 'x'.repeat(8193) }, 'uri must not be longer than 8192 characters'],
+  ])('tell a model what it got wrong (%s %j)', async (name, args, message) => {
+    const { result } = await session.callTool(name, args);
+    expect(result).toEqual({ content: [{ type: 'text', text: message }], isError: true });
+  });
+
+  it('take no list for arguments, and do without any', async () => {
+    const wrong = await session.request('tools/call', { name: 'catalog_tools', arguments: [1] });
+    expect(wrong.result ?? wrong.error).toMatchObject(wrong.result ? { isError: true } : { code: -32602 });
+    const without = await session.request('tools/call', { name: 'catalog_tools' });
+    expect(without.result).toHaveProperty('structuredContent');
+  });
+
+  it('see no more than their caller: a project’s own servers, as if there were no others', async () => {
+    const inside = await RawSession.open(gateway.urlOf('/projects/reading/mcp'));
+    const said = async (name: string, args: object): Promise<string | undefined> =>
+      textIn(await inside.callTool(name, args));
+    for (const [name, args] of [
+      ['catalog_resources', {}],
+      ['catalog_resources', { serverId: 'files' }],
+      ['catalog_resource_templates', {}],
+      ['catalog_tools', {}],
+      ['search_resources', { query: 'budget payment srv' }],
+      ['search_tools', { query: 'read text' }],
+    ] as const)
+      expect([name, await said(name, args)]).toEqual([name, expect.not.stringContaining('files')]);
+    expect(await said('search_resources', { query: 'budget' })).toBe('{"resources":[]}');
+    expect(await said('describe_resource', { uri: 'file:///srv/logo.png' })).toBe(
+      'RESOURCE_NOT_FOUND: resource file:///srv/logo.png is not available',
+    );
+    expect(await said('describe_tool', { name: 'files__read_text' })).toBe('Unknown tool: files__read_text');
+    expect(await said('search_resources', { query: 'payment' })).toContain('wiki://payment');
+    expect((await inside.list('tools')).map(({ name }) => name)).toEqual([...META_TOOLS, 'wiki__edit_page']);
+  });
+
+  it.each([
+    ['always', 'files', ['files__search_tools']],
+    ['conflict', 'odd', ['odd__describe_tool']],
+    ['never', 'plain', []],
+  ])(
+    'do not hide a tool of a server that has the name of one of them (%s)',
+    async (_style, server, listed) => {
+      const inside = await RawSession.open(gateway.urlOf(`/projects/${server}/mcp`));
+      const name = server === 'files' ? 'search_tools' : 'describe_tool';
+      const names = (await inside.list('tools')).map((tool) => tool.name);
+      expect(names.filter((one) => one.endsWith(name))).toEqual([name, ...listed].toSorted());
+      expect((await inside.callTool(`${server}__${name}`)).result).toEqual(text(`the own one of ${server}`));
+      const args = { query: 'x', name: 'catalog_tools' };
+      expect((await inside.callTool(name, args)).result).toHaveProperty('structuredContent');
+    },
+  );
+
+  it('are away with metaTools: false', async () => {
+    const without = await startGateway({ metaTools: false, mcpServers: { files: files.http } });
+    await without.listed({ tools: ['files'] });
+    const client = await RawSession.open(without.url);
+    expect((await client.list('tools')).map(({ name }) => name)).toEqual([
+      'files__read_text',
+      'files__search_tools',
+    ]);
+    expect((await client.callTool('catalog_tools')).error).toMatchObject({
+      code: -32602,
+      message: 'Unknown tool: catalog_tools',
+    });
+    expect((await client.callTool('search_tools')).result).toEqual(text('the own one of files'));
+  });
+});

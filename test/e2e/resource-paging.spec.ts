@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession, type ListMember } from '../kit/raw-session.js';
+import { ScriptedBackend } from '../kit/scripted-backend.js';
+import { contents } from '../kit/scripted-resources.js';
+import { until } from '../kit/until.js';
+
+const CHANGED = 'notifications/resources/list_changed';
+const METHODS = { resources: 'resources/list', resourceTemplates: 'resources/templates/list' } as const;
+type Member = keyof typeof METHODS;
+const LISTS = Object.keys(METHODS) as Member[];
+
+/** The letter alone tells where it stands; in the list of templates each is one that takes anything after it. */
+const ownUri = (member: Member, letter: string): string =>
+  member === 'resources' ? `x://${letter}` : `x://${letter}/{rest}`;
+
+const REFUSAL = { code: -32602, message: 'Invalid cursor: start again from the first page' };
+
+interface Page {
+  readonly letters: string[];
+  readonly cursor: unknown;
+}
+
+describe('lists of resources in pages', () => {
+  let backend: ScriptedBackend;
+  let gateway: Gateway;
+  let session: RawSession;
+
+  beforeAll(async () => {
+    backend = await ScriptedBackend.start();
+    const other = await ScriptedBackend.start();
+    put('b', 'd', 'f', 'h', 'j', 'l', 'n');
+    other.resource('y://z').template('y://z/{rest}');
+    const mcpServers = { main: backend.http, other: other.http };
+    gateway = await startGateway({
+      limits: { pageSize: 3 },
+      mcpServers,
+      projects: { one: { servers: ['main'] } },
+    });
+    await gateway.listed({ resources: ['main', 'other'], resourceTemplates: ['main', 'other'] });
+    session = await RawSession.open(gateway.url);
+  }, 30_000);
+
+  function put(...letters: string[]): void {
+    for (const letter of letters)
+      backend.resource(ownUri('resources', letter)).template(ownUri('resourceTemplates', letter));
+  }
+
+  function take(...letters: string[]): void {
+    for (const letter of letters) for (const member of LISTS) backend.withoutResource(ownUri(member, letter));
+  }
+
+  async function page(member: Member, cursor?: unknown): Promise<Page> {
+    const { result, error } = await session.request(METHODS[member], cursor === undefined ? {} : { cursor });
+    if (!result) throw new Error(error?.message);
+    const definitions = result[member] as { uri?: string; uriTemplate?: string }[];
+    return {
+      letters: definitions.map(({ uri, uriTemplate }) => /[xy]:\/\/([a-z])/.exec(uri ?? uriTemplate!)![1]!),
+      cursor: result['nextCursor'],
+    };
+  }
+
+  /** The rest of a list, from here on. */
+  async function rest(member: Member, from: Page): Promise<string[]> {
+    const letters: string[] = [];
+    for (let { cursor } = from; cursor !== undefined;) {
+      const next = await page(member, cursor);
+      letters.push(...next.letters);
+      cursor = next.cursor;
+    }
+    return letters;
+  }
+
+  async function listedBecomes(letters: string): Promise<void> {
+    backend.announce(CHANGED);
+    for (const member of LISTS)
+      await until(`the ${member} are ${letters}`, async () => {
+        const first = await page(member);
+        return [...first.letters, ...(await rest(member, first))].join('') === letters;
+      });
+  }
+
+  it('hold as many as the config says, and every one exactly once', async () => {
+    for (const member of LISTS) {
+      const sizes: number[] = [];
+      const letters: string[] = [];
+      let cursor: unknown;
+      do {
+        const next = await page(member, cursor);
+        sizes.push(next.letters.length);
+        letters.push(...next.letters);
+        cursor = next.cursor;
+      } while (cursor !== undefined);
+      expect([member, sizes, letters.join('')]).toEqual([member, [3, 3, 2], 'bdfhjlnz']);
+    }
+  });
+
+  it('go on where they were when resources are added: none is repeated, and none that was there is hidden', async () => {
+    const first = await Promise.all(LISTS.map((member) => page(member)));
+    const second = await Promise.all(LISTS.map((member, index) => page(member, first[index]!.cursor)));
+    // Before the first page, on it, right after it, on the second, right after that and at the end.
+    put('a', 'c', 'g', 'i', 'm', 'o');
+    await listedBecomes('abcdfghijlmnoz');
+    for (const [index, member] of LISTS.entries()) {
+      expect(first[index]!.letters.join('')).toBe('bdf');
+      expect((await rest(member, first[index]!)).join('')).toBe('ghijlmnoz');
+      expect((await rest(member, second[index]!)).join('')).toBe('mnoz');
+    }
+  });
+
+  it('go on where they were when resources are removed, also the one the cursor stands on', async () => {
+    const first = await Promise.all(LISTS.map((member) => page(member)));
+    const second = await Promise.all(LISTS.map((member, index) => page(member, first[index]!.cursor)));
+    take('a', 'c', 'g', 'h', 'o');
+    await listedBecomes('bdfijlmnz');
+    for (const [index, member] of LISTS.entries()) {
+      expect(first[index]!.letters.join('')).toBe('abc');
+      expect((await rest(member, first[index]!)).join('')).toBe('dfijlmnz');
+      expect(second[index]!.letters.join('')).toBe('dfg');
+      expect((await rest(member, second[index]!)).join('')).toBe('ijlmnz');
+    }
+  });
+
+  it('end early when everything that was to come is gone', async () => {
+    const [, second] = [await page('resources'), await page('resources', (await page('resources')).cursor)];
+    take('m', 'n');
+    await listedBecomes('bdfijlz');
+    expect((await rest('resources', second)).join('')).toBe('z');
+  });
+
+  describe.each(LISTS)('(%s) refuse with -32602', (member) => {
+    let genuine: string;
+
+    beforeAll(async () => {
+      genuine = String((await page(member)).cursor);
+    });
+
+    const answerTo = async (cursor: unknown, by = session): Promise<object | undefined> =>
+      (await by.request(METHODS[member], { cursor })).error;
+
+    it.each<[string, () => unknown]>([
+      ['a tampered cursor', () => (genuine.startsWith('A') ? 'B' : 'A') + genuine.slice(1)],
+      ['one with another position', () => genuine.slice(0, 22) + Buffer.from('zzz').toString('base64url')],
+      ['a cut cursor', () => genuine.slice(0, -2)],
+      ['a cursor with something added', () => `${genuine}AAAA`],
+      ['an invented cursor', () => Buffer.from('resource://main/x://d').toString('base64url')],
+      ['an empty cursor', () => ''],
+      ['a cursor that is no string', () => 3],
+      ['a cursor of null', () => null],
+      ['a huge cursor', () => 'A'.repeat(1_000_000)],
+    ])('%s', async (_what, cursor) => {
+      expect(await answerTo(cursor())).toMatchObject(REFUSAL);
+    });
+
+    it('the cursor of the other list', async () => {
+      const other = LISTS.find((one) => one !== member)!;
+      expect(await answerTo((await page(other)).cursor)).toMatchObject(REFUSAL);
+    });
+
+    it.each<ListMember>(['tools', 'prompts'])('to be used for another list (%s)', async (kind) => {
+      const { error } = await session.request(`${kind}/list`, { cursor: genuine });
+      expect(error).toMatchObject({ code: -32602 });
+    });
+
+    it('the cursor of another scope, and hold none of their own good there', async () => {
+      const inside = await RawSession.open(gateway.urlOf('/projects/one/mcp'));
+      expect(await answerTo(genuine, inside)).toMatchObject(REFUSAL);
+      const { result } = await inside.request(METHODS[member]);
+      expect(await answerTo(result?.['nextCursor'])).toMatchObject(REFUSAL);
+    });
+  });
+
+  it('go on after the longest URI there can be, which can be read like any other', async () => {
+    // Each character takes three bytes, and the cursor holds them all.
+    const long = `x://e${'\u6f22'.repeat(8111)}`;
+    const uri = `resource://main/${long}`;
+    backend.resource(long);
+    backend.announce(CHANGED);
+    const cursor = await until('it is the last on the first page', async () => {
+      const { result } = await session.request('resources/list');
+      const last = (result!['resources'] as { uri: string }[]).at(-1)!;
+      return last.uri === uri && result!['nextCursor'];
+    });
+    expect((await page('resources', cursor)).letters.join('')).toBe('fij');
+    expect((await session.read(uri)).result).toEqual(contents(uri, `read ${long}`));
+  });
+
+  it('refuse a cursor of an earlier run', async () => {
+    const cursors = await Promise.all(LISTS.map(async (member) => (await page(member)).cursor));
+    const next = await startGateway({ limits: { pageSize: 3 }, mcpServers: { main: backend.http } });
+    await next.listed({ resources: ['main'], resourceTemplates: ['main'] });
+    const client = await RawSession.open(next.url);
+    for (const [index, member] of LISTS.entries()) {
+      const { error } = await client.request(METHODS[member], { cursor: cursors[index] });
+      expect(error).toMatchObject({ code: -32602 });
+    }
+  });
+});

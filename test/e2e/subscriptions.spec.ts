@@ -1,0 +1,367 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, ScriptedError } from '../kit/scripted-backend.js';
+import { contents } from '../kit/scripted-resources.js';
+import { Scrape } from '../kit/scrape.js';
+import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import { until } from '../kit/until.js';
+
+const A = 'resource://docs/x://a';
+const SCHEMES = [
+  'file:///documents/report.txt',
+  'http://example.com/page',
+  'https://example.com/page?q=1#top',
+  'custom+scheme:opaque',
+  'urn:isbn:0451450523',
+  'x://ü/日本',
+];
+
+/** What a listener was told of, but for what says that all has come. */
+const others = ({ updates }: Listener): Record<string, unknown>[] =>
+  updates.filter(({ uri }) => !String(uri).endsWith('x://end'));
+
+describe('subscriptions', () => {
+  let docs: ScriptedBackend;
+  let twin: ScriptedBackend;
+  let plain: ScriptedBackend;
+  let polled: ScriptedBackend;
+  let gateway: Gateway;
+  let words = 'one';
+
+  beforeAll(async () => {
+    docs = await subscribable('x://a', 'x://b', 'x://c', 'x://dir', 'x://end', ...SCHEMES);
+    docs.template('x://t/{id}').resource('x://refused').resource('x://mute').resource('x://nameless');
+    docs.on('resources/subscribe', ({ params }) => {
+      if (params['uri'] === 'x://refused')
+        throw new ScriptedError('{"code":-32055,"message":"nicht für dich","data":{"why":1}}');
+      if (params['uri'] === 'x://nameless') throw new ScriptedError('{"code":-1,"message":""}');
+      return params['uri'] === 'x://mute' ? undefined : {};
+    });
+    twin = await subscribable('x://a', 'x://end');
+    plain = (await ScriptedBackend.start()).resource('x://a');
+    polled = (await ScriptedBackend.start()).resource('x://a', () => contents('x://a', words));
+    gateway = await startGateway({
+      mcpServers: {
+        docs: { ...docs.http, timeoutMs: 500 },
+        twin: twin.stdio(),
+        plain: plain.http,
+        polled: { ...polled.http, watch: { pollMs: 100 } },
+      },
+      projects: { one: { servers: ['docs', 'plain'] }, two: { servers: ['twin'] } },
+      log: { level: 'debug' },
+    });
+    await gateway.listed({ resources: ['docs', 'twin', 'plain', 'polled'], resourceTemplates: ['docs'] });
+  }, 30_000);
+
+  /** What a server says arrives in the order in which it said it: after this, nothing from before is on its way. */
+  async function settle(...listeners: readonly Listener[]): Promise<void> {
+    for (const [server, backend] of [
+      ['docs', docs],
+      ['twin', twin],
+    ] as const) {
+      const uri = `resource://${server}/x://end`;
+      for (const listener of listeners) await listener.subscribed(uri);
+      const before = listeners.map(({ uris }) => uris.filter((one) => one === uri).length);
+      update(backend, 'x://end');
+      await Promise.all(listeners.map((listener, index) => listener.hears(uri, before[index]! + 1)));
+    }
+  }
+  const scrape = async (): Promise<Scrape> => new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
+
+  it('are offered, with word of changes of the list', async () => {
+    const { initializeResult } = await RawSession.open(gateway.url);
+    expect(initializeResult).toMatchObject({
+      capabilities: { resources: { subscribe: true, listChanged: true } },
+    });
+  });
+
+  it('are made with success and an id, and told to the server by its own URI, once for several clients', async () => {
+    const [one, two] = await Promise.all([1, 2].map(() => Listener.open(gateway.url)));
+    const { result } = await one!.subscribe('resource://docs/x://b');
+    expect(result).toEqual({ _meta: { 'io.gatehouse/subscription': expect.stringMatching(/^[\w-]{12}$/) } });
+    await two!.subscribed('resource://docs/x://b');
+    await two!.subscribed('docs_x___b');
+    expect((await one!.subscribe('x://b')).result).toEqual(result);
+    expect(told(docs).filter((request) => request.endsWith('x://b'))).toEqual(['+x://b']);
+    await one!.unsubscribe('x://b');
+    await two!.session.end();
+    await hears(docs, '-x://b');
+    expect(told(docs).filter((request) => request.endsWith('x://b'))).toEqual(['+x://b', '-x://b']);
+  });
+
+  it('bring updates to exactly those who asked, with the public URI and all that the server wrote', async () => {
+    const [one, two, another, nobody] = await Promise.all([
+      Listener.of(gateway.url, A),
+      Listener.of(gateway.url, A),
+      Listener.of(gateway.url, 'resource://docs/x://c', 'resource://twin/x://a'),
+      Listener.open(gateway.url),
+    ]);
+    const more = { metadata: { version: 2, size: 1024 }, _meta: { 'x/y': [1, null] }, ünknown: '☃' };
+    update(docs, 'x://a', more);
+    await settle(one, two, another, nobody);
+    for (const listener of [one, two]) expect(others(listener)).toEqual([{ uri: A, ...more }]);
+    expect(others(another)).toEqual([]);
+    expect(others(nobody)).toEqual([]);
+  });
+
+  it('bring the bytes of the server, but for the URI', async () => {
+    const listener = await Listener.of(gateway.url, A);
+    docs.link.send(
+      '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{ "n":1.0,"uri" : "x:\\/\\/a","big":12345678901234567890}}',
+    );
+    await listener.hears(A);
+    expect(listener.events.all.at(-1)!.data).toBe(
+      `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{ "n":1.0,"uri" : "${A}","big":12345678901234567890}}`,
+    );
+  });
+
+  it('bring updates of parts of what was asked for', async () => {
+    const listener = await Listener.of(gateway.url, 'resource://docs/x://dir');
+    for (const uri of ['x://dir/file', 'x://dir#part', 'x://directory']) update(docs, uri);
+    await settle(listener);
+    expect(others(listener)).toEqual([
+      { uri: 'resource://docs/x://dir/file' },
+      { uri: 'resource://docs/x://dir#part' },
+    ]);
+  });
+
+  it.each(SCHEMES)('take %s', async (uri) => {
+    const listener = await Listener.of(gateway.url, `resource://docs/${uri}`);
+    update(docs, uri);
+    await listener.hears(`resource://docs/${uri}`);
+    expect(told(docs)).toContain(`+${uri}`);
+  });
+
+  it('take a resource that only fits a template', async () => {
+    const listener = await Listener.of(gateway.url, 'resource://docs/x://t/7');
+    update(docs, 'x://t/7');
+    update(docs, 'x://t/8');
+    await settle(listener);
+    expect(others(listener)).toEqual([{ uri: 'resource://docs/x://t/7' }]);
+  });
+
+  it.each(['resource://docs/x://t/{id}', 'x://t/{id}', 'docs_x___t_{id}'])(
+    'take a template, for all its instances (%s)',
+    async (uri) => {
+      const listener = await Listener.of(gateway.url, uri);
+      for (const own of ['x://t/1', 'x://t/2', 'x://u/1']) update(docs, own);
+      await settle(listener);
+      expect(others(listener).map((params) => params['uri'])).toEqual([
+        'resource://docs/x://t/1',
+        'resource://docs/x://t/2',
+      ]);
+    },
+  );
+
+  it('take a beginning, for all that begin so, and the server is asked for each', async () => {
+    const listener = await Listener.of(gateway.url, 'resource://twin/x://*');
+    expect(told(twin)).toEqual(expect.arrayContaining(['+x://a', '+x://end']));
+    const before = told(twin).length;
+    update(twin, 'x://a');
+    update(docs, 'x://a');
+    await listener.hears('resource://twin/x://a');
+    await listener.session.end();
+    await until('all are taken back', () => told(twin).length === before + 2);
+    expect(told(twin).slice(before).toSorted()).toEqual(['-x://a', '-x://end']);
+  });
+
+  describe('end when a client unsubscribes', () => {
+    it.each([
+      ['by the URI of the lists', () => ({ uri: A })],
+      ["by the server's own URI", () => ({ uri: 'x://a' })],
+      ['by the identifier', () => ({ uri: 'docs_x___a' })],
+      ['by the id of the subscription', (id: string) => ({ subscriptionId: id })],
+      ['by the id in place of a URI', (id: string) => ({ uri: id })],
+    ])('%s, and for nobody else', async (_how, paramsOf) => {
+      const path = gateway.urlOf('/projects/one/mcp');
+      const [leaving, staying] = [await Listener.open(path), await Listener.of(path, A)];
+      const id = await leaving.subscribed(A);
+      const before = told(docs).filter((request) => request === '-x://a').length;
+      expect((await leaving.session.request('resources/unsubscribe', paramsOf(id))).result).toEqual({});
+      update(docs, 'x://a');
+      await staying.hears(A);
+      const twice = await leaving.session.request('resources/unsubscribe', paramsOf(id));
+      expect(twice.result).toEqual({});
+      expect(leaving.updates).toEqual([]);
+      await staying.unsubscribe(A);
+      await hears(docs, '-x://a', before + 1);
+    });
+
+    it('and what is not subscribed to is success', async () => {
+      const { session } = await Listener.open(gateway.url);
+      for (const uri of [A, 'x://nope', '', 'resource://nope/x'])
+        expect((await session.request('resources/unsubscribe', { uri })).result).toEqual({});
+    });
+
+    it.each([[{}], [{ uri: 7 }], [{ uri: null }], [{ subscriptionId: 7 }]])(
+      'but not with the params %j',
+      async (params) => {
+        const { session } = await Listener.open(gateway.url);
+        const { error } = await session.request('resources/unsubscribe', params);
+        expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('uri') });
+      },
+    );
+  });
+
+  describe('are refused', () => {
+    it.each([[{}], [{ uri: 7 }], [{ uri: null }], [{ uri: ['x://a'] }], [{ uri: { a: 1 } }]])(
+      'with the params %j',
+      async (params) => {
+        const { session } = await Listener.open(gateway.url);
+        const { error } = await session.request('resources/subscribe', params);
+        expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('uri') });
+      },
+    );
+
+    it.each([
+      'resource://docs/x://nope',
+      'x://nope',
+      'resource://nope/x://a',
+      'x://*',
+      '',
+      'not a uri at all',
+    ])('for %j, which nobody has: by its name, and no server is asked', async (uri) => {
+      const listener = await Listener.open(gateway.url);
+      const before = [docs, twin, plain, polled].map(({ received }) => received.length);
+      expect((await listener.subscribe(uri)).error).toEqual({
+        code: -32602,
+        message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
+        data: { uri },
+      });
+      expect([docs, twin, plain].map(({ received }) => received.length)).toEqual(before.slice(0, 3));
+      expect(listener.updates).toEqual([]);
+    });
+
+    it('for what the project does not show, in the very words for what there is not', async () => {
+      const session = await RawSession.open(gateway.urlOf('/projects/two/mcp'));
+      const refusalOf = async (uri: string): Promise<string> =>
+        (await session.request('resources/subscribe', { uri }, 'r')).text;
+      const unknown = await refusalOf('resource://nope/x://a');
+      const before = docs.received.length;
+      expect(await refusalOf(A)).toBe(unknown.replaceAll('nope', 'docs'));
+      expect(await refusalOf('x://b')).toBe(unknown.replaceAll('resource://nope/x://a', 'x://b'));
+      expect(await refusalOf('resource://docs/*')).toBe(unknown.replaceAll('nope/x://a', 'docs/*'));
+      expect(docs.received.length).toBe(before);
+    });
+
+    it('when the server refuses: in its words, and nothing stays', async () => {
+      const listener = await Listener.open(gateway.url);
+      expect((await listener.subscribe('resource://docs/x://refused')).error).toEqual({
+        code: -31006,
+        message: 'SUBSCRIPTION_FAILED: server docs refused the subscription: nicht für dich',
+        data: { code: 'SUBSCRIPTION_FAILED', server: 'docs' },
+      });
+      update(docs, 'x://refused');
+      await settle(listener);
+      expect(others(listener)).toEqual([]);
+      await gateway.logged({ message: 'subscription failed', server: 'docs', uri: 'x://refused' });
+    });
+
+    it('when the server refuses without a reason', async () => {
+      const listener = await Listener.open(gateway.url);
+      expect((await listener.subscribe('resource://docs/x://nameless')).error).toMatchObject({
+        code: -31006,
+        data: { code: 'SUBSCRIPTION_FAILED', server: 'docs' },
+      });
+    });
+
+    it('when the server does not answer in time, and are taken back there', async () => {
+      const listener = await Listener.open(gateway.url);
+      expect((await listener.subscribe('resource://docs/x://mute')).error).toMatchObject({
+        code: -31008,
+        message: expect.stringContaining('docs'),
+      });
+      await hears(docs, '-x://mute');
+      update(docs, 'x://mute');
+      await settle(listener);
+      expect(others(listener)).toEqual([]);
+    });
+  });
+
+  it('to a server that takes none are kept here, and what it tells anyway is delivered', async () => {
+    const [one, nobody] = [
+      await Listener.of(gateway.url, 'resource://plain/x://a'),
+      await Listener.open(gateway.url),
+    ];
+    update(plain, 'x://a', { version: 1 });
+    await one.hears('resource://plain/x://a');
+    expect(one.updates).toEqual([{ uri: 'resource://plain/x://a', version: 1 }]);
+    await one.unsubscribe('resource://plain/x://a');
+    expect(nobody.updates).toEqual([]);
+    expect(told(plain)).toEqual([]);
+  });
+
+  it('have a resource looked at where that is asked for: once for all, and they hear when it is another', async () => {
+    const uri = 'resource://polled/x://a';
+    const startedAt = performance.now();
+    const listeners = await Promise.all([1, 2, 3].map(() => Listener.of(gateway.url, uri)));
+    await until('it was looked at again', () => polled.countOf('resources/read') >= 3);
+    for (const listener of listeners) expect(listener.updates).toEqual([]);
+    words = 'two';
+    await Promise.all(listeners.map((listener) => listener.hears(uri)));
+    const looks = polled.countOf('resources/read');
+    await until('it was looked at again', () => polled.countOf('resources/read') >= looks + 2);
+    for (const listener of listeners) expect(listener.updates).toEqual([{ uri }]);
+    // Two looks are never closer than 80 ms.
+    expect(polled.countOf('resources/read')).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 80);
+    expect(told(polled)).toEqual([]);
+  });
+
+  it('of one project bring nothing of what another shows', async () => {
+    const [one, two, all] = await Promise.all([
+      Listener.of(gateway.urlOf('/projects/one/mcp'), A),
+      Listener.of(gateway.urlOf('/projects/two/mcp'), 'x://a'),
+      Listener.of(gateway.url, A, 'resource://twin/x://a'),
+    ]);
+    update(docs, 'x://a', { canary: 'docs' });
+    update(twin, 'x://a', { canary: 'twin' });
+    await settle(all);
+    await one.hears(A);
+    await two.hears('resource://twin/x://a');
+    expect(one.updates).toEqual([{ uri: A, canary: 'docs' }]);
+    expect(two.updates).toEqual([{ uri: 'resource://twin/x://a', canary: 'twin' }]);
+    expect(others(all)).toHaveLength(2);
+  });
+
+  it('are counted, with no name of anybody or anything', async () => {
+    const listener = await Listener.open(gateway.url);
+    const before = await scrape();
+    await listener.subscribed('resource://docs/x://c');
+    await listener.subscribed('resource://docs/x://dir');
+    await listener.subscribe('resource://docs/x://nope');
+    await listener.subscribe('resource://docs/x://refused');
+    update(docs, 'x://c');
+    update(docs, 'x://nobody');
+    await settle(listener);
+    const after = await scrape();
+    const grown = (name: string, labels: Record<string, string> = {}): number =>
+      after.value(name, labels)! - before.value(name, labels)!;
+    // The two, and those of `settle` to the end of docs and twin.
+    expect(grown('mcp_active_subscriptions')).toBe(4);
+    expect(grown('gatehouse_subscription_rejections_total', { reason: 'unknown' })).toBe(1);
+    expect(grown('gatehouse_subscription_rejections_total', { reason: 'failed' })).toBe(1);
+    expect(grown('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(0);
+    expect(grown('mcp_subscription_events_total', { outcome: 'unheard' })).toBe(1);
+    expect(grown('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(3);
+    expect(after.value('gatehouse_upstream_subscriptions')).toBeGreaterThanOrEqual(4);
+    expect(
+      grown('mcp_notifications_total', { kind: 'resources/updated', outcome: 'delivered' }),
+    ).toBeGreaterThan(2);
+    for (const name of ['mcp_active_subscriptions', 'gatehouse_upstream_subscriptions'])
+      expect(after.seriesOf(name)).toEqual([{}]);
+  });
+
+  it('leave a line in a detailed log when they come and when they go', async () => {
+    const listener = await Listener.open(gateway.url);
+    const subscription = await listener.subscribed('resource://docs/x://b');
+    await listener.unsubscribe('x://b');
+    for (const message of ['subscribed', 'subscription ended'])
+      expect(await gateway.logged({ message, subscription })).toMatchObject({
+        level: 'debug',
+        server: 'docs',
+        uri: 'x://b',
+      });
+  });
+});

@@ -1,0 +1,87 @@
+import { Naming } from '../../src/config/naming.js';
+import { EMPTY_LISTING } from '../../src/core/catalog.js';
+import type { JsonText } from '../../src/core/json-text.js';
+import type { Definition } from '../../src/core/name-table.js';
+import { ResourceList } from '../../src/core/resource-list.js';
+import { readTemplates } from '../../src/core/resource-template.js';
+import { EVERYTHING, type Scope } from '../../src/core/scope.js';
+import { ResourceSearch } from '../../src/discovery/resource-search.js';
+import { resourceTools } from '../../src/discovery/resource-tools.js';
+import { ToolSearch } from '../../src/discovery/tool-search.js';
+import { toolTools } from '../../src/discovery/tool-tools.js';
+import type { McpContext } from '../../src/mcp/mcp-context.js';
+import { HouseTools, type HouseTool } from '../../src/registry/house-tools.js';
+import { Registry } from '../../src/registry/registry.service.js';
+import { unhurried } from './resource-offers.js';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a call of a meta tool answers. */
+export interface Answer {
+  readonly content: readonly { readonly type: string; readonly text: string }[];
+  readonly structuredContent?: Members;
+  readonly isError?: boolean;
+}
+
+const definitions = (key: string, listed: readonly Members[]): Definition[] =>
+  listed.map((members) => ({ name: String(members[key]), text: JSON.stringify(members) }));
+
+/** For the specs of the meta tools: a registry with servers that list what the spec says, and no servers behind it. */
+export class DiscoveryStage {
+  readonly registry: Registry;
+  readonly resourceSearch: ResourceSearch;
+  readonly toolSearch: ToolSearch;
+  readonly tools: readonly HouseTool[];
+  private readonly houseTools: HouseTools;
+
+  constructor(naming: Partial<Naming> = {}) {
+    this.registry = new Registry(Object.assign(new Naming(), naming));
+    this.houseTools = new HouseTools(this.registry);
+    this.resourceSearch = new ResourceSearch(this.registry);
+    this.resourceSearch.onModuleInit();
+    this.toolSearch = new ToolSearch(this.registry);
+    this.tools = [
+      ...resourceTools(this.registry, this.resourceSearch),
+      ...toolTools(this.registry, this.toolSearch),
+    ];
+    this.houseTools.offer(this.tools);
+  }
+
+  /** Each as the server would list it. */
+  async put(
+    id: string,
+    listed: {
+      readonly tools?: readonly Members[];
+      readonly resources?: readonly Members[];
+      readonly templates?: readonly Members[];
+    },
+  ): Promise<void> {
+    const { tools = [], resources = [], templates = [] } = listed;
+    const read = await readTemplates(id, definitions('uriTemplate', templates), unhurried);
+    const list = await ResourceList.build(id, definitions('uri', resources), unhurried);
+    this.registry.put({
+      id,
+      rank: 0,
+      style: 'always',
+      disabledTools: new Set(),
+      listing: {
+        ...EMPTY_LISTING,
+        tools: definitions('name', tools),
+        resources: list,
+        templates: read.templates,
+      },
+    });
+  }
+
+  async call(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Answer> {
+    const result: JsonText = await this.houseTools.call(name, args, { scope } as McpContext);
+    return JSON.parse(result.text) as Answer;
+  }
+
+  /** What it answers, as programs read it. */
+  async ask(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Members> {
+    const { structuredContent, content } = await this.call(name, args, scope);
+    if (!structuredContent) throw new Error(content[0]!.text);
+    return structuredContent;
+  }
+}

@@ -1,0 +1,74 @@
+import { EVERYTHING, type Scope } from '../../src/core/scope.js';
+import type { EventFrame } from '../../src/mcp/event-frame.js';
+import type { DeliverOptions, McpContext, Subscriber } from '../../src/mcp/mcp-context.js';
+import { ANONYMOUS, type Principal } from '../../src/mcp/principal.js';
+import type { Message } from './events.js';
+import { FakeClient } from './fake-link.js';
+
+/** A client that keeps what is delivered to it. */
+export class FakeSubscriber extends FakeClient implements Subscriber {
+  readonly delivered: { readonly frame: EventFrame; readonly options: DeliverOptions }[] = [];
+  readonly scopeListeners = new Set<() => void>();
+  private seen: Scope = EVERYTHING;
+  private isClosed = false;
+
+  constructor(
+    id: string,
+    readonly principal: Principal = ANONYMOUS,
+  ) {
+    super(id);
+  }
+
+  get scope(): Scope {
+    return this.seen;
+  }
+
+  /** What it may hear of is another from now on. */
+  see(scope: Scope): void {
+    this.seen = scope;
+    for (const listener of this.scopeListeners) listener();
+  }
+
+  onScopeChange(listener: () => void): () => void {
+    this.scopeListeners.add(listener);
+    return () => this.scopeListeners.delete(listener);
+  }
+
+  deliver(frame: EventFrame, options: DeliverOptions): void {
+    this.delivered.push({ frame, options });
+  }
+
+  override onClose(listener: () => void): () => void {
+    if (this.isClosed) listener();
+    return super.onClose(listener);
+  }
+
+  override close(): void {
+    this.isClosed = true;
+    super.close();
+  }
+
+  /** Nobody listens to it any more. */
+  get isForgotten(): boolean {
+    return this.closeListeners.size === 0 && this.scopeListeners.size === 0;
+  }
+
+  /** A request of this client. */
+  get context(): McpContext {
+    return { client: this, scope: this.seen } as unknown as McpContext;
+  }
+
+  /** Each event as it was written, without the frame around it. */
+  get texts(): string[] {
+    return this.delivered.map(({ frame }) => /^data: (.*)$/m.exec(frame.bytes.toString())![1]!);
+  }
+
+  /** The params of every update it got. */
+  get updates(): Record<string, unknown>[] {
+    return this.texts.map((text) => (JSON.parse(text) as Message).params ?? {});
+  }
+
+  get uris(): string[] {
+    return this.updates.map(({ uri }) => String(uri));
+  }
+}

@@ -1,0 +1,122 @@
+import * as fc from 'fast-check';
+import type { Definition } from '../../src/core/name-table.js';
+import type { ResourceDirectory } from '../../src/core/resource-directory.js';
+import { ResourceList } from '../../src/core/resource-list.js';
+import type { ResourceOffer } from '../../src/core/resource-offer.js';
+import { readTemplates } from '../../src/core/resource-template.js';
+import {
+  distinctId,
+  resourceForm,
+  underscoreId,
+  type Address,
+  type ResourceStyle,
+} from '../../src/core/resource-uri.js';
+import type { SeenResource } from '../../src/core/seen-resource.js';
+import { EVERYTHING, type Scope } from '../../src/core/scope.js';
+
+/** What servers offer, made up: few names, chosen so that they meet. */
+export interface Offered {
+  readonly server: string;
+  readonly uris: readonly string[];
+  readonly templates: readonly string[];
+}
+
+export const STYLES: readonly ResourceStyle[] = ['resource', 'underscore', 'original'];
+
+/** Work that never has to wait. */
+export const unhurried = (): undefined => undefined;
+
+export const resource = (uri: string, more: object = {}): Definition => ({
+  name: uri,
+  text: JSON.stringify({ uri, name: `the one at ${uri}`, ...more }),
+});
+
+export const template = (uriTemplate: string): Definition => ({
+  name: uriTemplate,
+  text: JSON.stringify({ uriTemplate, name: `any of ${uriTemplate}` }),
+});
+
+export const listOf = (server: string, ...uris: string[]): Promise<ResourceList> =>
+  ResourceList.build(
+    server,
+    uris.map((uri) => resource(uri)),
+    unhurried,
+  );
+
+export async function offerOf(
+  server: string,
+  uris: readonly string[],
+  templates: readonly string[] = [],
+): Promise<ResourceOffer> {
+  const read = await readTemplates(server, templates.map(template), unhurried);
+  return { server, resources: await listOf(server, ...uris), templates: read.templates };
+}
+
+export const offersOf = (offered: readonly Offered[]): Promise<ResourceOffer[]> =>
+  Promise.all(offered.map(({ server, uris, templates }) => offerOf(server, uris, templates)));
+
+/** Some names begin others, with what an identifier has after them. */
+export const SERVERS = ['a', 'a_b', 'a_b_c', 'b', 'ab'];
+export const servers = fc.constantFrom('a', 'a_b', ...SERVERS);
+
+const plainUris = fc.constantFrom(
+  'x:1',
+  'x:/1',
+  'x:2',
+  'x:é',
+  'x:ü',
+  // Under `a`, what `c:r` is under `a_b`.
+  'b+c:r',
+  'c:r',
+  // Under `a`, what `r` is under `a_b`.
+  'b:?r',
+  'r',
+  'ui://x',
+  'ui://b/x',
+  'x:{y}',
+);
+
+/** Some look like what the gateway calls another one. */
+export const uris: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: plainUris },
+  ...[resourceForm, underscoreId, distinctId].map((nameOf) =>
+    fc.record({ server: servers, uri: plainUris }).map((address) => nameOf(address)),
+  ),
+  fc
+    .tuple(servers, servers, plainUris)
+    .map(([one, other, uri]) => resourceForm({ server: one, uri: resourceForm({ server: other, uri }) })),
+);
+
+export const templates = fc.constantFrom(
+  'x:{y}',
+  'x:/{y}',
+  'x:{y}/{z}',
+  'x:1{?q}',
+  '{+any}',
+  '{scheme}:1',
+  'b+c:{z}',
+  'c:{z}',
+  'ui://{v}',
+  'a_{id}',
+  'a_x___{y}',
+  'resource://a/{+rest}',
+  'resource://a/x:{y}',
+  'resource://{s}/{+rest}',
+);
+
+export const offered: fc.Arbitrary<Offered[]> = fc.uniqueArray(
+  fc.record({
+    server: servers,
+    uris: fc.array(uris, { minLength: 1, maxLength: 12 }),
+    templates: fc.array(templates, { maxLength: 4 }),
+  }),
+  { minLength: 1, maxLength: 4, selector: ({ server }) => server },
+);
+
+/** Every resource of the list, as a scope sees it. */
+export const seenIn = (directory: ResourceDirectory, scope: Scope = EVERYTHING): SeenResource[] => [
+  ...directory.view(scope).after('', Infinity),
+];
+
+export const addressOf = (found: Address | undefined): string | undefined =>
+  found && `${found.server} ${found.uri}`;

@@ -1,0 +1,96 @@
+import { onCleanup } from './cleanup.js';
+import type { Events } from './events.js';
+import { RawSession, type Answer, type Introduction } from './raw-session.js';
+import { ScriptedBackend } from './scripted-backend.js';
+import { until } from './until.js';
+
+const UPDATED = 'notifications/resources/updated';
+
+/** A scripted backend that takes subscriptions to these resources. */
+export async function subscribable(...uris: readonly string[]): Promise<ScriptedBackend> {
+  const backend = await ScriptedBackend.start();
+  for (const uri of uris) backend.resource(uri);
+  return backend
+    .on('initialize', () => ({
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {}, prompts: {}, resources: { subscribe: true, listChanged: true } },
+      serverInfo: { name: 'subscribable', version: '1' },
+    }))
+    .on('resources/subscribe', () => ({}))
+    .on('resources/unsubscribe', () => ({}));
+}
+
+/** The server tells of a change. */
+export const update = (backend: ScriptedBackend, uri: string, more: object = {}): void =>
+  backend.announce(UPDATED, { uri, ...more });
+
+const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
+  ['resources/subscribe', '+'],
+  ['resources/unsubscribe', '-'],
+]);
+
+/** What the server was asked, in order: `+uri` and `-uri`. */
+export const told = (backend: ScriptedBackend): string[] =>
+  backend.received.flatMap(({ message: { method, params } }) => {
+    const sign = SIGNS.get(method);
+    return sign === undefined ? [] : [`${sign}${String(params?.['uri'])}`];
+  });
+
+/** Waits until the server was asked this, so many times. */
+export const hears = (backend: ScriptedBackend, request: string, times = 1): Promise<unknown> =>
+  until(`the server hears ${request}`, () => told(backend).filter((one) => one === request).length >= times);
+
+/** A client that is subscribed to something, and has its stream open. It leaves with the test. */
+export class Listener {
+  private constructor(
+    readonly session: RawSession,
+    readonly events: Events,
+  ) {}
+
+  static async open(url: string, introduction?: Introduction): Promise<Listener> {
+    const session = await RawSession.open(url, introduction);
+    onCleanup(() => session.end().catch(() => {}));
+    return new Listener(session, await session.listen());
+  }
+
+  /** One that is subscribed to these already. */
+  static async of(url: string, ...uris: readonly string[]): Promise<Listener> {
+    const listener = await Listener.open(url);
+    for (const uri of uris) await listener.subscribed(uri);
+    return listener;
+  }
+
+  subscribe(uri: unknown): Promise<Answer> {
+    return this.session.request('resources/subscribe', { uri });
+  }
+
+  /** Its id. */
+  async subscribed(uri: string): Promise<string> {
+    const { result, text } = await this.subscribe(uri);
+    const meta = result?.['_meta'] as Record<string, string> | undefined;
+    const id = meta?.['io.gatehouse/subscription'];
+    if (id === undefined) throw new Error(`not subscribed: ${text}`);
+    return id;
+  }
+
+  unsubscribe(uri: string): Promise<Answer> {
+    return this.session.request('resources/unsubscribe', { uri });
+  }
+
+  /** The params of every update so far. */
+  get updates(): Record<string, unknown>[] {
+    return this.events.messages.filter(({ method }) => method === UPDATED).map(({ params = {} }) => params);
+  }
+
+  get uris(): unknown[] {
+    return this.updates.map(({ uri }) => uri);
+  }
+
+  /** Waits for an update of this resource, the first or the so-many-th. */
+  hears(uri: string, times = 1): Promise<unknown> {
+    return until(
+      `a client hears ${times} times of ${uri}`,
+      () => this.uris.filter((one) => one === uri).length >= times,
+    );
+  }
+}

@@ -1,0 +1,138 @@
+/** What the model knows of a server. */
+export interface ModelServer {
+  readonly id: string;
+  readonly takesSubscriptions: boolean;
+  readonly template: string | undefined;
+  resources: readonly string[];
+  isUp: boolean;
+  isEnabled: boolean;
+}
+
+export interface ModelRow {
+  readonly client: string;
+  readonly server: string;
+  readonly uri: string;
+}
+
+export interface ModelLimits {
+  readonly perClient: number;
+  readonly perServer: number;
+  readonly total: number;
+}
+
+type Outcome = 'ok' | 'nothing-to-subscribe' | 'limit-exceeded' | 'server-unavailable';
+
+export const TEMPLATE = 'x://t/{id}';
+const isInstance = (uri: string): boolean => /^x:\/\/t\/[^/{]+$/.test(uri);
+export const isPattern = (uri: string): boolean => uri.endsWith('*') || uri === TEMPLATE;
+
+/** Whether a pattern stands for a resource. */
+const fits = (pattern: string, uri: string): boolean =>
+  pattern === TEMPLATE ? isInstance(uri) : uri.startsWith(pattern.slice(0, -1));
+
+const covers = (target: string, uri: string): boolean =>
+  isPattern(target) ? fits(target, uri) : uri === target || uri.startsWith(`${target}/`);
+
+/** Who is subscribed to what and what has to come of it, with lists and scans and no care for what it costs. */
+export class SubscriptionModel {
+  rows: ModelRow[] = [];
+  readonly servers: Map<string, ModelServer>;
+  /** By client: the servers that it sees. */
+  readonly scopes = new Map<string, readonly string[]>();
+  /** What has to be delivered since it was last looked at: `client uri`, with a mark on what is gone. */
+  private due: string[] = [];
+
+  constructor(
+    servers: readonly ModelServer[],
+    private readonly limits: ModelLimits,
+  ) {
+    this.servers = new Map(servers.map((server) => [server.id, server]));
+  }
+
+  get table(): string[] {
+    return this.rows.map(({ client, server, uri }) => `${client} ${server} ${uri}`).toSorted();
+  }
+
+  takeDue(): string[] {
+    return this.due.splice(0).toSorted();
+  }
+
+  subscribe(client: string, server: string, uri: string): Outcome {
+    if (!this.isInSight(client, server, uri)) return 'nothing-to-subscribe';
+    const isOwn = (row: ModelRow): boolean => row.client === client;
+    if (this.rows.some((row) => isOwn(row) && row.server === server && row.uri === uri)) return 'ok';
+    const { perClient, perServer, total } = this.limits;
+    const ofServer = this.rows.filter((row) => row.server === server).length;
+    if (this.rows.filter(isOwn).length >= perClient || ofServer >= perServer || this.rows.length >= total)
+      return 'limit-exceeded';
+    const { isUp, resources } = this.servers.get(server)!;
+    const concrete = isPattern(uri) ? resources.filter((own) => fits(uri, own)) : [uri];
+    if (!isUp && concrete.length > 0) return 'server-unavailable';
+    this.rows.push({ client, server, uri });
+    return 'ok';
+  }
+
+  remove(matches: (row: ModelRow) => boolean): void {
+    this.rows = this.rows.filter((row) => !matches(row));
+  }
+
+  see(client: string, servers: readonly string[]): void {
+    this.scopes.set(client, servers);
+    this.remove((row) => row.client === client && !servers.includes(row.server));
+  }
+
+  /** Everybody who wants it gets one, however many subscriptions of theirs it is for. */
+  updated(server: string, uri: string, mark = ''): void {
+    const reached = this.rows.filter((row) => row.server === server && covers(row.uri, uri));
+    for (const client of new Set(reached.map((row) => row.client)))
+      this.due.push(`${client} resource://${server}/${uri}${mark}`);
+  }
+
+  list(id: string, resources: readonly string[]): void {
+    const server = this.servers.get(id)!;
+    const before = server.resources;
+    const isWanted = (uri: string): boolean =>
+      this.rows.some(
+        (row) => row.server === id && (row.uri === uri || (isPattern(row.uri) && fits(row.uri, uri))),
+      );
+    server.resources = resources;
+    for (const uri of before)
+      if (isWanted(uri) && !resources.includes(uri)) this.updated(id, uri, ' deleted');
+    for (const uri of resources) if (isWanted(uri) && !before.includes(uri)) this.updated(id, uri);
+  }
+
+  /** A new link: whatever is wanted and can be had is asked for, and may have changed. */
+  linked(id: string): void {
+    const server = this.servers.get(id)!;
+    for (const uri of this.wanted(server))
+      if (!server.takesSubscriptions || this.isOffered(server, uri)) this.updated(id, uri);
+  }
+
+  /** What a server has to hold, once everything has settled. */
+  held(id: string): string[] {
+    const server = this.servers.get(id)!;
+    if (!server.takesSubscriptions) return [];
+    return [...this.wanted(server)].filter((uri) => this.isOffered(server, uri)).toSorted();
+  }
+
+  isOffered({ resources, template }: ModelServer, uri: string): boolean {
+    return resources.includes(uri) || (template !== undefined && isInstance(uri));
+  }
+
+  private wanted({ id, resources }: ModelServer): Set<string> {
+    const uris = this.rows.filter((row) => row.server === id).map(({ uri }) => uri);
+    return new Set(
+      uris.flatMap((uri) => (isPattern(uri) ? resources.filter((own) => fits(uri, own)) : [uri])),
+    );
+  }
+
+  private isInSight(client: string, id: string, uri: string): boolean {
+    const server = this.servers.get(id)!;
+    const { isEnabled, resources, template } = server;
+    if (!isEnabled || !this.scopes.get(client)!.includes(id)) return false;
+    if (uri === TEMPLATE) return template !== undefined;
+    if (!isPattern(uri)) return this.isOffered(server, uri);
+    const beginsTemplate = template?.startsWith(uri.slice(0, -1)) ?? false;
+    return beginsTemplate || resources.some((own) => fits(uri, own));
+  }
+}
