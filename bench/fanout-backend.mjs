@@ -16,7 +16,7 @@ const RESULTS = {
   'resources/unsubscribe': () => ({}),
 };
 /** A storm comes evenly, with a beat between its gusts. */
-const GUST = 300;
+const GUST = 120;
 const GUST_EVERY_MS = 10;
 
 let stream;
@@ -59,12 +59,14 @@ async function storm(times) {
   }
 }
 
-process.on('message', async ({ updated, times }) => {
+async function carryOut({ updated, times }) {
   const at = now();
   if (updated) stream.write(eventOf(updated));
   else await storm(times);
   process.send({ at });
-});
+}
+
+process.on('message', (job) => void carryOut(job));
 
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {

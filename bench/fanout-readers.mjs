@@ -94,10 +94,12 @@ const jobs = {
   lags: () => ({ lags: readers.flatMap(({ lags }) => lags?.splice(0) ?? []) }),
 };
 
-process.on('message', async ({ job, ...options }) => {
+async function carryOut({ job, ...options }) {
   try {
     process.send(await jobs[job](options));
   } catch (error) {
     process.send({ error: error.message });
   }
-});
+}
+
+process.on('message', (job) => void carryOut(job));

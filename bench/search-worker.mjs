@@ -97,6 +97,8 @@ function listed(each) {
   ).flat();
 }
 
-process.once('message', async (job) => {
+async function carryOut(job) {
   process.send(await measure(listed(count / SERVERS), job), () => process.disconnect());
-});
+}
+
+process.once('message', (job) => void carryOut(job));

@@ -74,7 +74,6 @@ async function stormOver({ backend, gateway, ask }) {
     const { lags } = await ask('lags');
     return lags.toSorted((a, b) => a - b)[Math.floor(lags.length * 0.99)];
   };
-  await p99();
   const forNobody = await p99();
   await ask('open', { url, uri: 'bench://narrow', count: 1 });
   await ask('stall');

@@ -3,7 +3,11 @@ import * as fc from 'fast-check';
 import type { EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
 
-const frame = (sequence: number, size = 10): EventFrame => ({ sequence, bytes: Buffer.alloc(size) });
+const frame = (sequence: number, size = 10): EventFrame => ({
+  sequence,
+  size,
+  bytes: Buffer.alloc(size),
+});
 
 const sequences = (frames: readonly EventFrame[]): number[] => frames.map(({ sequence }) => sequence);
 

@@ -17,7 +17,7 @@ export class EventLog {
 
   append(stream: string, frame: EventFrame): void {
     this.events.push({ stream, frame });
-    this.bytes += frame.bytes.length;
+    this.bytes += frame.size;
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
@@ -30,6 +30,6 @@ export class EventLog {
 
   private dropOldest(): void {
     const dropped = this.events.shift();
-    this.bytes -= dropped?.frame.bytes.length ?? 0;
+    this.bytes -= dropped?.frame.size ?? 0;
   }
 }

@@ -137,13 +137,13 @@ export class EventStream {
 
   private add(key: string, waiting: Waiting): void {
     this.waiting.set(key, waiting);
-    this.waitingBytes += waiting.frame.bytes.length;
+    this.waitingBytes += waiting.frame.size;
   }
 
   private remove(key: string, outcome?: NotificationOutcome): void {
     const waiting = this.waiting.get(key);
     if (!waiting) return;
-    this.waitingBytes -= waiting.frame.bytes.length;
+    this.waitingBytes -= waiting.frame.size;
     this.waiting.delete(key);
     if (outcome && waiting.kind) this.observer.notified(waiting.kind, outcome);
   }

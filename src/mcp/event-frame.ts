@@ -1,28 +1,53 @@
 import { onOneLine } from '../core/json-text.js';
 
+let lastSequence = 0;
+
 /** One server-sent event, encoded once and written to any number of streams. */
 export interface EventFrame {
   readonly sequence: number;
+  /** About as many bytes as it has. */
+  readonly size: number;
   readonly bytes: Buffer;
 }
 
-let lastSequence = 0;
+/**
+ * Encoded when the first stream takes it, and not before: most events for a reader that is stuck are replaced before
+ * they are ever sent.
+ */
+class LateFrame implements EventFrame {
+  readonly sequence = ++lastSequence;
+  private encoded: Buffer | undefined;
+
+  constructor(
+    private readonly stream: string,
+    /** Absent where the event is there for its id alone. */
+    private readonly message?: string,
+  ) {}
+
+  get size(): number {
+    return this.message?.length ?? 0;
+  }
+
+  get bytes(): Buffer {
+    return (this.encoded ??= Buffer.from(this.text));
+  }
+
+  private get text(): string {
+    const id = `id: ${eventId(this.sequence, this.stream)}\n`;
+    return this.message === undefined
+      ? `${id}data: \n\n`
+      : `event: message\n${id}data: ${onOneLine(this.message)}\n\n`;
+  }
+}
 
 /**
  * An event for a standing stream, or for the stream of one request when `stream` names it. Sequences count over the
  * whole process: they are unique in every session, and one frame can serve them all.
  */
-export function eventFrame(message: string, stream = ''): EventFrame {
-  const sequence = ++lastSequence;
-  const text = `event: message\nid: ${eventId(sequence, stream)}\ndata: ${onOneLine(message)}\n\n`;
-  return { sequence, bytes: Buffer.from(text) };
-}
+export const eventFrame = (message: string, stream = ''): EventFrame => new LateFrame(stream, message);
 
 /** An event without a message: from now on the client has an id to resume from. */
-export function primingFrame(stream: string): EventFrame {
-  const sequence = ++lastSequence;
-  return { sequence, bytes: Buffer.from(`id: ${eventId(sequence, stream)}\ndata: \n\n`) };
-}
+export const primingFrame = (stream: string): EventFrame => new LateFrame(stream);
 
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;
