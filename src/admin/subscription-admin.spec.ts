@@ -16,6 +16,16 @@ import type { SubscriptionQuery } from './subscription-query.js';
 
 const LINGER_MS = 500;
 
+function problemOf(act: () => unknown): [string, string] {
+  try {
+    act();
+  } catch (error) {
+    const { kind, message } = error as AdminProblem;
+    return [kind, message];
+  }
+  throw new Error('it was not refused');
+}
+
 describe('SubscriptionAdmin', () => {
   let db: FakeServer;
   let room: SubscriptionRoom;
@@ -45,15 +55,6 @@ describe('SubscriptionAdmin', () => {
 
   const listed = (query: SubscriptionQuery = {}): string[] =>
     admin.page(query).items.map(({ client, uri }) => `${client === sessionHash(ann) ? 'ann' : 'ben'} ${uri}`);
-  const problemOf = (act: () => unknown): [string, string] => {
-    try {
-      act();
-    } catch (error) {
-      const { kind, message } = error as AdminProblem;
-      return [kind, message];
-    }
-    throw new Error('it was not refused');
-  };
 
   it('lists who is subscribed to what, and since when, the oldest first, and gives away no session', () => {
     expect(listed()).toEqual([
@@ -143,7 +144,7 @@ describe('SubscriptionAdmin', () => {
     expect(house.deeds).toEqual([]);
     house.auditIsBroken = true;
     const { id } = admin.page({}).items[0]!;
-    await expect(admin.end(house.asked(), id)).rejects.toThrow();
+    await expect(admin.end(house.asked(), id)).rejects.toThrow('the log is gone');
     expect(listed()).toHaveLength(4);
   });
 

@@ -8,8 +8,8 @@ import {
   settled,
   type FakeCaller,
 } from '../../test/kit/fake-link.js';
+import { until } from '../../test/kit/until.js';
 import { StdioServerConfig } from '../config/stdio-server-config.js';
-import type { Listing } from '../core/catalog.js';
 import type { JsonText } from '../core/json-text.js';
 import { Backend } from './backend.js';
 import type { ServerNotification } from './link.js';
@@ -22,7 +22,6 @@ class Served {
   /** Links by the client they belong to; the one that clients share belongs to nobody. */
   readonly links: { owner: string | undefined; link: FakeLink }[] = [];
   readonly heard: ServerNotification[] = [];
-  readonly listings: Listing[] = [];
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink({}, LOGGING));
   readonly backend: Backend;
 
@@ -36,7 +35,7 @@ class Served {
         return link;
       },
       {
-        listed: (listing) => this.listings.push(listing),
+        listed: () => {},
         notified: (notification) => this.heard.push(notification),
         linked: () => {},
         stateChanged: () => {},
@@ -73,9 +72,8 @@ describe('a notification of the server', () => {
     const served = await Served.ready();
     served.linkOf().asked('tools/list').answer({ tools: [] });
     served.linkOf().say('notifications/tools/list_changed');
-    await settled();
+    await until('it is fetched again', () => served.linkOf().count('tools/list') === 2);
     expect(served.heard).toEqual([]);
-    expect(served.listings).toHaveLength(2);
   });
 
   it('that concerns no list and no log is handed on', async () => {

@@ -31,13 +31,15 @@ describe('mcpServers', () => {
       timeoutMs: 60000,
       tools: { disabled: [], exclusive: [] },
       isolation: 'shared',
+      watch: { coalesceMs: 0 },
       naming: {},
     });
   });
 
   it('take everything a server can have', () => {
     const common = 'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session';
-    const apart = 'tools: { disabled: [x], exclusive: [y] }, naming: { tools: never }';
+    const apart =
+      'tools: { disabled: [x], exclusive: [y] }, watch: { pollMs: 100, coalesceMs: 5 }, naming: { tools: never }';
     expect(
       read(`a: { command: c, args: ["", b], env: { A: "" }, cwd: d, ${common}, ${apart} }`).get('a'),
     ).toEqual({
@@ -52,6 +54,7 @@ describe('mcpServers', () => {
       timeoutMs: 1,
       isolation: 'session',
       tools: { disabled: ['x'], exclusive: ['y'] },
+      watch: { pollMs: 100, coalesceMs: 5 },
       naming: { tools: 'never' },
     });
   });

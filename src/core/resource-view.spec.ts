@@ -10,6 +10,7 @@ import {
 } from '../../test/kit/resource-offers.js';
 import { ResourceDirectory } from './resource-directory.js';
 import { ResourceList } from './resource-list.js';
+import { patternOf } from './resource-pattern.js';
 import { readTemplates } from './resource-template.js';
 import type { ResourceStyle } from './resource-uri.js';
 import type { ResourceView } from './resource-view.js';
@@ -347,5 +348,24 @@ describe('seen', () => {
     const view = await viewOf([['a', ['x:1']]], 'original', only('b'));
     for (const server of ['a', 'b'])
       expect(view.seen({ server, uri: 'x:1', id: '', text: template('x:1').text })).toBeUndefined();
+  });
+});
+
+describe('hasMatching', () => {
+  it.each([
+    ['a', 'file:///logs/*', true],
+    ['a', '*', true],
+    ['a', 'file:///other/*', false],
+    ['a', 'file:///{name}.txt', true],
+    ['a', 'db://{table}', true],
+    ['b', '*', false],
+    ['c', '*', false],
+  ])('on %s, of %s: %s', async (server, uri, expected) => {
+    const view = await viewOf([
+      ['a', ['file:///logs/1', 'file:///x.txt'], ['db://{table}/{row}']],
+      ['b', []],
+    ]);
+    expect(view.servers).toEqual(['a', 'b']);
+    expect(view.hasMatching(server, patternOf(uri)!)).toBe(expected);
   });
 });

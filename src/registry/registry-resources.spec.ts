@@ -54,30 +54,45 @@ describe('the resources of the registry', () => {
   });
 });
 
+/** How many of its resources a server is listed with. */
+const sizeOf = ({ catalog }: Registry, id: string): number => catalog.resources.view(EVERYTHING).sizeOf(id);
+
 describe('long lists that have to be compared', () => {
   const many = Array.from({ length: 5000 }, (_, n) => `x:${n}`);
 
   it('come when that is done, and all at once', async () => {
     const registry = registryIn('original');
     registry.put(await server('a', ...many));
-    const heard = changesOf(registry);
     registry.put(await server('b', 'x:5', ...many.map((uri) => `${uri}/b`)));
     expect(urisIn(registry)).toEqual(many.toSorted());
-    await until('the second list to come', () => heard.length > 0);
+    const heard = changesOf(registry);
+    await until('the second list comes', () => sizeOf(registry, 'b') > 0);
     expect(urisIn(registry)).toHaveLength(10_001);
     expect(urisIn(registry).slice(0, 2)).toEqual(['resource://a/x:5', 'resource://b/x:5']);
-    expect(heard).toHaveLength(1);
+    expect(heard.map(({ resources }) => resources)).toEqual([new Set(['a', 'b'])]);
+  });
+
+  it('hold up nothing else of their server, and leave what it had', async () => {
+    const registry = registryIn('original');
+    registry.put(await server('a', ...many));
+    registry.put(await server('b', 'y:1'));
+    const next = await server('b', ...many);
+    registry.put({ ...next, listing: { ...next.listing, tools: [definition('t')] } });
+    expect(registry.catalog.tools.view(EVERYTHING).find('b__t')).toBeDefined();
+    expect(urisIn(registry)).toContain('y:1');
+    await until('the list comes', () => sizeOf(registry, 'b') === 5000);
+    expect(registry.catalog.tools.view(EVERYTHING).find('b__t')).toBeDefined();
+    expect(urisIn(registry)).not.toContain('y:1');
   });
 
   it('do not come when the server was removed meanwhile', async () => {
     const registry = registryIn('original');
-    const b = await server('b', ...many);
+    const [b, c] = [await server('b', ...many), await server('c', ...many)];
     registry.put(await server('a', ...many));
     registry.put(b);
     registry.remove('b');
-    const heard = changesOf(registry);
-    registry.put(await server('c', ...many));
-    await until('the third list to come', () => heard.length > 0);
+    registry.put(c);
+    await until('the third list comes', () => sizeOf(registry, 'c') > 0);
     expect(registry.catalog.servers.map(({ id }) => id)).toEqual(['a', 'c']);
   });
 
@@ -91,11 +106,10 @@ describe('long lists that have to be compared', () => {
     ]);
     registry.put(await server('a', ...many));
     for (const listed of [first, second, third]) registry.put(listed);
-    expect(urisIn(registry)).toContain('y:2');
     registry.put(c);
-    await until('the last list to come', () => registry.catalog.servers.length === 3);
+    await until('the last list comes', () => sizeOf(registry, 'c') > 0);
+    expect(sizeOf(registry, 'b')).toBe(1);
     expect(urisIn(registry)).toContain('y:2');
-    expect(urisIn(registry)).not.toContain('y:1');
   });
 
   it('are compared with what comes meanwhile, too', async () => {
@@ -104,8 +118,7 @@ describe('long lists that have to be compared', () => {
     const [a, b] = [await server('a', ...many), await server('b', ...many)];
     registry.put(a);
     registry.put(b);
-    await until('all to come', () => registry.catalog.servers.length === 3);
-    expect(urisIn(registry)).toHaveLength(15_000);
+    await until('both come', () => sizeOf(registry, 'a') > 0 && sizeOf(registry, 'b') > 0);
     expect(new Set(urisIn(registry)).size).toBe(15_000);
   });
 });

@@ -79,7 +79,7 @@ describe('switching servers and tools', () => {
         waiting: 0,
         serverInfo: { name: 'scripted', version: '1' },
         protocolVersion: '2025-11-25',
-        counts: { tools: 2, disabledTools: 0, prompts: 0 },
+        counts: { tools: 2, disabledTools: 0, prompts: 0, resources: 0, templates: 0 },
       }),
       expect.objectContaining({ id: 'beta', transport: 'stdio', pid: expect.any(Number) }),
     ]);

@@ -2,6 +2,7 @@ import { Registry as Numbers } from 'prom-client';
 import { Metrics } from '../../src/metrics/metrics.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
+import { EMPTY_LISTING } from '../../src/core/catalog.js';
 import { NO_DECISIONS } from '../../src/cluster/decisions.js';
 import { asStored } from '../../src/cluster/decisions-json.js';
 import { DesiredState, type DecisionListener, type Decisions } from '../../src/cluster/desired-state.js';
@@ -101,7 +102,7 @@ export class AdminRoom {
       if (!this.desired.current.get(id)?.enabled) return undefined;
       const tools = names?.map((name) => ({ name, text: JSON.stringify({ name }) }));
       return {
-        listing: tools && { tools, prompts: [] },
+        listing: tools && { ...EMPTY_LISTING, tools },
         status: () => ({ state: 'ready', since: 0, restarts: 0, inFlight: 0, waiting: 0, stderr: [] }),
         settled: () => Promise.resolve(),
         reconnect: () => {},

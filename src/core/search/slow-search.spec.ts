@@ -19,6 +19,16 @@ function indexOf(from: number, many: number): { index: SearchIndex<Doc>; docs: D
   return { index, docs };
 }
 
+/** Fills the open segments until they are sealed, and empties the sealed ones until others absorb them. */
+function meddler(index: SearchIndex<Doc>, docs: readonly Doc[]): () => void {
+  let turn = 0;
+  return () => {
+    turn++;
+    for (let n = 0; n < 3000; n++) index.add({ name: `late ${turn}-${n}` }, { name: `late ${turn}-${n}` });
+    for (let n = turn % 3; n < docs.length; n += 3) if (n % 10 !== 0) index.remove(docs[n]!);
+  };
+}
+
 describe('a search that gives way', () => {
   it('finds the same, in the same order', async () => {
     const indexes = [indexOf(0, MANY).index, indexOf(MANY, 100).index];
@@ -30,16 +40,6 @@ describe('a search that gives way', () => {
       );
     expect(pauses).toBeGreaterThan(4);
   });
-
-  /** Fills the open segments until they are sealed, and empties the sealed ones until others absorb them. */
-  function meddler(index: SearchIndex<Doc>, docs: readonly Doc[]): () => void {
-    let turn = 0;
-    return () => {
-      turn++;
-      for (let n = 0; n < 3000; n++) index.add({ name: `late ${turn}-${n}` }, { name: `late ${turn}-${n}` });
-      for (let n = turn % 3; n < docs.length; n += 3) if (n % 10 !== 0) index.remove(docs[n]!);
-    };
-  }
 
   it('finds once each what was there all the time, whatever is added and removed meanwhile', async () => {
     const { index, docs } = indexOf(0, MANY);
