@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog.js';
-import { RemoteError, serverUnavailable } from '../core/errors.js';
+import { RemoteError, serverUnavailable, type GatewayError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
@@ -138,8 +138,9 @@ export class Backend {
   }
 
   /** The result as the server wrote it. Fails at once when the server is not there. */
-  async call(call: BackendCall): Promise<JsonText> {
-    this.requireLink();
+  call(call: BackendCall): Promise<JsonText> {
+    const reason = this.unavailable();
+    if (reason) return Promise.reject(reason);
     this.calls++;
     const { client, signal } = call.caller;
     const deadline = performance.now() + this.settings.timeoutMs;
@@ -177,19 +178,35 @@ export class Backend {
     };
   }
 
-  private async send(call: BackendCall): Promise<JsonText> {
-    const link = await this.linkFor(call.caller);
+  private send(call: BackendCall): Promise<JsonText> {
+    const reason = this.unavailable();
+    if (reason) return Promise.reject(reason);
+    if (this.sessionLinks) return this.sendOverOwn(this.sessionLinks, call);
+    const link = this.supervisor.link!;
+    return this.request(link, call).catch((error: unknown) => this.sendAgain(link, call, error));
+  }
+
+  private async sendOverOwn(links: SessionLinks, call: BackendCall): Promise<JsonText> {
+    const { client, signal } = call.caller;
+    const opened = links.of(client).catch((error: Error) => {
+      throw serverUnavailable(this.id, error.message, { cause: error });
+    });
+    const link = await unlessAborted(signal, opened);
     try {
       return await this.request(link, call);
     } catch (error) {
-      // The server has forgotten our session, which proves that it did not run the call.
-      if (!isFault(error, 'session-lost') || this.sessionLinks) throw asCallError(this.id, error);
+      throw asCallError(this.id, error);
     }
+  }
+
+  /** Over the next link, if the server has forgotten our session: that proves that it did not run the call. */
+  private async sendAgain(link: Link, call: BackendCall, error: unknown): Promise<JsonText> {
+    if (!isFault(error, 'session-lost')) throw asCallError(this.id, error);
     try {
       const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(link));
       return await this.request(next, call);
-    } catch (error) {
-      throw asCallError(this.id, error);
+    } catch (failure) {
+      throw asCallError(this.id, failure);
     }
   }
 
@@ -203,35 +220,28 @@ export class Backend {
     );
   }
 
-  private async requestPlain(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
+  private requestPlain(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
+    const answer = link.request({ method, params, caller, timeoutMs: this.settings.timeoutMs });
     // A link that one client has to itself says nothing of how the server answers the others.
-    const isShared = link === this.supervisor.link;
-    try {
-      const result = await link.request({ method, params, caller, timeoutMs: this.settings.timeoutMs });
-      if (isShared) this.responsiveness.answered();
-      return result;
-    } catch (error) {
-      if (isShared && error instanceof RemoteError) this.responsiveness.answered();
-      if (isShared && isTimeout(error)) this.responsiveness.timedOut(link);
-      throw error;
-    }
+    if (link === this.supervisor.link)
+      answer.then(
+        () => this.responsiveness.answered(),
+        (error: unknown) => this.unanswered(link, error),
+      );
+    return answer;
   }
 
-  private requireLink(): Link {
+  private unanswered(link: Link, error: unknown): void {
+    if (error instanceof RemoteError) this.responsiveness.answered();
+    else if (isTimeout(error)) this.responsiveness.timedOut(link);
+  }
+
+  /** Why there is no use in sending it anything, if there is none. */
+  private unavailable(): GatewayError | undefined {
     const { link, state, reason } = this.supervisor;
-    if (this.retired) throw serverUnavailable(this.id, 'it was disabled');
-    if (!link) throw serverUnavailable(this.id, reason?.message ?? state, { cause: reason });
-    if (this.responsiveness.hangs) throw serverUnavailable(this.id, 'it does not answer');
-    return link;
-  }
-
-  private linkFor({ client, signal }: Caller): Link | Promise<Link> {
-    const shared = this.requireLink();
-    if (!this.sessionLinks) return shared;
-    const own = this.sessionLinks.of(client).catch((error: Error) => {
-      throw serverUnavailable(this.id, error.message, { cause: error });
-    });
-    return unlessAborted(signal, own);
+    if (this.retired) return serverUnavailable(this.id, 'it was disabled');
+    if (!link) return serverUnavailable(this.id, reason?.message ?? state, { cause: reason });
+    return this.responsiveness.hangs ? serverUnavailable(this.id, 'it does not answer') : undefined;
   }
 
   private listed(listing: Listing): void {

@@ -88,17 +88,19 @@ export class CallGate {
     return this.running < this.limits.concurrency && !this.exclusiveRuns;
   }
 
-  private async begin<T>(call: () => Promise<T>, exclusive: boolean): Promise<T> {
+  private begin<T>(call: () => Promise<T>, exclusive: boolean): Promise<T> {
     this.running++;
     this.exclusiveRuns = exclusive;
-    try {
-      return await call();
-    } finally {
-      this.running--;
-      this.exclusiveRuns = false;
-      this.advance();
-    }
+    const called = started(call);
+    called.then(this.leave, this.leave);
+    return called;
   }
+
+  private readonly leave = (): void => {
+    this.running--;
+    this.exclusiveRuns = false;
+    this.advance();
+  };
 
   private wait<T>(client: string, call: () => Promise<T>, options: CallOptions): Promise<T> {
     const { signal, deadline = Infinity, exclusive = false } = options;
@@ -203,5 +205,14 @@ export class CallGate {
       code: 'TIMEOUT',
       server: this.server,
     });
+  }
+}
+
+/** What is thrown at once is thrown late, so that a slot that was taken is always given back. */
+function started<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(error);
   }
 }

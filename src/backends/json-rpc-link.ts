@@ -12,7 +12,15 @@ import {
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
-import { broken, cancelled, isBadRequest, isForgotten, remoteError, timedOut } from './link-faults.js';
+import {
+  asTransportError,
+  broken,
+  cancelled,
+  isBadRequest,
+  isForgotten,
+  remoteError,
+  timedOut,
+} from './link-faults.js';
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 import { ServerQuestions } from './server-questions.js';
 import { TransportError, type LinkTransport, type Received } from './transport.js';
@@ -124,8 +132,8 @@ export class JsonRpcLink implements Link {
       const pending = this.pending.open(request, resolve, reject);
       const { params } = request;
       const own = params && pending.clientToken ? withProgressToken(params, String(pending.id)) : params;
-      this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch(
-        (error: TransportError) => this.fail(pending, error),
+      this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch((error: Error) =>
+        this.fail(pending, asTransportError(error)),
       );
     });
   }
@@ -264,19 +272,17 @@ export class JsonRpcLink implements Link {
     pending.reject(why === 'cancelled' ? cancelled() : timedOut(server, method, timeoutMs));
   }
 
-  private async transmit(text: string, requestId?: RequestId): Promise<void> {
+  /** Rejects with whatever the transport says, which may be of the SDK. */
+  private transmit(text: string, requestId?: RequestId): Promise<void> {
     const { transport } = this;
-    try {
-      if (transport.sendText) await transport.sendText(text, requestId);
-      else await transport.send(JSON.parse(text) as JSONRPCMessage);
-    } catch (error) {
-      throw error instanceof TransportError ? error : broken((error as Error).message, { cause: error });
-    }
+    return transport.sendText
+      ? transport.sendText(text, requestId)
+      : transport.send(JSON.parse(text) as JSONRPCMessage);
   }
 
   /** Sends what has no answer. If it cannot be sent, nobody waits to hear of it. */
   private post(text: string): void {
-    this.transmit(text).catch((error: TransportError) => this.retireAfter(error));
+    this.transmit(text).catch((error: Error) => this.retireAfter(asTransportError(error)));
   }
 
   private end(reason: Error): void {

@@ -12,6 +12,9 @@ export const timedOut = (server: string, method: string, timeoutMs: number): Gat
     server,
   });
 
+export const asTransportError = (error: Error): TransportError =>
+  error instanceof TransportError ? error : broken(error.message, { cause: error });
+
 /** The server is there, but no longer knows us. */
 export const isForgotten = (reason: Error | undefined): boolean =>
   reason instanceof TransportError && reason.fault === 'session-lost';

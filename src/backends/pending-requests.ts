@@ -40,8 +40,11 @@ const OF_ANY_CALL: Origin = { callers: [], ambiguous: true };
 
 /** The unanswered requests of one link: who waits, for how long, and for whom. */
 export class PendingRequests {
-  /** Not from 1: what a client could guess, it could send as the progress token of another's call. */
-  private readonly byId = new Slots<Pending>(randomInt(2 ** 40));
+  /**
+   * Not from 1: what a client could guess, it could send as the progress token of another's call. Not from far above
+   * either: V8 writes a small integer as text in a fraction of the time.
+   */
+  private readonly byId = new Slots<Pending>(randomInt(2 ** 30));
   /** Given up, but the server may still be at them, and what it says of them is for their client alone. */
   private readonly forsaken = new Map<number, { readonly client: McpClient; readonly until: number }>();
   private readonly deadlines: Deadlines<Pending>;

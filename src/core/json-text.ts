@@ -15,6 +15,15 @@ export class JsonText {
   }
 }
 
+/** What many get as it is, such as a page of a list: it is encoded once, however many that are. */
+export class SharedJson extends JsonText {
+  private encoded: Buffer | undefined;
+
+  get bytes(): Buffer {
+    return (this.encoded ??= Buffer.from(this.text));
+  }
+}
+
 /** Where the value of one member stands in the text. */
 export interface Member {
   readonly key: string;

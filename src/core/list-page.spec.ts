@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { plain } from '../../test/kit/offers.js';
-import { JsonText } from './json-text.js';
+import { SharedJson } from './json-text.js';
 import { firstAfter, PageCache, pageText } from './list-page.js';
 
 describe('pageText', () => {
@@ -38,13 +38,13 @@ describe('firstAfter', () => {
   });
 });
 
-const page = (size: number): JsonText => new JsonText('x'.repeat(size));
+const page = (size: number): SharedJson => new SharedJson('x'.repeat(size));
 
 describe('PageCache', () => {
   it('builds what was asked for once', () => {
     const cache = new PageCache();
     let built = 0;
-    const build = (): JsonText => page(++built);
+    const build = (): SharedJson => page(++built);
     expect(cache.get('a', build)).toBe(cache.get('a', build));
     expect(cache.get('b', build)).not.toBe(cache.get('a', build));
     expect(built).toBe(2);
@@ -53,7 +53,7 @@ describe('PageCache', () => {
   it('lets the oldest go when there is no room for all', () => {
     const cache = new PageCache(30);
     const builds: string[] = [];
-    const get = (key: string, size: number): JsonText =>
+    const get = (key: string, size: number): SharedJson =>
       cache.get(key, () => {
         builds.push(key);
         return page(size);

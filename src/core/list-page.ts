@@ -1,4 +1,4 @@
-import { JsonText } from './json-text.js';
+import { SharedJson } from './json-text.js';
 
 /** Something listed: the key it is sorted by, which is also its place in the list, and its text. */
 export interface PageItem {
@@ -12,26 +12,26 @@ export type Seal = (position: string) => string;
 /** What a list can be cut into pages from. */
 export interface Paged {
   /** The list result that follows the key `after`; an empty one is the beginning. */
-  page(member: string, after: string, size: number, seal: Seal): JsonText;
+  page(member: string, after: string, size: number, seal: Seal): SharedJson;
 }
 
-export function pageText(member: string, items: readonly PageItem[], more: boolean, seal: Seal): JsonText {
+export function pageText(member: string, items: readonly PageItem[], more: boolean, seal: Seal): SharedJson {
   const list = items.map(({ text }) => text).join(',');
   const last = items.at(-1);
   const cursor = more && last ? `,"nextCursor":${JSON.stringify(seal(last.key))}` : '';
-  return new JsonText(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
+  return new SharedJson(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
 }
 
 const MOST_CHARACTERS = 33_554_432;
 
 /** Pages that were built, for all who ask for the same. When they take too much room, the oldest go. */
 export class PageCache {
-  private readonly pages = new Map<string, JsonText>();
+  private readonly pages = new Map<string, SharedJson>();
   private characters = 0;
 
   constructor(private readonly most = MOST_CHARACTERS) {}
 
-  get(key: string, build: () => JsonText): JsonText {
+  get(key: string, build: () => SharedJson): SharedJson {
     const known = this.pages.get(key);
     if (known) return known;
     const page = build();
@@ -50,7 +50,7 @@ export class PageCache {
   }
 }
 
-const sizeOf = (key: string, { text }: JsonText): number => key.length + text.length;
+const sizeOf = (key: string, { text }: SharedJson): number => key.length + text.length;
 
 /** The index of the first of these sorted items whose key comes after this one. */
 export function firstAfter<Item>(

@@ -1,4 +1,4 @@
-import type { JsonText } from './json-text.js';
+import type { SharedJson } from './json-text.js';
 import { firstAfter, PageCache, pageText, type Paged, type Seal } from './list-page.js';
 import { assignNames, prefixedName, type NamingStyle } from './naming.js';
 import { publicText, SERVER_MARK } from './public-text.js';
@@ -144,7 +144,7 @@ export class NameView implements Paged {
   }
 
   /** As text that is built once and reused for every client. */
-  page(member: string, after: string, size: number, seal: Seal): JsonText {
+  page(member: string, after: string, size: number, seal: Seal): SharedJson {
     // Two lists share the empty table.
     return this.pages.get(`${member}\0${after}`, () => {
       const from = after === '' ? 0 : firstAfter(this.listed, after, ({ name }) => name);

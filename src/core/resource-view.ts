@@ -1,4 +1,4 @@
-import type { JsonText } from './json-text.js';
+import type { SharedJson } from './json-text.js';
 import { firstAfter, pageText, type Paged, type PageItem, type Seal } from './list-page.js';
 import type { Resource } from './resource-list.js';
 import type { ResourcePattern } from './resource-pattern.js';
@@ -15,7 +15,7 @@ export class ResourceView {
   constructor(
     private readonly parts: readonly ServerResources[],
     /** Built once for all who see the same. */
-    private readonly built: (key: string, build: () => JsonText) => JsonText,
+    private readonly built: (key: string, build: () => SharedJson) => SharedJson,
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
@@ -175,7 +175,7 @@ const byUri = (a: Head, b: Head): number => (a.uri < b.uri ? -1 : 1);
 
 const only = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
 
-function page(member: string, items: readonly PageItem[], size: number, seal: Seal): JsonText {
+function page(member: string, items: readonly PageItem[], size: number, seal: Seal): SharedJson {
   return pageText(member, items.slice(0, size), items.length > size, seal);
 }
 

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { Events } from '../../test/kit/events.js';
+import { settled } from '../../test/kit/fake-link.js';
 import { bodyOf } from '../../test/kit/http.js';
 import { until, within } from '../../test/kit/until.js';
+import { SharedJson } from '../core/json-text.js';
 import { EventLog } from './event-log.js';
 import { EventStream } from './event-stream.js';
 import { Exchange, type ExchangeHost } from './exchange.js';
@@ -84,6 +86,8 @@ class Post {
   }
 }
 
+const PAGE = new SharedJson('{ "tools":["ä"] }');
+
 const data = (events: Events): string[] => events.all.map((event) => event.data);
 
 describe('an exchange with nothing to say before the result', () => {
@@ -114,7 +118,34 @@ describe('an exchange with nothing to say before the result', () => {
     const post = await Post.make();
     await post.lose();
     post.exchange.answer('{}');
+    await settled();
     expect(post.response.headersSent).toBe(false);
+  });
+
+  it('is not answered when the client is gone at the end of the turn', async () => {
+    for (const answer of [(on: Exchange) => on.answer('{}'), (on: Exchange) => on.answerShared(1, PAGE)]) {
+      const post = await Post.make();
+      answer(post.exchange);
+      post.response.destroy();
+      await settled();
+      expect(post.response.headersSent).toBe(false);
+    }
+  });
+
+  it.each([1, 'é\u2028"'])('to the request %j is answered with what others get, too', async (id) => {
+    const post = await Post.make();
+    post.exchange.answerShared(id, PAGE);
+    expect(post.exchange.isAnswered).toBe(true);
+    expect((await post.json()).body).toBe(
+      `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${PAGE.text}}`,
+    );
+  });
+
+  it('of a batch is answered with what others get among the rest', async () => {
+    const post = await Post.make({ open: 2, isBatch: true });
+    post.exchange.answerShared(1, PAGE);
+    post.exchange.answer('{"id":2}');
+    expect((await post.json()).body).toBe(`[{"jsonrpc":"2.0","id":1,"result":${PAGE.text}},{"id":2}]`);
   });
 });
 

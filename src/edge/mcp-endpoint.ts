@@ -49,7 +49,8 @@ export class McpEndpoint {
     if (route) {
       const projects = projectsOf(request, project);
       const { headers } = request;
-      const principal = await this.authenticator.authenticate(headers);
+      const known = this.authenticator.authenticate(headers);
+      const principal = known instanceof Promise ? await known : known;
       return route(request, response, { principal, projects, headers });
     }
     // A browser sends no credentials with it.

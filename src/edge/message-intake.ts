@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
+import { SharedJson } from '../core/json-text.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
@@ -71,10 +72,11 @@ export class MessageIntake {
     }
   }
 
-  /** Resolves when no request is being answered. */
-  idle(): Promise<void> {
-    if (this.running === 0) return Promise.resolve();
-    return new Promise((resolve) => this.idleListeners.push(resolve));
+  /** Resolves when no request is being answered, and the answers are written. */
+  async idle(): Promise<void> {
+    if (this.running > 0) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
+    // They are written at the end of the turn.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   private async run(message: Request, session: Session, exchange: Exchange, sender: Sender): Promise<void> {
@@ -110,7 +112,8 @@ export class MessageIntake {
   }
 
   private succeed(context: RequestContext, exchange: Exchange, result: unknown): void {
-    exchange.answer(resultMessage(context.requestId!, result));
+    if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
+    else exchange.answer(resultMessage(context.requestId!, result));
     finish(context.span);
     this.measure(context, exchange, 'ok');
   }

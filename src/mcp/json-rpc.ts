@@ -66,7 +66,10 @@ const idText = (id: RequestId): string => (typeof id === 'number' ? String(id) :
 const textOf = (value: unknown): string => (value instanceof JsonText ? value.text : JSON.stringify(value));
 
 export const resultMessage = (id: RequestId, result: unknown): string =>
-  `{"jsonrpc":"2.0","id":${idText(id)},"result":${textOf(result ?? {})}}`;
+  `${resultHead(id)}${textOf(result ?? {})}}`;
+
+/** What stands before a result; a brace follows it. */
+export const resultHead = (id: RequestId): string => `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
 
 /** An id that could not be read is left out. */
 export const errorMessage = (id: RequestId | undefined, error: string): string =>

@@ -185,7 +185,7 @@ describe('Subscriptions', () => {
       files.update(A, { version: 2 });
       files.accept(A);
       await subscribed;
-      await settled();
+      await room.acknowledged();
       expect(acknowledged).toBe(true);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, version: 2 }]);
     });
@@ -208,7 +208,7 @@ describe('Subscriptions', () => {
       files.update('file:///b');
       files.accept('file:///dir');
       await pending;
-      await settled();
+      await room.acknowledged();
       expect(client.uris).toEqual(['resource://files/file:///b', 'resource://files/file:///dir/c']);
       const numbers = client.delivered.map(({ frame }) => frame.sequence);
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
@@ -232,7 +232,7 @@ describe('Subscriptions', () => {
       await room.subscriptions.subscribe(client.context, A);
       files.update(A);
       expect([early.delivered.length, client.delivered.length]).toEqual([2, 0]);
-      await settled();
+      await room.acknowledged();
       expect(client.delivered).toHaveLength(1);
     });
   });

@@ -93,8 +93,8 @@ export class Subscriptions implements OnModuleInit {
       throw this.refusal(subscription, error);
     }
     this.log('subscribed', subscription);
-    // The acknowledgement is written before the next turn of the event loop.
-    setImmediate(() => this.updates.acknowledged(subscription));
+    // The acknowledgement is written at the end of this turn of the event loop: after the next one it is out.
+    setImmediate(setImmediate, () => this.updates.acknowledged(subscription));
   }
 
   private refusal({ server, uri }: Subscription, error: unknown): unknown {

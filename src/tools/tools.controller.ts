@@ -37,27 +37,23 @@ export class ToolsController {
     if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
     return tool.server === HOUSE
       ? this.houseTools.call(tool.own, params?.['arguments'], context)
-      : this.counted(tool.server, this.forward(tool, context));
+      : this.forward(tool, context);
   }
 
-  private async forward(tool: Entry, context: McpContext): Promise<JsonText> {
-    const backend = this.backends.get(tool.server);
-    const result = await backend.call({
-      method: 'tools/call',
-      params: withOwnValue(context.paramsText, 'name', tool.own),
-      caller: context,
-      subject: tool.own,
-      exclusive: backend.config.tools.exclusive.includes(tool.own),
-    });
-    const { resources } = this.registry.catalog;
-    return withPublicLinks(result, tool.server, (uri) => resources.publicUri({ server: tool.server, uri }));
-  }
-
-  private async counted(server: string, call: Promise<JsonText>): Promise<JsonText> {
+  private async forward({ server, own }: Entry, context: McpContext): Promise<JsonText> {
     try {
-      const result = await call;
+      const backend = this.backends.get(server);
+      const result = await backend.call({
+        method: 'tools/call',
+        params: withOwnValue(context.paramsText, 'name', own),
+        caller: context,
+        subject: own,
+        exclusive: backend.config.tools.exclusive.includes(own),
+      });
+      const { resources } = this.registry.catalog;
+      const shown = withPublicLinks(result, server, (uri) => resources.publicUri({ server, uri }));
       this.metrics.toolCalled(server, outcomeOfResult(result));
-      return result;
+      return shown;
     } catch (error) {
       this.metrics.toolCalled(server, outcomeOfFailure(error));
       throw error;

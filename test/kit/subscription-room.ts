@@ -109,8 +109,13 @@ export class SubscriptionRoom {
   /** Subscribes, and waits until what came with the acknowledgement has come. */
   async subscribe(client: FakeSubscriber, uri: string): Promise<Subscription> {
     const subscription = await this.subscriptions.subscribe(client.context, uri);
-    await settled();
+    await this.acknowledged();
     return subscription;
+  }
+
+  /** The answer is written at the end of the turn, and what waited for it follows in the next. */
+  async acknowledged(): Promise<void> {
+    for (let turn = 0; turn < 2; turn++) await settled();
   }
 
   unsubscribe(client: FakeSubscriber, text: string): void {
