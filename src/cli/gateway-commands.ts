@@ -62,11 +62,15 @@ function addSubscriptions(program: Command): void {
       .description('who is subscribed to what')
       .option('-s, --server <server>', 'only to resources of this server')
       .option('--client <client>', 'only of this client, by the id in the list of sessions')
-      .action(async (options: GatewayOptions) => {
+      .option('-q, --query <words>', 'only those in whose URI, server or client all of these words occur')
+      .action(async ({ query, ...options }: GatewayOptions & { query?: string }) => {
         const { listCatalog, SUBSCRIPTIONS } = await import('./catalog-reports.js');
-        await listCatalog(SUBSCRIPTIONS, options);
+        await listCatalog(SUBSCRIPTIONS, options, query);
       }),
-    [['subs ls --server github', '']],
+    [
+      ['subs ls --server github', ''],
+      ['subs ls --query "cursor readme"', 'of clients called Cursor, to what is called so'],
+    ],
   );
   withGateway(subs.command('end <id>'))
     .description('end a subscription; its client hears no more of the resource')
