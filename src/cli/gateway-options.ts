@@ -1,21 +1,17 @@
 import { Option, type Command } from 'commander';
 import type { TargetOptions } from '../client/target.js';
+import { DEFAULT_CONFIG } from '../config/config-path.js';
 import type { Format } from './output.js';
-
-export const DEFAULT_CONFIG = 'config/gatehouse.yaml';
 
 /** What every command that speaks to a gateway takes. */
 export interface GatewayOptions extends TargetOptions {
   readonly output: Format;
 }
 
-export const configPath = (named: string | undefined): string =>
-  named ?? process.env['GATEHOUSE_CONFIG'] ?? DEFAULT_CONFIG;
-
 export const configOption = (): Option =>
   new Option('-c, --config <file>', `the configuration (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`);
 
-export const outputOption = (): Option =>
+const outputOption = (): Option =>
   new Option('-o, --output <format>', 'how the answer looks').choices(['table', 'json']).default('table');
 
 /** Where the gateway is. */

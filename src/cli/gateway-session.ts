@@ -1,6 +1,7 @@
 import { AdminApi } from '../client/admin-api.js';
 import { findTarget, type Target, type TargetOptions } from '../client/target.js';
-import { configPath, type GatewayOptions } from './gateway-options.js';
+import { configPath } from '../config/config-path.js';
+import type { GatewayOptions } from './gateway-options.js';
 import { Output } from './output.js';
 
 export interface GatewaySession {

@@ -1,8 +1,9 @@
 import { Argument, Option, type Command } from 'commander';
+import { configPath } from '../config/config-path.js';
 import { CommandFailed } from './command-failed.js';
 import { SHELLS, type Shell } from './completion-scripts.js';
 import type { DataFormat } from './config-actions.js';
-import { configOption, configPath, examples } from './gateway-options.js';
+import { configOption, examples } from './gateway-options.js';
 
 /** What needs no gateway that runs. */
 export function addLocalCommands(program: Command): void {
