@@ -4,9 +4,11 @@ import { suggest } from '../config/schema/suggest.js';
 import type { Target, TargetOptions } from '../client/target.js';
 import { VERSION } from '../version.js';
 import { addCatalogCommands } from './catalog-commands.js';
+import { addConfigCommands } from './config-commands.js';
+import { examples } from './examples.js';
 import { EXIT, fail } from './failure.js';
 import { addGatewayCommands } from './gateway-commands.js';
-import { configOption, examples, withKey, withTarget } from './gateway-options.js';
+import { configOption, withKey, withTarget } from './gateway-options.js';
 import { addLocalCommands } from './local-commands.js';
 
 /** What the command line starts but does not know. */
@@ -41,8 +43,13 @@ export function commandLine(programs: Programs): Command {
     .description('One MCP endpoint in front of many Model Context Protocol servers.')
     .version(VERSION)
     .exitOverride()
-    .showHelpAfterError()
-    .addHelpText('after', EXIT_CODES);
+    .showHelpAfterError();
+  examples(program, [
+    ['--config /etc/gatehouse.yaml', 'run the gateway'],
+    ['status', 'how the one that runs here is doing'],
+    ['tui', 'look at it and steer it'],
+    ['tools call everything__echo message=hello', 'use it as a client does'],
+  ]).addHelpText('after', EXIT_CODES);
 
   examples(
     program
@@ -71,6 +78,7 @@ export function commandLine(programs: Programs): Command {
 
   addGatewayCommands(program);
   addCatalogCommands(program);
+  addConfigCommands(program);
   addLocalCommands(program);
   return program;
 }
