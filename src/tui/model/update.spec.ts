@@ -162,6 +162,16 @@ describe('details', () => {
     expect(stage.press('j').model.details.preview).toBeUndefined();
   });
 
+  it.each([[['enter']], [['escape', 'escape']]])(
+    'show the contents again after %j closed them',
+    (closing) => {
+      const stage = new ModelStage(house).press('4', 'p', ...closing);
+      expect(stage.model.details).toMatchObject({ isOpen: false, preview: undefined });
+      expect(stage.press('p').model.details.preview).toMatchObject({ lines: ['the contents'] });
+      expect(stage.press('p').model.details).toMatchObject({ isOpen: true, preview: undefined });
+    },
+  );
+
   it('of templates are reached in their own section, unless it is empty', () => {
     const stage = new ModelStage(house).press('4', 't');
     expect([currentList(stage.model), selected(stage)]).toEqual([
@@ -201,13 +211,8 @@ describe('steering', () => {
   });
 
   it('can switch on a tool that is off', () => {
-    const counts = { tools: 1, disabledTools: 1, prompts: 0 };
-    const stage = new ModelStage({ servers: [server('files', { counts } as never)] }).press(
-      '2',
-      't',
-      'e',
-      'y',
-    );
+    const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
+    const stage = new ModelStage({ servers: [server('files', { counts })] }).press('2', 't', 'e', 'y');
     expect(deeds(stage)).toMatchObject([{ kind: 'tool', action: 'enable', server: 'files', tool: 'off' }]);
   });
 
