@@ -2,7 +2,7 @@ import { printable } from '../../client/printable.js';
 import { cut, cutMiddle, padEnd, padStart } from '../../client/text-width.js';
 import { age, size, stateTone } from '../../client/words.js';
 import type { Entry, ListId } from './entry.js';
-import { highlight } from './highlight.js';
+import type { Mark } from './marking.js';
 import type { Model } from './model.js';
 import { span, type Look, type TextLine } from './text-line.js';
 
@@ -191,13 +191,11 @@ export const headLine = (placed: readonly Placed[]): string =>
   placed.map(({ column, width }) => aligned(cut(column.title, width), width, column)).join(' '.repeat(GAP));
 
 /** One row, with what was looked for marked. */
-export function entryLine(entry: Entry, placed: readonly Placed[], query: string, model: Model): TextLine {
+export function entryLine(entry: Entry, placed: readonly Placed[], mark: Mark, model: Model): TextLine {
   return placed.flatMap(({ column, width }, at) => {
     const shown = printable(column.text(entry, model).slice(0, MOST_SHOWN));
     const short = column.cut === 'middle' ? cutMiddle(shown, width) : cut(shown, width);
-    const look = column.look?.(entry) ?? 'plain';
-    const pieces = highlight(aligned(short, width, column), query);
-    const spans = pieces.map(({ text: piece, isMatch }) => span(piece, isMatch ? 'match' : look));
+    const spans = mark(aligned(short, width, column), column.look?.(entry) ?? 'plain');
     return at === 0 ? spans : [span(' '.repeat(GAP)), ...spans];
   });
 }

@@ -63,7 +63,12 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
         run: confirm(on('enable'), `Enable ${name}?`, 'It is started, and what it offers is listed.'),
       },
     ];
-  const offered = [many(counts.tools, 'tool'), many(counts.prompts, 'prompt')].join(', ');
+  const offered = [
+    many(counts.tools, 'tool'),
+    many(counts.prompts, 'prompt'),
+    many(counts.resources, 'resource'),
+    many(counts.templates, 'template'),
+  ].join(', ');
   return [
     {
       key: 'd',
@@ -71,7 +76,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       run: confirm(
         on('disable'),
         `Disable ${name}?`,
-        `What it offers (${offered}, its resources) leaves every list. It stays off after a restart.`,
+        `What it offers (${offered}) leaves every list. It stays off after a restart.`,
       ),
     },
     {
