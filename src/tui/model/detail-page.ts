@@ -41,7 +41,12 @@ export class DetailPage {
   }
 
   json(value: unknown): void {
-    for (const line of printableJson(value).split('\n')) this.wrapped(line);
+    for (const line of printableJson(value).split('\n')) {
+      const text = line.trimStart();
+      const indent = Math.min(line.length - text.length, Math.floor(this.width / 2));
+      for (const [at, part] of wrap(text, this.width - indent - 2).entries())
+        this.lines.push(this.mark(' '.repeat(at === 0 ? indent : indent + 2) + part, 'plain'));
+    }
   }
 
   /** A line that is printable already. */

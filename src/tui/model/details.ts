@@ -72,7 +72,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   if (since !== undefined) page.fact(state === 'ready' ? 'up for' : 'for', age(since, model.now));
   page.fact('restarts', count(restarts));
   page.fact('process', pid);
-  page.fact('calls', `${calls} so far, ${inFlight} in flight, ${waiting} waiting`);
+  page.fact('calls', `${count(calls)} (${inFlight} running, ${waiting} waiting)`);
   page.fact('tools', offered(counts.tools, counts.disabledTools));
   page.fact('prompts', count(counts.prompts));
   page.fact('resources', count(counts.resources));

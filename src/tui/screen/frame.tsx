@@ -159,7 +159,7 @@ function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly Ke
 function panelKeys(model: Model): readonly KeyLabel[] {
   const { details, panel, panels } = model;
   const { second } = planOf(panel);
-  const section = panels[panel].section === 'second' ? 'back up' : second?.title.toLowerCase();
+  const section = panels[panel].section === 'second' ? 'back up' : second?.label;
   return [
     ['Enter', details.isOpen ? 'close' : 'details'],
     ...commandsFor(model).map(({ key, label }): KeyLabel => [key, label]),

@@ -224,6 +224,8 @@ describe('the app', () => {
     app.stdin.write('\x7f\r');
     await until('the search is kept', () => session.model.overlay === undefined);
     expect(session.model.panels.resources.query).toBe('lo');
+    app.stdin.write('/x\x15y');
+    await shows('search: y');
   });
 
   it('follows the gateway without a key', async () => {
