@@ -57,6 +57,8 @@ const SERVERS: readonly Column[] = [
   number('CALLS', 5, 50, (server) => server.calls),
   number('QUEUE', 5, 56, (server) => server.waiting),
   number('TOOLS', 6, 62, (server) => server.counts.tools),
+  number('PROMPTS', 7, 90, (server) => server.counts.prompts),
+  number('RESOURCES', 9, 100, (server) => server.counts.resources),
   {
     title: 'REASON',
     width: { share: 3 },

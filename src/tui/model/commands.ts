@@ -34,7 +34,13 @@ function commandsOn(entry: Entry, model: Model): readonly Command[] {
     case 'off-tool':
       return [toolCommand('enable', entry.item.server, entry.item.own)];
     case 'resource':
-      return [{ key: 'p', label: 'preview', run: (current) => previewed(current, entry.item.uri) }];
+      return [
+        {
+          key: 'p',
+          label: model.details.preview ? 'details' : 'preview',
+          run: (current) => previewed(current, entry.item.uri),
+        },
+      ];
     case 'subscription': {
       const { id, uri, client } = entry.item;
       const run = confirm(
@@ -64,11 +70,14 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       },
     ];
   const offered = [
-    many(counts.tools, 'tool'),
-    many(counts.prompts, 'prompt'),
-    many(counts.resources, 'resource'),
-    many(counts.templates, 'template'),
-  ].join(', ');
+    [counts.tools, 'tool'] as const,
+    [counts.prompts, 'prompt'] as const,
+    [counts.resources, 'resource'] as const,
+    [counts.templates, 'template'] as const,
+  ]
+    .filter(([number]) => number > 0)
+    .map(([number, thing]) => many(number, thing))
+    .join(', ');
   return [
     {
       key: 'd',
@@ -76,7 +85,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       run: confirm(
         on('disable'),
         `Disable ${name}?`,
-        `What it offers (${offered}) leaves every list. It stays off after a restart.`,
+        `What it offers${offered === '' ? '' : ` (${offered})`} leaves every list. It stays off after a restart.`,
       ),
     },
     {

@@ -112,10 +112,18 @@ function describeOffTool({ own, server, title, description, definition }: OffToo
   describeUse(definition ?? { description }, page);
 }
 
+/** `readOnly, not destructive`: whatever else the annotations hold stays as it is. */
+function hintsIn(annotations: unknown): unknown {
+  if (typeof annotations !== 'object' || annotations === null) return annotations;
+  const hints = Object.entries(annotations).filter(([name]) => name !== 'title');
+  if (hints.some(([, value]) => typeof value !== 'boolean')) return annotations;
+  return hints.map(([name, is]) => `${is === true ? '' : 'not '}${name.replace(/Hint$/, '')}`).join(', ');
+}
+
 /** What a tool does, takes and gives. */
 function describeUse(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const { inputSchema, outputSchema, description, annotations, ...rest } = definition;
-  page.fact('hints', annotations);
+  page.fact('hints', hintsIn(annotations));
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');

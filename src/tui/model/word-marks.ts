@@ -60,7 +60,8 @@ class FoldedText {
 
   /** Whether a word may start or end here: `getUser`, `HTTPServer` and `report2024` are several. */
   private isBorder(at: number): boolean {
-    const [before = GAP, kind = GAP, after = GAP] = [this.kinds[at - 1], this.kinds[at], this.kinds[at + 1]];
+    const next = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+    const [before = GAP, kind = GAP, after = GAP] = [this.kinds[at - 1], this.kinds[at], this.kinds[next]];
     if (before === GAP || kind === GAP || before === SIGN || kind === SIGN) return true;
     if (before === kind) return kind === UPPER && after === LOWER;
     return !(before === UPPER && kind === LOWER);

@@ -149,14 +149,16 @@ describe('the screen', () => {
   });
 
   it('says that the connection is lost, and that the screen may be old', () => {
-    const stage = new ModelStage(house).happen({
+    const stage = new ModelStage(house, { columns: 100, rows: 24 }).happen({
       type: 'lost',
       problem: 'nobody listens there',
       retryAt: NOW + 3000,
     });
     const frame = screenOf(stage);
     expect(frame).toContain('✖ lost');
-    expect(frame).toContain('Connection lost: nobody listens there; again in 3s. What you see may be old.');
+    expect(frame).toContain(
+      'Connection lost, trying again in 3s; what you see may be old: nobody listens there',
+    );
   });
 
   it('says why a server is not ready', () => {
