@@ -16,6 +16,8 @@ beforeAll(async () => {
   house = await TuiHouse.open();
 }, 60_000);
 
+const since = async (): Promise<unknown> => (await house.admin.get('servers/memory')).json['since'];
+
 describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns and $rows rows', (size) => {
   let terminal: RealTerminal;
   const looksAs = (what: string): Promise<void> => expectDocumented(terminal, what, size);
@@ -121,7 +123,6 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
   it('reconnects a server after a question', async () => {
     terminal.type('1r');
     await terminal.shows('Reconnect memory?');
-    const since = async () => (await house.admin.get('servers/memory')).json['since'];
     const before = await since();
     terminal.type('y');
     await until('it is connected anew', async () => (await since()) !== before);
