@@ -31,6 +31,16 @@ describe('the columns of a list', () => {
     expect(line.filter(({ look }) => look === 'match').map(({ text }) => text)).toEqual(['log', 'log']);
   });
 
+  it('make a row stand out that was found by what it has no room for', () => {
+    const item = resource('a.txt', { definition: { name: 'a.txt', description: 'the newest' } });
+    const looks = (query: string) =>
+      entryLine(entryOf('resources', item), columnsOf('resources', 78), marking('resources', query), model)
+        .filter(({ text }) => text.includes('a.txt'))
+        .map(({ look }) => look);
+    expect(looks('')).toEqual(['plain', 'plain']);
+    expect(looks('newest')).toEqual(['accent', 'plain']);
+  });
+
   it('hold a row whose texts are hostile, without a character that a terminal obeys', () => {
     const item = resource('x', { uri: HOSTILE, definition: { name: HOSTILE, mimeType: HOSTILE, size: 1e9 } });
     for (let width = 28; width <= 200; width++) {

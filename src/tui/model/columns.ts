@@ -2,7 +2,7 @@ import { printable } from '../../client/printable.js';
 import { cut, cutMiddle, padEnd, padStart } from '../../client/text-width.js';
 import { age, size, stateTone } from '../../client/words.js';
 import type { Entry, ListId } from './entry.js';
-import type { Mark } from './marking.js';
+import { UNMARKED, type Mark } from './marking.js';
 import type { Model } from './model.js';
 import { span, type Look, type TextLine } from './text-line.js';
 
@@ -194,11 +194,16 @@ export const headLine = (placed: readonly Placed[]): string =>
 
 /** One row, with what was looked for marked. */
 export function entryLine(entry: Entry, placed: readonly Placed[], mark: Mark, model: Model): TextLine {
-  return placed.flatMap(({ column, width }, at) => {
+  const cells = placed.map(({ column, width }) => {
     const shown = printable(column.text(entry, model).slice(0, MOST_SHOWN));
     const short = column.cut === 'middle' ? cutMiddle(shown, width) : cut(shown, width);
-    const spans = mark(aligned(short, width, column), column.look?.(entry) ?? 'plain');
-    return at === 0 ? spans : [span(' '.repeat(GAP)), ...spans];
+    return mark(aligned(short, width, column), column.look?.(entry) ?? 'plain');
+  });
+  // Found by what the row has no room for, such as a description: then it stands out as a whole.
+  const isFoundUnseen = mark !== UNMARKED && !cells.flat().some(({ look }) => look === 'match');
+  return cells.flatMap((cell, at) => {
+    if (at > 0) return [span(' '.repeat(GAP)), ...cell];
+    return isFoundUnseen ? cell.map(({ text: piece }) => span(piece, 'accent')) : cell;
   });
 }
 
