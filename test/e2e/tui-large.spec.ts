@@ -10,7 +10,7 @@ import { until, within } from '../kit/until.js';
 
 const RESOURCES = 100_000;
 const PAGE = 10_000;
-const SOON_MS = 2000;
+const SOON_MS = 3000;
 
 const resourceAt = (at: number): object => {
   const name = `${String(at).padStart(6, '0')}.txt`;
