@@ -120,9 +120,12 @@ function previewed(model: Model, uri: string): Model {
   return { ...model, details: { ...details, isOpen: true, scroll: 0, preview } };
 }
 
-/** From a server to what it offers. */
+/** From a server to what it offers, all of it: what was looked for there before is not meant. */
 const resourcesOf = (model: Model, server: string): Model =>
-  withSearch({ ...model, panel: 'resources', details: { ...model.details, hasFocus: false } }, { server });
+  withSearch(
+    { ...model, panel: 'resources', details: { ...model.details, hasFocus: false } },
+    { server, query: '' },
+  );
 
 function filterCommand({ panel, panels, servers }: Model): readonly Command[] {
   if (panel === 'servers') return [];

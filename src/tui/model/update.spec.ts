@@ -139,9 +139,12 @@ describe('looking for something', () => {
     expect(knownLength(stage.model.lists.servers.paged)).toBe(1);
   });
 
-  it('goes from a server to its resources', () => {
-    const stage = new ModelStage(house).press('j', 's');
-    expect(stage.model).toMatchObject({ panel: 'resources', panels: { resources: { server: 'other' } } });
+  it('goes from a server to all its resources, whatever was looked for there before', () => {
+    const stage = new ModelStage(house).press('4', '/', 'n', 'o', 'enter', '1', 'j', 's');
+    expect(stage.model).toMatchObject({
+      panel: 'resources',
+      panels: { resources: { server: 'other', query: '' } },
+    });
     expect(selected(stage)).toBe('resource://other/z.log');
   });
 });
