@@ -1,9 +1,32 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { runCommandLine } from './cli/command-line.js';
+import { parseArgs } from 'node:util';
+import { configPath } from './config/config-path.js';
 
 // The server and every other program are loaded when they are asked for, and not before.
-await runCommandLine(process.argv, {
-  serve: async (options) => (await import('./serve.js')).serve(options),
-  tui: async (target, project) => (await import('./tui/run-tui.js')).runTui(target, project),
-});
+const serve = async (config: string): Promise<void> => (await import('./serve.js')).serve({ config });
+const asked = serving(process.argv.slice(2));
+if (asked) await serve(configPath(asked.config)).catch(fail);
+else {
+  const { runCommandLine } = await import('./cli/command-line.js');
+  await runCommandLine(process.argv, {
+    serve: ({ config }) => serve(config),
+    tui: async (target, project) => (await import('./tui/run-tui.js')).runTui(target, project),
+  });
+}
+
+/** Whether the server is asked for and nothing else. Whatever is not as plain is for the command line to answer. */
+function serving(args: string[]): { readonly config?: string } | undefined {
+  try {
+    const options = { config: { type: 'string', short: 'c' } } as const;
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const [command = 'serve', ...more] = positionals;
+    return command === 'serve' && more.length === 0 ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function fail(error: unknown): Promise<never> {
+  return (await import('./cli/failure.js')).fail(error);
+}

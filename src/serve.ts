@@ -39,5 +39,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   await connectMcp(app);
   gate.open(app.get(McpEndpoint));
   await app.listen(config.http.port, config.http.host);
+  // Whoever started us need not read what we say.
+  process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`);
 }

@@ -14,9 +14,8 @@ export interface Requirement {
 
 const CONTROL_PLANE = 'issue 3';
 const SUBSCRIPTIONS = 'issue 5';
-const TERMINAL_UI = 'issue 6';
 
-type Pending = typeof CONTROL_PLANE | typeof SUBSCRIPTIONS | typeof TERMINAL_UI;
+type Pending = typeof CONTROL_PLANE | typeof SUBSCRIPTIONS;
 
 const e2e = (theme: string, test: string): Proof => ({ file: `test/e2e/${theme}.spec.ts`, test });
 
@@ -164,11 +163,25 @@ const SEED_002: Scenarios = {
     e2e('resource-failures', 'or have more types than labels may hold'),
   ],
   'Track subscription count': SUBSCRIPTIONS,
-  'Display resources panel': TERMINAL_UI,
-  'Filter resources by server': TERMINAL_UI,
-  'Search resources in TUI': TERMINAL_UI,
-  'View resource details': TERMINAL_UI,
-  'Display resource templates': TERMINAL_UI,
+  'Display resources panel': [
+    e2e('tui', 'shows all resources of all servers with URI, name, type and size'),
+    e2e('tui-large', 'shows the first ones at once, and how many there are'),
+  ],
+  'Filter resources by server': [e2e('tui', 'shows only the resources of the server that was chosen')],
+  'Search resources in TUI': [
+    e2e('tui', 'searches with every letter, marks what it finds and hides the rest'),
+    {
+      file: 'src/tui/model/word-marks.spec.ts',
+      test: 'in every text that the gateway finds by one of its words',
+    },
+  ],
+  'View resource details': [
+    e2e('tui', 'shows everything about the selected resource at its side, and its contents on demand'),
+    { file: 'src/tui/screen/screen.spec.tsx', test: 'says everything about a resource at the side' },
+  ],
+  'Display resource templates': [
+    e2e('tui', 'goes to the templates, and shows pattern and description of one'),
+  ],
 };
 
 /** Tools: aggregated, routed, filtered by project, registered as servers come and go, called side by side. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HOUSE, type ListedEntry } from '../core/name-table.js';
 import { Registry } from '../registry/registry.service.js';
+import { allWords } from './all-words.js';
 import type { CatalogQuery } from './catalog-query.js';
 import { CatalogRequests } from './catalog-requests.js';
 import type { PlainObject } from './plain-object.js';
@@ -31,12 +32,12 @@ export class CatalogLists {
 
   page(kind: 'tools' | 'prompts', query: CatalogQuery): CatalogPage {
     const { scope, server, q, after, limit, seal } = this.requests.read(kind, query);
-    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+    const isFound = allWords(q);
     const found = this.registry.catalog[kind]
       .view(scope)
       .listed.filter((entry) => entry.server !== HOUSE && entry.name > after)
       .filter((entry) => server === undefined || entry.server === server)
-      .filter((entry) => words.every((word) => this.textOf(entry).includes(word)));
+      .filter((entry) => q === '' || isFound(this.textOf(entry)));
     const items = found.slice(0, limit);
     const more = found.length > limit ? { nextCursor: seal(items.at(-1)!.name) } : {};
     return { items: items.map(itemOf), ...more };

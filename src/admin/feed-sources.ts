@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { DesiredState } from '../cluster/desired-state.js';
@@ -16,15 +17,17 @@ import { sessionHash, viewOf } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
-/** How busy servers are changes with every call; it is told this often. */
+/** How busy servers are changes with every call, and some write to stderr without end; it is told this often. */
 const LOAD_EVERY_MS = 1000;
+
+type Load = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr'>;
 
 /** What a server is and how it is doing. */
 @Injectable()
 export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
-  /** By server: how busy it was when it was last told. */
-  private readonly loads = new Map<string, string>();
+  /** By server: how busy it was when it was last told, and what it had written. */
+  private loads: ReadonlyMap<string, Load> = new Map();
 
   constructor(
     private readonly desired: DesiredServers,
@@ -57,13 +60,11 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
 
   private tellLoads(): void {
     if (!this.feed.isRead) return;
-    for (const backend of this.backends.all()) {
-      const { calls, inFlight, waiting } = backend.status();
-      const load = `${calls} ${inFlight} ${waiting}`;
-      if (load === this.loads.get(backend.id)) continue;
-      this.loads.set(backend.id, load);
-      this.tell(backend.id);
-    }
+    const before = this.loads;
+    const now = new Map<string, Load>();
+    for (const backend of this.backends.all()) now.set(backend.id, backend.status());
+    this.loads = now;
+    for (const [id, load] of now) if (!isSame(load, before.get(id))) this.tell(id);
   }
 
   private tell(id: string): void {
@@ -71,6 +72,12 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
     this.feed.publish('server', server ? this.views.summary(server) : { id, removed: true });
   }
 }
+
+const isSame = (load: Load, before: Load | undefined): boolean =>
+  load.calls === before?.calls &&
+  load.inFlight === before.inFlight &&
+  load.waiting === before.waiting &&
+  load.stderr === before.stderr;
 
 /** Everything else that changes. */
 @Injectable()

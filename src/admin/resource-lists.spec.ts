@@ -7,6 +7,7 @@ import { EMPTY_LISTING } from '../core/catalog.js';
 import type { Definition } from '../core/name-table.js';
 import { ResourceList } from '../core/resource-list.js';
 import { readTemplates } from '../core/resource-template.js';
+import { SubscriptionTable } from '../core/subscription-table.js';
 import { ResourceSearch } from '../discovery/resource-search.js';
 import { Projects } from '../projects/projects.service.js';
 import type { Subscribers } from '../subscriptions/subscribers.js';
@@ -26,9 +27,20 @@ const definitions = (key: string, listed: object[]): Definition[] =>
     text: JSON.stringify(members),
   }));
 
-/** Three clients are subscribed to one resource. */
-const target = (server: string, uri: string): object | undefined =>
-  server === 'a' && uri === 'x:1' ? { size: 3 } : undefined;
+/** Who is subscribed to what; one of them twice. */
+function subscribed(): SubscriptionTable {
+  let last = 0;
+  const table = new SubscriptionTable(() => String(++last));
+  for (const [subscriber, uri] of [
+    ['ann', 'x:1'],
+    ['ben', 'x:1'],
+    ['ben', 'x:{day}'],
+    ['cid', 'x:*'],
+    ['dan', 'x:2'],
+  ] as const)
+    table.add({ subscriber, principal: undefined, server: 'a', uri }, 0);
+  return table;
+}
 
 function stage() {
   const room = new AdminRoom({ mcpServers: { a: { url }, b: { url } }, projects: { p: { servers: ['b'] } } });
@@ -40,7 +52,7 @@ function stage() {
     room.views,
     Object.assign(new Limits(), { pageSize: 2 }),
   );
-  const subscribers = { table: { target } } as unknown as Subscribers;
+  const subscribers = { table: subscribed() } as unknown as Subscribers;
   const put = async (id: string, resources: object[], templates: object[] = []): Promise<void> => {
     const listing = {
       ...EMPTY_LISTING,
@@ -77,7 +89,7 @@ const urisOf = async (query: Query): Promise<[string[], number]> => {
 };
 
 describe('the list of resources', () => {
-  it('says of each what clients and its server call it, and who is subscribed', async () => {
+  it('says of each what clients and its server call it, and how many hear of it, by whatever they subscribed to', async () => {
     const { lists } = await twoServers();
     const { items, total, nextCursor } = await lists.resources({ limit: 1 });
     expect(items).toEqual([

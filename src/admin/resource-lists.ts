@@ -7,6 +7,7 @@ import { fieldsOf } from '../discovery/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { turns } from '../registry/turns.js';
+import { allWords } from './all-words.js';
 import type { CatalogQuery } from './catalog-query.js';
 import { CatalogRequests, type CatalogRequest } from './catalog-requests.js';
 import { FirstFew } from './first-few.js';
@@ -19,7 +20,7 @@ export interface ResourceItem {
   /** What its server calls it. */
   readonly original: string;
   readonly id: string;
-  /** How many clients are subscribed to it. */
+  /** How many clients hear of its updates: by its URI, a pattern, or what it is a part of. */
   readonly subscribers: number;
   readonly definition: PlainObject;
 }
@@ -69,10 +70,10 @@ export class ResourceLists {
   templates(query: CatalogQuery): ListPage<TemplateItem> {
     const request = this.requests.read('resource-templates', query);
     const { server, q } = request;
-    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+    const isFound = allWords(q);
     const matching = this.view(request)
       .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
-      .filter((seen) => words.length === 0 || hasAll(seen, words));
+      .filter((seen) => q === '' || isFound(textOf(seen)));
     const from = firstAfter(matching, request.after, keyOf);
     const found = { seen: matching.slice(from, from + request.limit + 1), total: matching.length };
     return pageOf(found, request, keyOf, templateItem);
@@ -85,7 +86,7 @@ export class ResourceLists {
       server,
       original: uri,
       id: seen.id,
-      subscribers: this.subscribers.table.target(server, uri)?.size ?? 0,
+      subscribers: this.subscribers.table.countOfHearers(server, uri),
       definition: JSON.parse(resourceText(seen)) as PlainObject,
     };
   }
@@ -132,10 +133,8 @@ function pageOf<Seen, Item>(
   return { items: shown.map(itemOf), ...more, total };
 }
 
-function hasAll({ uriTemplate, template }: SeenTemplate, words: readonly string[]): boolean {
-  const text = [uriTemplate, ...Object.values(fieldsOf(template.text))].join('\n').toLowerCase();
-  return words.every((word) => text.includes(word));
-}
+const textOf = ({ uriTemplate, template }: SeenTemplate): string =>
+  [uriTemplate, ...Object.values(fieldsOf(template.text))].join('\n').toLowerCase();
 
 const keyOf = ({ uriTemplate }: SeenTemplate): string => uriTemplate;
 

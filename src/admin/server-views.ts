@@ -44,6 +44,8 @@ export interface ServerTool {
   readonly enabled: boolean;
   readonly title?: string;
   readonly description?: string;
+  /** As its server lists it; only of one that is off, which no list for clients holds. */
+  readonly definition?: PlainObject;
 }
 
 export interface ServerDetail extends ServerSummary {
@@ -118,11 +120,14 @@ export class ServerViews {
     const names = new Map(listed.filter(({ server }) => server === id).map(({ own, name }) => [own, name]));
     return (this.listing(id) ?? []).map(({ name: own, text }) => {
       const name = names.get(own);
+      const enabled = !disabledTools.has(own);
+      const definition = JSON.parse(text) as PlainObject;
       return {
         own,
         ...(name === undefined ? {} : { name }),
-        enabled: !disabledTools.has(own),
-        ...wordsIn(text),
+        enabled,
+        ...wordsIn(definition),
+        ...(enabled ? {} : { definition }),
       };
     });
   }
@@ -151,8 +156,7 @@ function statusOf(status: BackendStatus) {
 }
 
 /** What people read about a tool. */
-function wordsIn(text: string): { title?: string; description?: string } {
-  const { title, description } = JSON.parse(text) as PlainObject;
+function wordsIn({ title, description }: PlainObject): { title?: string; description?: string } {
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),

@@ -45,6 +45,7 @@ describe('SubscriptionAdmin', () => {
     const requests = new CatalogRequests(new Projects(house.live, house.state), house.views, new Limits());
     admin = new SubscriptionAdmin(room.subscribers, room.subscriptions, requests, house.changes);
     [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
+    ben.clientInfo = { name: "Ben's editor", version: '1' };
     for (const uri of ['resource://db/x://1', 'resource://db/x://2', 'resource://git/x://1']) {
       await room.pass(1);
       await room.subscribe(ann, uri);
@@ -87,6 +88,11 @@ describe('SubscriptionAdmin', () => {
     ['the form of the lists', () => ({ uri: 'resource://db/x://1' }), ['ann resource://db/x://1']],
     ['an identifier', () => ({ uri: 'git_x___1' }), ['ann resource://git/x://1']],
     ['a pattern', () => ({ uri: 'resource://db/x://*' }), ['ben resource://db/x://*']],
+    ['a word of the URI', () => ({ q: '/x://2' }), ['ann resource://db/x://2']],
+    ['a word of the server and one of the URI', () => ({ q: 'GIT  x:' }), ['ann resource://git/x://1']],
+    ['the name of a client', () => ({ q: "ben's" }), ['ben resource://db/x://*']],
+    ['half the id of a client', () => ({ q: sessionHash(ben).slice(3) }), ['ben resource://db/x://*']],
+    ['words of which one is nowhere', () => ({ q: 'db nowhere' }), []],
     [
       'several at once',
       () => ({ client: sessionHash(ann), server: 'db', uri: 'x://2' }),
@@ -116,6 +122,7 @@ describe('SubscriptionAdmin', () => {
     for (const query of [
       { cursor: nextCursor!, client: 'x' },
       { cursor: nextCursor!, uri: 'x' },
+      { cursor: nextCursor!, q: 'x' },
       { cursor: nextCursor!, server: 'db' },
       { cursor: 'made up' },
     ])

@@ -3,6 +3,7 @@ import type { Subscription } from '../core/subscription-target.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { notFound } from './admin-problem.js';
+import { allWords } from './all-words.js';
 import type { Asked } from './asked.js';
 import { CatalogRequests } from './catalog-requests.js';
 import { Changes } from './changes.js';
@@ -37,13 +38,15 @@ export class SubscriptionAdmin {
   page(query: SubscriptionQuery): ListPage<SubscriptionView> {
     const { client, uri } = query;
     const request = this.requests.read(JSON.stringify(['subscriptions', client, uri]), query);
-    const { scope, server, after, limit, seal } = request;
+    const { scope, server, q, after, limit, seal } = request;
     const found = new FirstFew<Subscription>(limit + 1, placeOf);
-    const isAsked = client === undefined ? () => true : ownedBy(client);
+    const clientOf = clients();
+    const isFound = allWords(q);
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
-      if (!scope.allows(row.server) || !isAsked(row)) continue;
+      if (!scope.allows(row.server) || (client !== undefined && clientOf(row) !== client)) continue;
       if (uri !== undefined && !this.subscriptions.isCalled(row, uri)) continue;
+      if (q !== '' && !isFound(this.textOf(row, clientOf(row)))) continue;
       total++;
       if (placeOf(row) > after) found.add(row);
     }
@@ -71,6 +74,12 @@ export class SubscriptionAdmin {
     };
   }
 
+  /** What it is found by. */
+  private textOf(row: Subscription, client: string): string {
+    const name = this.subscribers.client(row)?.clientInfo?.name ?? '';
+    return [this.subscriptions.publicUri(row), row.uri, row.server, client, name].join('\n').toLowerCase();
+  }
+
   private *ofServer(server: string): Iterable<Subscription> {
     for (const target of this.subscribers.table.targetsOf(server)) {
       const rows: Subscription[] = [];
@@ -83,14 +92,12 @@ export class SubscriptionAdmin {
 const clientOf = ({ subscriber }: Subscription): string => sessionHash({ id: subscriber });
 
 /** A hash has its price, and a client may have many rows. */
-function ownedBy(client: string): (row: Subscription) => boolean {
-  const answers = new Map<string, boolean>();
+function clients(): (row: Subscription) => string {
+  const known = new Map<string, string>();
   return (row) => {
-    const known = answers.get(row.subscriber);
-    if (known !== undefined) return known;
-    const isOwner = clientOf(row) === client;
-    answers.set(row.subscriber, isOwner);
-    return isOwner;
+    const client = known.get(row.subscriber) ?? clientOf(row);
+    known.set(row.subscriber, client);
+    return client;
   };
 }
 

@@ -51,6 +51,7 @@ export interface BackendStatus {
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;
+  /** The same array until there is more. */
   readonly stderr: readonly string[];
 }
 

@@ -29,6 +29,7 @@ import { within } from './within.js';
 const PING_TIMEOUT_MS = 5000;
 /** How long calls in flight may still be answered on a session that the server has forgotten. */
 const LAST_ANSWERS_MS = 5000;
+const NOTHING: readonly string[] = [];
 
 export interface LinkOptions {
   readonly server: string;
@@ -112,7 +113,7 @@ export class JsonRpcLink implements Link {
   }
 
   stderrTail(): readonly string[] {
-    return this.transport.stderrTail?.() ?? [];
+    return this.transport.stderrTail?.() ?? NOTHING;
   }
 
   onNotification(listener: (notification: ServerNotification) => void): void {

@@ -59,7 +59,7 @@ export interface Link {
 
   onNotification(listener: (notification: ServerNotification) => void): void;
 
-  /** The child process behind it, and what it last wrote to stderr. */
+  /** The child process behind it, and what it last wrote to stderr: the same array until there is more. */
   readonly pid: number | undefined;
   stderrTail(): readonly string[];
 

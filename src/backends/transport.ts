@@ -31,7 +31,7 @@ export interface LinkTransport extends Transport {
   /** Nobody waits for the answer to this request any more. */
   abandon?(requestId: RequestId): void;
 
-  /** The last lines a child process wrote to stderr, oldest first. */
+  /** The last lines a child process wrote to stderr, oldest first. The same array until there is more. */
   stderrTail?(): readonly string[];
 
   /** The child process behind the link. */

@@ -1,28 +1,46 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ListOptions } from './catalog-reports.js';
-import { examples, withGateway, withMcp, type GatewayOptions } from './gateway-options.js';
+import { examples } from './examples.js';
+import { withGateway, withMcp, type GatewayOptions } from './gateway-options.js';
 import type { McpOptions } from './mcp-actions.js';
 
 const LONGEST_SECONDS = 300;
 
 /** What the servers offer, and using it. */
 export function addCatalogCommands(program: Command): void {
-  addTools(program.command('tools').description('the tools of all servers'));
-  const prompts = program.command('prompts').description('the prompts of all servers');
-  withFilters(withGateway(prompts.command('ls')))
-    .description('every prompt, as clients see it')
-    .action(async (options: ListOptions) => {
-      const { listCatalog, PROMPTS } = await import('./catalog-reports.js');
-      await listCatalog(PROMPTS, options);
-    });
-  addResources(program.command('resources').description('the resources of all servers'));
+  addTools(
+    examples(program.command('tools').description('the tools of all servers'), [
+      ['tools ls', ''],
+      ['tools call everything__echo message=hello', ''],
+    ]),
+  );
+  addPrompts(
+    examples(program.command('prompts').description('the prompts of all servers'), [['prompts ls', '']]),
+  );
+  addResources(
+    examples(program.command('resources').description('the resources of all servers'), [
+      ['resources search error log', ''],
+      ['resources read resource://files/file:///logs/app.log', ''],
+    ]),
+  );
+}
+
+function addPrompts(prompts: Command): void {
+  examples(
+    withWords(withFilters(withGateway(prompts.command('ls'))))
+      .description('every prompt, as clients see it')
+      .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
+        const { listCatalog, PROMPTS } = await import('./catalog-reports.js');
+        await listCatalog(PROMPTS, options, query);
+      }),
+    [['prompts ls --query review', '']],
+  );
 }
 
 function addTools(tools: Command): void {
   examples(
-    withFilters(withGateway(tools.command('ls')))
+    withWords(withFilters(withGateway(tools.command('ls'))))
       .description('every tool, as clients see it')
-      .option('-q, --query <words>', 'only those with all of these words')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
         const { listCatalog, TOOLS } = await import('./catalog-reports.js');
         await listCatalog(TOOLS, options, query);
@@ -46,25 +64,23 @@ function addTools(tools: Command): void {
     ],
   );
   for (const action of ['enable', 'disable'] as const)
-    withGateway(tools.command(`${action} <server> <tool>`))
-      .description(
-        `${action === 'enable' ? 'offer a tool again' : 'take a tool away'}, by the server's own name`,
-      )
-      .action(async (server: string, tool: string, options: GatewayOptions) =>
-        (await import('./server-reports.js')).switchTool(server, tool, action, options),
-      );
+    examples(
+      withGateway(tools.command(`${action} <server> <tool>`))
+        .description(
+          `${action === 'enable' ? 'offer a tool again' : 'take a tool away'}, by the server's own name`,
+        )
+        .action(async (server: string, tool: string, options: GatewayOptions) =>
+          (await import('./server-reports.js')).switchTool(server, tool, action, options),
+        ),
+      [[`tools ${action} files write_file`, '']],
+    );
 }
 
 function addResources(resources: Command): void {
   examples(
-    withFilters(withGateway(resources.command('ls')))
+    withTemplates(withFilters(withGateway(resources.command('ls'))))
       .description('every resource, as clients see it')
-      .option('-t, --templates', 'the templates instead')
-      .action(async ({ templates, ...options }: ListOptions & { templates?: boolean }) => {
-        const { listCatalog, RESOURCES, TEMPLATES } = await import('./catalog-reports.js');
-        if (templates) await listCatalog(TEMPLATES, options);
-        else await listCatalog(RESOURCES, options);
-      }),
+      .action((options: TemplateOptions) => listResources(options)),
     [
       ['resources ls --server files', ''],
       ['resources ls --templates', ''],
@@ -82,15 +98,31 @@ function addResources(resources: Command): void {
     ],
   );
   examples(
-    withFilters(withGateway(resources.command('search <words...>')))
+    withTemplates(withFilters(withGateway(resources.command('search <words...>'))))
       .description('resources in which all of these words occur')
-      .action(async (words: string[], options: ListOptions) => {
-        const { listCatalog, RESOURCES } = await import('./catalog-reports.js');
-        await listCatalog(RESOURCES, options, words.join(' '));
-      }),
-    [['resources search error log', '']],
+      .action((words: string[], options: TemplateOptions) => listResources(options, words.join(' '))),
+    [
+      ['resources search error log', ''],
+      ['resources search --templates log', ''],
+    ],
   );
 }
+
+interface TemplateOptions extends ListOptions {
+  readonly templates?: boolean;
+}
+
+async function listResources({ templates, ...options }: TemplateOptions, words?: string): Promise<void> {
+  const { listCatalog, RESOURCES, TEMPLATES } = await import('./catalog-reports.js');
+  if (templates) await listCatalog(TEMPLATES, options, words);
+  else await listCatalog(RESOURCES, options, words);
+}
+
+const withTemplates = (command: Command): Command =>
+  command.option('-t, --templates', 'the templates instead');
+
+const withWords = (command: Command): Command =>
+  command.option('-q, --query <words>', 'only those in which all of these words occur');
 
 const withFilters = (command: Command): Command =>
   command

@@ -1,16 +1,14 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config/config-error.js';
+import { configPath } from '../config/config-path.js';
 import { suggest } from '../config/schema/suggest.js';
-import { StateError } from '../cluster/state-error.js';
-import { GatewayProblem } from '../client/gateway-problem.js';
-import { printableLines } from '../client/printable.js';
 import type { Target, TargetOptions } from '../client/target.js';
 import { VERSION } from '../version.js';
 import { addCatalogCommands } from './catalog-commands.js';
-import { CommandFailed } from './command-failed.js';
+import { addConfigCommands } from './config-commands.js';
+import { examples } from './examples.js';
+import { EXIT, fail } from './failure.js';
 import { addGatewayCommands } from './gateway-commands.js';
-import { configOption, configPath, examples, withKey, withTarget } from './gateway-options.js';
-import { Interrupted } from './interrupted.js';
+import { configOption, withKey, withTarget } from './gateway-options.js';
 import { addLocalCommands } from './local-commands.js';
 
 /** What the command line starts but does not know. */
@@ -19,21 +17,15 @@ export interface Programs {
   tui(target: Target, project: string | undefined): Promise<void>;
 }
 
-/** Exit codes, for scripts. */
-const FAILED = 1;
-const WRONG_USAGE = 2;
-const NOT_REACHABLE = 3;
-const NOT_ALLOWED = 4;
-const INTERRUPTED = 130;
-
 const EXIT_CODES = `
-Exit codes: 0 done, ${FAILED} failed, ${WRONG_USAGE} wrong usage or configuration, ${NOT_REACHABLE} the gateway cannot be reached, ${NOT_ALLOWED} not allowed.
+Exit codes: 0 done, ${EXIT.failed} failed, ${EXIT.wrongUsage} wrong usage or configuration, ${EXIT.notReachable} the gateway cannot be reached,
+${EXIT.notAllowed} not allowed, ${EXIT.interrupted} interrupted.
 Colours are left out off a terminal and where NO_COLOR is set.`;
 
 export async function runCommandLine(argv: readonly string[], programs: Programs): Promise<void> {
   // Whoever reads only the first lines has seen enough.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : FAILED);
+    process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed);
   });
   try {
     const program = commandLine(programs);
@@ -41,9 +33,8 @@ export async function runCommandLine(argv: readonly string[], programs: Programs
     await program.parseAsync(argv);
   } catch (error) {
     // Commander has said what is wrong, or shown the help that was asked for.
-    const isSaid = error instanceof CommanderError || error instanceof Interrupted;
-    if (!isSaid) process.stderr.write(`gatehouse: ${printableLines(describe(error)).join('\n')}\n`);
-    process.exit(exitCode(error));
+    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT.wrongUsage);
+    fail(error);
   }
 }
 
@@ -52,8 +43,13 @@ export function commandLine(programs: Programs): Command {
     .description('One MCP endpoint in front of many Model Context Protocol servers.')
     .version(VERSION)
     .exitOverride()
-    .showHelpAfterError()
-    .addHelpText('after', EXIT_CODES);
+    .showHelpAfterError();
+  examples(program, [
+    ['--config /etc/gatehouse.yaml', 'run the gateway'],
+    ['status', 'how the one that runs here is doing'],
+    ['tui', 'look at it and steer it'],
+    ['tools call everything__echo message=hello', 'use it as a client does'],
+  ]).addHelpText('after', EXIT_CODES);
 
   examples(
     program
@@ -82,6 +78,7 @@ export function commandLine(programs: Programs): Command {
 
   addGatewayCommands(program);
   addCatalogCommands(program);
+  addConfigCommands(program);
   addLocalCommands(program);
   return program;
 }
@@ -93,22 +90,4 @@ function requireKnown(program: Command, word: string | undefined): void {
   if (known.includes(word)) return;
   const meant = suggest(word, known);
   program.error(`error: unknown command '${word}'${meant === undefined ? '' : `, did you mean ${meant}?`}`);
-}
-
-const isWrongInput = (error: unknown): boolean =>
-  error instanceof ConfigError || error instanceof StateError || error instanceof RangeError;
-
-function exitCode(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
-  if (error instanceof Interrupted) return INTERRUPTED;
-  if (error instanceof GatewayProblem && error.kind === 'unreachable') return NOT_REACHABLE;
-  if (error instanceof GatewayProblem && error.kind === 'not-allowed') return NOT_ALLOWED;
-  return isWrongInput(error) ? WRONG_USAGE : FAILED;
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // A stack is for faults of ours.
-  const isAnswer = isWrongInput(error) || error instanceof CommandFailed || error instanceof GatewayProblem;
-  return isAnswer ? error.message : (error.stack ?? error.message);
 }

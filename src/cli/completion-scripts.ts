@@ -45,7 +45,12 @@ _gatehouse() {
   done
   compadd -l -d shown -a values
 }
-compdef _gatehouse gatehouse
+# In a directory of $fpath, this file is the function, and the first call is the one that loads it.
+if [[ "\${funcstack[1]}" == "_gatehouse" ]]; then
+  _gatehouse "$@"
+else
+  compdef _gatehouse gatehouse
+fi
 `;
 
 const FISH = `# fish completion for gatehouse: gatehouse completion fish | source

@@ -32,6 +32,29 @@ describe('completion', () => {
     expect(await offered(['disable', 'github', ''], ['github'])).toEqual([]);
   });
 
+  it('asks for the last argument with the ones before it', async () => {
+    const asked: unknown[] = [];
+    const ask = async (...words: string[]) =>
+      complete(program, words, (what, command, given) => {
+        asked.push([what, command.name(), given]);
+        return Promise.resolve(['found']);
+      });
+    expect(await ask('tools', 'disable', 'files', '')).toEqual(['found']);
+    expect(await ask('tools', 'enable', '-o', 'json', 'files', 'f')).toEqual(['found']);
+    expect(await ask('subs', 'end', '')).toEqual(['found']);
+    expect(asked).toEqual([
+      ['tool', 'disable', ['files']],
+      ['tool', 'enable', ['files']],
+      ['id', 'end', []],
+    ]);
+  });
+
+  it('offers what serve takes where no command is given, for then it is serve', async () => {
+    expect(await offered(['--'])).toEqual(['--version', '--help', '--config']);
+    expect(await offered(['--config', ''])).toEqual([':files']);
+    expect(await offered(['-c', ''])).toEqual([':files']);
+  });
+
   it('leaves files to the shell', async () => {
     expect(await offered(['serve', '--config', ''])).toEqual([':files']);
     expect(await offered(['config', 'check', ''])).toEqual([':files']);

@@ -5,8 +5,8 @@ export interface Candidate {
   readonly what: string;
 }
 
-/** What the gateway can be asked for, by the name of an argument or option. */
-export type Lookup = (what: string, command: Command) => Promise<readonly string[]>;
+/** What the gateway can be asked for, by the name of an argument or option; `given` are the arguments before it. */
+export type Lookup = (what: string, command: Command, given: readonly string[]) => Promise<readonly string[]>;
 
 /** Instead of candidates: the shell knows the files itself. */
 export const FILES = ':files';
@@ -23,11 +23,12 @@ export async function complete(
   words: readonly string[],
   lookUp: Lookup,
 ): Promise<readonly string[]> {
-  const { command, position, waiting } = walk(program, words.slice(0, -1));
+  const place = walk(program, words.slice(0, -1));
   const current = words.at(-1) ?? '';
-  const found = waiting
-    ? await valuesOf(waiting, waiting.attributeName(), command, lookUp)
-    : await following(command, position, current, lookUp);
+  const ask = (what: string): Promise<readonly string[]> => lookUp(what, place.command, place.given);
+  const found = place.waiting
+    ? await valuesOf(place.waiting, place.waiting.attributeName(), ask)
+    : await following(place, current, ask);
   if (found === FILES) return [FILES];
   return found
     .filter(({ value }) => value.startsWith(current) && HARMLESS.test(value))
@@ -36,54 +37,68 @@ export async function complete(
 
 interface Place {
   readonly command: Command;
-  /** How many arguments were given. */
-  readonly position: number;
+  /** The arguments so far. */
+  readonly given: readonly string[];
   /** The option whose value is being written. */
   readonly waiting: Option | undefined;
 }
 
 function walk(program: Command, words: readonly string[]): Place {
   let command = program;
-  let position = 0;
+  const given: string[] = [];
   let waiting: Option | undefined;
   for (const word of words) {
     if (waiting) waiting = undefined;
     else if (word.startsWith('-')) waiting = optionIn(command, word);
     else {
-      const below: Command | undefined = position === 0 ? childOf(command, word) : undefined;
+      const below: Command | undefined = given.length === 0 ? childOf(command, word) : undefined;
       if (below) command = below;
-      else position += 1;
+      else given.push(word);
     }
   }
-  return { command, position, waiting };
+  return { command, given, waiting };
 }
 
 const childOf = (command: Command, word: string): Command | undefined =>
   command.commands.find((child) => child.name() === word || child.aliases().includes(word));
 
+/** Without any command it is this one that is run, with its options. */
+const runByDefault = (command: Command): Command =>
+  command.parent ? command : (childOf(command, 'serve') ?? command);
+
 function optionIn(command: Command, word: string): Option | undefined {
-  const option = command.options.find(({ short, long }) => word === short || word === long);
+  const option = [...command.options, ...runByDefault(command).options].find(
+    ({ short, long }) => word === short || word === long,
+  );
   return option && (option.required || option.optional) ? option : undefined;
 }
 
+type Ask = (what: string) => Promise<readonly string[]>;
+
 async function following(
-  command: Command,
-  position: number,
+  { command, given }: Place,
   current: string,
-  lookUp: Lookup,
+  ask: Ask,
 ): Promise<Candidate[] | typeof FILES> {
   if (current.startsWith('-')) return optionsOf(command);
-  if (command.commands.length > 0 && position === 0) return childrenOf(command);
+  if (command.commands.length > 0 && given.length === 0) return childrenOf(command);
   const last = command.registeredArguments.at(-1);
-  const argument = command.registeredArguments[position] ?? (last?.variadic ? last : undefined);
-  return argument ? valuesOf(argument, argument.name(), command, lookUp) : [];
+  const argument = command.registeredArguments[given.length] ?? (last?.variadic ? last : undefined);
+  return argument ? valuesOf(argument, argument.name(), ask) : [];
 }
 
-const optionsOf = (command: Command): Candidate[] =>
-  [...command.createHelp().visibleOptions(command)].map(({ long, short, description }) => ({
-    value: long ?? short ?? '',
-    what: description,
-  }));
+function optionsOf(command: Command): Candidate[] {
+  const options = [command, runByDefault(command)].flatMap((each) =>
+    each
+      .createHelp()
+      .visibleOptions(each)
+      .map(({ long, short, description }) => ({
+        value: long ?? short ?? '',
+        what: description,
+      })),
+  );
+  return [...new Map(options.map((option) => [option.value, option])).values()];
+}
 
 const childrenOf = (command: Command): Candidate[] =>
   command
@@ -94,10 +109,9 @@ const childrenOf = (command: Command): Candidate[] =>
 async function valuesOf(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   name: string,
-  command: Command,
-  lookUp: Lookup,
+  ask: Ask,
 ): Promise<Candidate[] | typeof FILES> {
   if (argChoices) return argChoices.map((value) => ({ value, what: '' }));
   if (name === 'file' || name === 'config') return FILES;
-  return (await lookUp(name, command)).map((value) => ({ value, what: '' }));
+  return (await ask(name)).map((value) => ({ value, what: '' }));
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { examples, withGateway, type GatewayOptions } from './gateway-options.js';
+import { examples } from './examples.js';
+import { withGateway, type GatewayOptions } from './gateway-options.js';
 
 const ACTIONS = [
   ['enable', 'start a server; waits until it is up or fails'],
@@ -19,7 +20,28 @@ export function addGatewayCommands(program: Command): void {
     ],
   );
 
-  const servers = program.command('servers').description('the servers behind the gateway');
+  addServers(program);
+
+  const projects = examples(program.command('projects').description('views on some of the servers'), [
+    ['projects ls', ''],
+  ]);
+  examples(
+    withGateway(projects.command('ls'))
+      .description('every project, with its servers')
+      .action(async (options: GatewayOptions) =>
+        (await import('./catalog-reports.js')).listProjects(options),
+      ),
+    [['projects ls -o json | jq -r ".projects[].id"', 'names alone']],
+  );
+
+  addSubscriptions(program);
+}
+
+function addServers(program: Command): void {
+  const servers = examples(program.command('servers').description('the servers behind the gateway'), [
+    ['servers ls', ''],
+    ['servers reconnect github', ''],
+  ]);
   examples(
     withGateway(servers.command('ls'))
       .description('every server, with its state and why')
@@ -31,11 +53,14 @@ export function addGatewayCommands(program: Command): void {
       ],
     ],
   );
-  withGateway(servers.command('show <server>'))
-    .description('one server, with its last words on stderr')
-    .action(async (id: string, options: GatewayOptions) =>
-      (await import('./server-reports.js')).showServer(id, options),
-    );
+  examples(
+    withGateway(servers.command('show <server>'))
+      .description('one server, with its last words on stderr')
+      .action(async (id: string, options: GatewayOptions) =>
+        (await import('./server-reports.js')).showServer(id, options),
+      ),
+    [['servers show github', '']],
+  );
   for (const parent of [servers, program])
     for (const [action, description] of ACTIONS)
       examples(
@@ -46,31 +71,31 @@ export function addGatewayCommands(program: Command): void {
           ),
         [[`${parent === program ? '' : 'servers '}${action} github`, '']],
       );
-
-  const projects = program.command('projects').description('views on some of the servers');
-  withGateway(projects.command('ls'))
-    .description('every project, with its servers')
-    .action(async (options: GatewayOptions) => (await import('./catalog-reports.js')).listProjects(options));
-
-  addSubscriptions(program);
 }
 
 function addSubscriptions(program: Command): void {
-  const subs = program.command('subs').description('subscriptions to resources');
+  const subs = examples(program.command('subs').description('subscriptions to resources'), [['subs ls', '']]);
   examples(
     withGateway(subs.command('ls'))
       .description('who is subscribed to what')
       .option('-s, --server <server>', 'only to resources of this server')
       .option('--client <client>', 'only of this client, by the id in the list of sessions')
-      .action(async (options: GatewayOptions) => {
+      .option('-q, --query <words>', 'only those in whose URI, server or client all of these words occur')
+      .action(async ({ query, ...options }: GatewayOptions & { query?: string }) => {
         const { listCatalog, SUBSCRIPTIONS } = await import('./catalog-reports.js');
-        await listCatalog(SUBSCRIPTIONS, options);
+        await listCatalog(SUBSCRIPTIONS, options, query);
       }),
-    [['subs ls --server github', '']],
+    [
+      ['subs ls --server github', ''],
+      ['subs ls --query "cursor readme"', 'of clients called Cursor, to what is called so'],
+    ],
   );
-  withGateway(subs.command('end <id>'))
-    .description('end a subscription; its client hears no more of the resource')
-    .action(async (id: string, options: GatewayOptions) =>
-      (await import('./catalog-reports.js')).endSubscription(id, options),
-    );
+  examples(
+    withGateway(subs.command('end <id>'))
+      .description('end a subscription; its client hears no more of the resource')
+      .action(async (id: string, options: GatewayOptions) =>
+        (await import('./catalog-reports.js')).endSubscription(id, options),
+      ),
+    [['subs end 3qk1vT9uXw0e', 'an id from the list']],
+  );
 }

@@ -1,25 +1,23 @@
 import { Option, type Command } from 'commander';
 import type { TargetOptions } from '../client/target.js';
+import { DEFAULT_CONFIG } from '../config/config-path.js';
 import type { Format } from './output.js';
-
-export const DEFAULT_CONFIG = 'config/gatehouse.yaml';
 
 /** What every command that speaks to a gateway takes. */
 export interface GatewayOptions extends TargetOptions {
   readonly output: Format;
 }
 
-export const configPath = (named: string | undefined): string =>
-  named ?? process.env['GATEHOUSE_CONFIG'] ?? DEFAULT_CONFIG;
-
 export const configOption = (): Option =>
   new Option('-c, --config <file>', `the configuration (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`);
 
-export const outputOption = (): Option =>
+const outputOption = (): Option =>
   new Option('-o, --output <format>', 'how the answer looks').choices(['table', 'json']).default('table');
 
+export const withOutput = (command: Command): Command => command.addOption(outputOption());
+
 /** Where the gateway is. */
-const withUrl = (command: Command): Command =>
+export const withUrl = (command: Command): Command =>
   command
     .option('-u, --url <url>', 'the gateway (default: $GATEHOUSE_URL, else as configured here)')
     .addOption(configOption());
@@ -31,19 +29,12 @@ export const withTarget = (command: Command): Command =>
     'of an administrator (default: $GATEHOUSE_ADMIN_TOKEN, else as found here)',
   );
 
-export const withGateway = (command: Command): Command => withTarget(command).addOption(outputOption());
+export const withGateway = (command: Command): Command => withOutput(withTarget(command));
 
 /** For commands that are clients of the MCP endpoint, and nothing else. */
-export const withMcp = (command: Command): Command => withKey(withUrl(command)).addOption(outputOption());
+export const withMcp = (command: Command): Command => withOutput(withKey(withUrl(command)));
 
 export const withKey = (command: Command): Command =>
   command
     .option('-k, --key <key>', 'key of a client, where the gateway asks for one (default: $GATEHOUSE_KEY)')
     .option('-p, --project <id>', 'as this project sees it');
-
-/** Examples stand below the options, each as `command` and what it does. */
-export function examples(command: Command, lines: readonly (readonly [string, string])[]): Command {
-  const widest = Math.max(...lines.map(([line]) => line.length));
-  const shown = lines.map(([line, what]) => `  $ gatehouse ${line.padEnd(widest)}  ${what}`.trimEnd());
-  return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
-}

@@ -1,6 +1,7 @@
 import { AdminApi } from '../client/admin-api.js';
 import { findTarget, type Target, type TargetOptions } from '../client/target.js';
-import { configPath, type GatewayOptions } from './gateway-options.js';
+import { configPath } from '../config/config-path.js';
+import type { GatewayOptions } from './gateway-options.js';
 import { Output } from './output.js';
 
 export interface GatewaySession {
@@ -14,10 +15,18 @@ export function targetOf(options: TargetOptions): Promise<Target> {
   return findTarget(options, process.env, async (named) => {
     // Reading a configuration needs the whole schema; whoever names a gateway need not wait for it.
     const { findLocalGateway } = await import('../client/local-gateway.js');
-    const isNamed = named !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined;
-    return findLocalGateway(configPath(named), isNamed, process.env);
+    return findLocalGateway(configPath(named), isNamed(named), process.env);
   });
 }
+
+/** The state directory of the gateway here. */
+export async function stateOf({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
+  const { findLocalState } = await import('../client/local-gateway.js');
+  return findLocalState(configPath(config), isNamed(config), process.env);
+}
+
+const isNamed = (config: string | undefined): boolean =>
+  config !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined;
 
 export async function openGateway(options: GatewayOptions): Promise<GatewaySession> {
   const target = await targetOf(options);

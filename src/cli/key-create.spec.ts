@@ -19,9 +19,10 @@ describe('createKey', () => {
     { id: 'true', projects: ['null'], expires: '2027-01-31T18:00:00+02:00' },
     { id: 'nobody', projects: [] },
   ])('prints a line that means the same in a config: %j', (options) => {
-    const { key, configLine } = createKey(options);
+    const { key, entry, configLine } = createKey(options);
     const { auth } = readConfig({ text: `auth:\n  apiKeys:\n    ${configLine}\n`, file: 'g.yaml', env: {} });
     expect(auth.apiKeys).toEqual([{ ...options, hash: hashOf(key) }]);
+    expect(auth.apiKeys).toEqual([entry]);
     expect(configLine).not.toContain(key);
   });
 

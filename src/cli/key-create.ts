@@ -16,7 +16,8 @@ export interface KeyOptions {
 export interface CreatedKey {
   /** Shown once; nothing keeps it. */
   readonly key: string;
-  /** An item for auth.apiKeys. */
+  /** An item for auth.apiKeys; and the same in one line of YAML. */
+  readonly entry: KeyOptions & { readonly hash: string };
   readonly configLine: string;
 }
 
@@ -34,6 +35,7 @@ export function createKey(options: KeyOptions): CreatedKey {
   const granted = projects.map((project) => JSON.stringify(project)).join(', ');
   return {
     key,
+    entry,
     configLine: `- { id: ${JSON.stringify(id)}, hash: "${hash}", projects: [${granted}]${end} }`,
   };
 }

@@ -1,6 +1,6 @@
 import type { ServerSummary } from '../admin/server-views.js';
 import type { ServerAction } from '../client/admin-api.js';
-import { age, stateTone } from '../client/words.js';
+import { age, count, stateTone } from '../client/words.js';
 import { printable, printableLines } from '../client/printable.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { openGateway } from './gateway-session.js';
@@ -12,9 +12,11 @@ const COLUMNS: readonly Column[] = [
   { title: 'TRANSPORT' },
   { title: 'SINCE', align: 'right' },
   { title: 'CALLS', align: 'right' },
-  { title: 'QUEUE', align: 'right' },
+  { title: 'QUEUE', align: 'right', isSpare: true },
   { title: 'TOOLS', align: 'right' },
-  { title: 'PROMPTS', align: 'right' },
+  { title: 'PROMPTS', align: 'right', isSpare: true },
+  { title: 'RESOURCES', align: 'right' },
+  { title: 'TEMPLATES', align: 'right', isSpare: true },
   { title: 'REASON', shrinks: 'end' },
 ];
 
@@ -26,16 +28,18 @@ export async function listServers(options: GatewayOptions): Promise<void> {
 }
 
 function rowOf(server: ServerSummary): Cell[] {
-  const { id, state, transport, since, inFlight, waiting, counts, reason = '' } = server;
+  const { id, state, transport, since, calls, waiting, counts, reason = '' } = server;
   return [
     id,
     { text: state, style: TONES[stateTone(state)] },
     transport,
     since === undefined ? '-' : age(since, Date.now()),
-    String(inFlight),
+    String(calls),
     String(waiting),
     String(counts.tools),
     String(counts.prompts),
+    String(counts.resources),
+    String(counts.templates),
     state === 'ready' ? '' : reason,
   ];
 }
@@ -49,7 +53,9 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     out.json(server);
     return;
   }
-  const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion } = server;
+  const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion, counts } =
+    server;
+  const off = server.tools.filter(({ enabled }) => !enabled).map(({ own }) => own);
   const facts: [string, string | undefined][] = [
     ['state', state],
     ['reason', reason],
@@ -60,14 +66,16 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
     ['calls', `${server.calls} so far, ${server.inFlight} in flight, ${server.waiting} waiting`],
+    ['tools', count(counts.tools)],
+    ['tools off', off.length === 0 ? undefined : off.join(', ')],
+    ['prompts', count(counts.prompts)],
+    ['resources', count(counts.resources)],
+    ['templates', count(counts.templates)],
     ['defined by', origin === 'config' ? 'the configuration' : 'an administrator'],
   ];
   out.line(out.paint('bold', printable(server.id)));
   for (const [name, value] of facts)
     if (value !== undefined) out.line(`  ${name.padEnd(10)}  ${printable(value)}`);
-  const off = server.tools.filter(({ enabled }) => !enabled).map(({ own }) => own);
-  out.line(`  ${'tools'.padEnd(10)}  ${server.tools.length - off.length}`);
-  if (off.length > 0) out.line(`  ${'tools off'.padEnd(10)}  ${printable(off.join(', '))}`);
   if (server.stderr.length > 0) out.line(out.paint('bold', 'last words on stderr'));
   for (const line of server.stderr.flatMap(printableLines)) out.line(`  ${line}`);
 }

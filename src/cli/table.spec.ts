@@ -33,6 +33,22 @@ describe('a table', () => {
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(60);
   });
 
+  it('leaves out what can be spared, the last first, where there is still too little room', () => {
+    const counted: Column[] = [
+      { title: 'SERVER' },
+      { title: 'QUEUE', isSpare: true },
+      { title: 'TOOLS' },
+      { title: 'PROMPTS', isSpare: true },
+    ];
+    const at = (width: number): string =>
+      tableLines(counted, [['files', '1', '2', '3']], { ...plain, width })[0]!;
+    expect([at(29), at(28), at(15)]).toEqual([
+      'SERVER  QUEUE  TOOLS  PROMPTS',
+      'SERVER  QUEUE  TOOLS',
+      'SERVER  TOOLS',
+    ]);
+  });
+
   it('shows what would move the cursor or change colours, and obeys none of it', () => {
     const [, line] = tableLines([{ title: 'NAME' }], [['\x1b[2Jgone\n']], plain);
     expect(line).toBe('\\x1b[2Jgone\\n');

@@ -7,6 +7,8 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /** Gives way when the table is too wide: at its end, or in the middle as a URI does. */
   readonly shrinks?: 'end' | 'middle';
+  /** Left out where even that does not help. */
+  readonly isSpare?: boolean;
 }
 
 /** A cell is text as it came from anywhere. */
@@ -22,13 +24,15 @@ export function tableLines(
   { width = Infinity, paint }: { width?: number | undefined; paint: Paint },
 ): string[] {
   const texts = rows.map((row) => row.map((cell) => printable(typeof cell === 'string' ? cell : cell.text)));
-  const widths = fitting(
-    columns,
-    columns.map(({ title }, at) =>
-      texts.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), title.length),
-    ),
-    width,
+  const wanted = columns.map(({ title }, at) =>
+    texts.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), title.length),
   );
+  const widths = fitting(columns, wanted, width);
+  const spare = columns.findLastIndex(({ isSpare }) => isSpare === true);
+  if (spare !== -1 && wholeWidth(widths) > width) {
+    const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== spare);
+    return tableLines(without(columns), rows.map(without), { width, paint });
+  }
   const line = (cells: readonly string[], styleOf: (at: number) => Style | undefined): string =>
     columns
       .map((column, at) => {
@@ -57,12 +61,14 @@ function placed(text: string, width: number, column: Column, isLast: boolean): s
   return isLast ? short : padEnd(short, width);
 }
 
+const wholeWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
+
 /** The widest of those that can give way gives way first. */
 function fitting(columns: readonly Column[], wanted: readonly number[], width: number): number[] {
   const widths = [...wanted];
-  const gaps = GAP.length * (columns.length - 1);
   for (;;) {
-    const excess = widths.reduce((sum, each) => sum + each, gaps) - width;
+    const excess = wholeWidth(widths) - width;
     if (excess <= 0) return widths;
     const givers = columns
       .map((column, at) => ({ at, shrinks: column.shrinks !== undefined && widths[at]! > NARROWEST }))

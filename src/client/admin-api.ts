@@ -59,8 +59,8 @@ export class AdminApi {
     return this.json(path, { method: 'POST' });
   }
 
-  async projects(): Promise<readonly Project[]> {
-    return (await this.json<{ projects: Project[] }>('admin/v1/projects')).projects;
+  async projects(signal?: AbortSignal): Promise<readonly Project[]> {
+    return (await this.json<{ projects: Project[] }>('admin/v1/projects', { signal })).projects;
   }
 
   async sessions(signal?: AbortSignal): Promise<readonly SessionView[]> {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
+import type { GatehouseConfig } from '../config/gatehouse-config.js';
 import { readConfig } from '../config/load-config.js';
 import { Problems } from '../config/problems.js';
 import { readDocument, type Document } from '../config/source/document.js';
@@ -15,11 +16,7 @@ const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', ':
 
 /** The gateway that runs here with this configuration. A file that nobody named need not be there. */
 export function findLocalGateway(path: string, isNamed: boolean, env: Environment): LocalGateway {
-  const { http, admin, stateDir } = readConfig({
-    text: existsSync(path) || isNamed ? reduced(path, env) : '{}',
-    file: path,
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OVERRIDES.test(name))),
-  });
+  const { http, admin, stateDir } = readLocal(path, isNamed, env);
   if (http.port === 0)
     throw new RangeError('the gateway takes any free port (http.port is 0): say which with --url');
   const host = WILDCARDS[http.host] ?? http.host;
@@ -29,6 +26,17 @@ export function findLocalGateway(path: string, isNamed: boolean, env: Environmen
     ...(token === undefined ? {} : { token }),
   };
 }
+
+/** Where it keeps what must survive a restart. */
+export const findLocalState = (path: string, isNamed: boolean, env: Environment): string =>
+  new StateDir(readLocal(path, isNamed, env).stateDir).path;
+
+const readLocal = (path: string, isNamed: boolean, env: Environment): GatehouseConfig =>
+  readConfig({
+    text: existsSync(path) || isNamed ? reduced(path, env) : '{}',
+    file: path,
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OVERRIDES.test(name))),
+  });
 
 /** Only what we look for, as text; without what cannot be known here. */
 function reduced(path: string, env: Environment): string {

@@ -35,6 +35,8 @@ describe('wrap', () => {
     ['one two three', 8, ['one two', 'three']],
     ['resource://a/b', 6, ['resour', 'ce://a', '/b']],
     ['', 5, ['']],
+    ['  resource://a', 6, ['  reso', 'urce:/', '/a']],
+    ['  a two', 5, ['  a', 'two']],
     ['a  b', 10, ['a  b']],
   ])('breaks %j at %i columns into %j', (text, width, lines) => {
     expect(wrap(text, width)).toEqual(lines);

@@ -42,8 +42,9 @@ export function wrap(text: string, width: number): string[] {
       line += word;
       continue;
     }
-    if (line !== '') lines.push(line.trimEnd());
-    line = word;
+    // What is indented stays so; a line of nothing but that says nothing.
+    if (line.trim() !== '') lines.push(line.trimEnd());
+    line = line.trim() === '' ? line + word : word;
     while (widthOf(line) > width) {
       const part = head(line, width);
       // A character that is wider than the line would never fit.

@@ -33,8 +33,8 @@ export function size(bytes: unknown): string {
 export const count = (number: number): string => number.toLocaleString('en-US');
 
 /** `1 tool`, `2 tools`. */
-export const many = (number: number, thing: string): string =>
-  `${count(number)} ${thing}${number === 1 ? '' : 's'}`;
+export const many = (number: number, thing: string, things = `${thing}s`): string =>
+  `${count(number)} ${number === 1 ? thing : things}`;
 
 export type Tone = 'good' | 'busy' | 'bad' | 'off';
 

@@ -68,6 +68,16 @@ export class SubscriptionTable {
     return this.byServer.get(server)?.covering(uri) ?? [];
   }
 
+  /** How many subscribers hear of an update of `uri`, each counted once. */
+  countOfHearers(server: string, uri: string): number {
+    const targets = this.covering(server, uri);
+    // Within one target nobody is twice.
+    if (targets.length < 2) return targets[0]?.size ?? 0;
+    const hearers = new Set<string>();
+    for (const target of targets) target.forEach(({ subscriber }) => hearers.add(subscriber));
+    return hearers.size;
+  }
+
   ofSubscriber(subscriber: string): Iterable<Subscription> {
     return this.bySubscriber.get(subscriber) ?? [];
   }

@@ -1,5 +1,5 @@
 import type { Span } from '@opentelemetry/api';
-import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities, Implementation, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../core/cancellation.js';
 import type { JsonText } from '../core/json-text.js';
 import type { NotificationKind } from '../core/notification-kind.js';
@@ -43,6 +43,8 @@ export interface McpClient extends Channel {
 /** A client as those see it who have news for many. */
 export interface Subscriber extends McpClient {
   readonly principal: Principal;
+  /** What it calls itself. */
+  readonly clientInfo?: Implementation | undefined;
   /** What it may hear of. */
   readonly scope: Scope;
   /** Sends an event that was encoded once for many; it waits, within bounds, for a client that has no stream open. */

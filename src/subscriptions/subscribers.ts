@@ -28,7 +28,8 @@ const WORDS: Readonly<Record<LimitReached['which'], string>> = {
 /** Who is subscribed to what. Whoever leaves, or may not see a server any more, is subscribed to nothing of it. */
 @Injectable()
 export class Subscribers {
-  readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url'));
+  // With a dash in front it would be an option on a command line.
+  readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
   private readonly known = new Map<string, Known>();
   private readonly listeners = new Set<Listener>();
   private readonly leaveListeners = new Set<LeaveListener>();

@@ -1,4 +1,5 @@
 import { AdminApi } from '../client/admin-api.js';
+import { ProjectApi } from '../client/project-api.js';
 import type { Target } from '../client/target.js';
 import { FrameWriter } from './frame-writer.js';
 import { previewLines } from './preview-lines.js';
@@ -8,7 +9,7 @@ export async function runTui(target: Target, project: string | undefined): Promi
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY)
     throw new RangeError('the terminal UI needs a terminal; try gatehouse status, or -o json for scripts');
-  const api = new AdminApi(target);
+  const api = project === undefined ? new AdminApi(target) : new ProjectApi(target, project);
   await api.servers();
   const [{ render }, { App }, { TuiSession }] = await Promise.all([
     import('ink'),
@@ -18,6 +19,7 @@ export async function runTui(target: Target, project: string | undefined): Promi
   const writer = new FrameWriter(stdout);
   const session = new TuiSession({
     api,
+    project,
     preview: (uri, signal) => read(target, project, uri, signal),
     size: { columns: stdout.columns, rows: stdout.rows },
   });

@@ -7,9 +7,10 @@ import { currentEntry } from './model/model.js';
 import { knownLength } from './model/paged-list.js';
 import { TuiSession } from './tui-session.js';
 
-async function live(api: FakeAdminApi): Promise<TuiSession> {
+async function live(api: FakeAdminApi, project?: string): Promise<TuiSession> {
   const session = new TuiSession({
     api: api.asApi,
+    project,
     preview: (uri) => Promise.resolve([`contents of ${uri}`]),
     size: { columns: 80, rows: 24 },
   });
@@ -101,6 +102,19 @@ describe('TuiSession', () => {
     press(session, '4', '/', 'b', '.', 't', 'x', 't');
     await until('it is found', () => knownLength(session.model.lists.resources.paged) === 1);
     expect(currentEntry(session.model)?.key).toContain('b.txt');
+  });
+
+  it('keeps to the servers of its project, and follows when the project changes', async () => {
+    const api = house();
+    const session = await live(api, 'logs');
+    expect(session.model.gateway).toBe('127.0.0.1:3000 project logs');
+    api.tell('server', server('other'));
+    api.tell('server', server('files', { calls: 7 }));
+    await until('its own is told', () => session.model.servers[0]?.calls === 7);
+    expect(session.model.servers).toHaveLength(1);
+    api.gateway = { ...api.gateway, servers: [server('files'), server('other')] };
+    api.tell('project', { id: 'logs', servers: ['files', 'other'] });
+    await until('the other is there', () => session.model.servers.length === 2);
   });
 
   it('shows the contents of a resource', async () => {

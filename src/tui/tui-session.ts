@@ -15,6 +15,8 @@ const TICK_MS = 1000;
 
 export interface TuiOptions {
   readonly api: AdminApi;
+  /** The one whose view the API gives; every server without. */
+  readonly project?: string | undefined;
   /** Reads a resource as a client does, and gives its lines. */
   readonly preview: (uri: string, signal: AbortSignal) => Promise<readonly string[]>;
   readonly size: Model['size'];
@@ -37,7 +39,9 @@ export class TuiSession {
 
   constructor(private readonly options: TuiOptions) {
     this.now = options.now ?? Date.now;
-    this.model = newModel(options.api.target.url.replace(/^https?:\/\//, ''), options.size, this.now());
+    const address = options.api.target.url.replace(/^https?:\/\//, '');
+    const gateway = options.project === undefined ? address : `${address} project ${options.project}`;
+    this.model = newModel(gateway, options.size, this.now());
     this.feed = new FeedReader(options.api, {
       opened: () => this.dispatch({ type: 'connected' }),
       lost: (problem, waitMs) => this.dispatch({ type: 'lost', problem, retryAt: this.now() + waitMs }),
@@ -76,6 +80,7 @@ export class TuiSession {
 
   /** Lists that changed are asked for again together, and soon. */
   private heard(kind: string, data: Readonly<Record<string, unknown>>): void {
+    if (kind === 'server' && this.isOfOthers(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });
     for (const list of listsChangedBy(kind, data)) this.changed.add(list);
     if (this.changed.size === 0) return;
@@ -85,6 +90,11 @@ export class TuiSession {
       this.changed.clear();
       this.dispatch({ type: 'lists-changed', lists });
     }, GATHER_MS);
+  }
+
+  /** The feed tells of every server; which of them the project has is told when that changes. */
+  private isOfOthers(server: unknown): boolean {
+    return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);
   }
 
   private bringAbout(): void {

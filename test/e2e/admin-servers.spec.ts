@@ -130,7 +130,7 @@ describe('switching servers and tools', () => {
     expect((await client.get('servers/alpha/tools')).json).toEqual({
       tools: [
         { own: 'one', name: 'alpha__one', enabled: true },
-        { own: 'a/b c', enabled: false },
+        { own: 'a/b c', enabled: false, definition: { name: 'a/b c', inputSchema: { type: 'object' } } },
       ],
     });
     await client.post(`${path}/disable`);

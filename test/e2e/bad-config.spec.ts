@@ -53,8 +53,12 @@ describe('a start with something wrong in the config', () => {
     expect((await refused(withConfig('{ "http": '))).stderr).toContain('gatehouse.json');
   });
 
-  it('names the file that is not there', async () => {
-    const { stderr } = await refused(['--config', '/nonexistent/gatehouse.yaml']);
+  it.each([
+    [['--config', '/nonexistent/gatehouse.yaml']],
+    [['-c', '/nonexistent/gatehouse.yaml']],
+    [['serve', '--config=/nonexistent/gatehouse.yaml']],
+  ])('names the file that is not there, however it was named: %j', async (args) => {
+    const { stderr } = await refused(args);
     expect(stderr).toContain('/nonexistent/gatehouse.yaml');
   });
 
@@ -68,9 +72,13 @@ describe('a start with something wrong in the config', () => {
     expect(stderr).not.toContain('hunter2hunter2');
   });
 
-  it('says how it is used when an option is unknown', async () => {
-    const { stderr } = await refused(['--confg', 'x']);
-    expect(stderr).toContain('--confg');
+  it.each([
+    ['an option is unknown', ['--confg', 'x'], "unknown option '--confg'"],
+    ['the file is left out', ['--config'], 'argument missing'],
+    ['there is a word too many', ['serve', 'now'], 'too many arguments'],
+  ])('says how it is used when %s', async (_what, args, words) => {
+    const { stderr } = await refused(args);
+    expect(stderr).toContain(words);
     expect(stderr).toContain('Usage: gatehouse');
   });
 });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient, VIEWER_TOKEN } from '../kit/admin-client.js';
+import { launch, type Run } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio } from '../kit/real-servers.js';
@@ -17,44 +18,10 @@ let gateway: Gateway;
 let admin: AdminClient;
 let files: Awaited<ReturnType<typeof filesServer>>;
 
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** What was printed, as JSON. */
-  readonly json: Record<string, never>;
-}
-
-/** The command line as a script runs it. */
-function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
-  const { PATH, HOME } = process.env;
-  const whole = {
-    PATH,
-    HOME,
-    GATEHOUSE_URL: gateway?.urlOf('/'),
-    GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
-    ...env,
-  };
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['dist/main.js', ...args],
-      { env: whole, timeout: 25_000 },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : Number(error.code ?? -1);
-        resolve({
-          code,
-          stdout,
-          stderr,
-          get json() {
-            return JSON.parse(stdout) as Record<string, never>;
-          },
-        });
-      },
-    );
-    child.stdin!.end(input);
-  });
-}
+/** As a script runs it that knows the gateway. */
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> =>
+  launch(args, { GATEHOUSE_URL: gateway?.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN, ...env }, input)
+    .done;
 
 beforeAll(async () => {
   files = await filesServer();
@@ -80,14 +47,32 @@ describe('the command line looks at a gateway', () => {
   });
 
   it('and its servers', async () => {
-    const [table, json, one] = await Promise.all([
+    const [table, json, one, other] = await Promise.all([
       run(['servers', 'ls']),
       run(['servers', 'ls', '-o', 'json']),
       run(['servers', 'show', 'absent']),
+      run(['servers', 'show', 'everything']),
     ]);
     expect(table.stdout).toMatch(/^SERVER +STATE +TRANSPORT [\s\S]*\nfiles +ready +http /);
     expect(json.json['servers']).toHaveLength(3);
     expect(one.stdout).toMatch(/state +[\w-]+\n +reason +.*ENOENT/);
+    expect(other.stdout).toMatch(/tools +16\n +prompts +4\n +resources +7\n +templates +2\n/);
+  });
+
+  it('and how often each was called, and how much it offers', async () => {
+    for (const times of ['first', 'second'])
+      expect(await run(['tools', 'call', 'everything__echo', `message=${times}`])).toMatchObject({ code: 0 });
+    const { calls } = (await admin.get('servers/everything')).json;
+    expect(calls).toBeGreaterThan(1);
+    const [titles, row] = (await run(['servers', 'ls'])).stdout.split('\n').map((line) => line.split(/ +/));
+    expect(Object.fromEntries(titles!.map((title, at) => [title, row![at]]))).toMatchObject({
+      SERVER: 'everything',
+      CALLS: String(calls),
+      TOOLS: '16',
+      PROMPTS: '4',
+      RESOURCES: '7',
+      TEMPLATES: '2',
+    });
   });
 
   it('and its tools, prompts, projects and subscriptions', async () => {
@@ -95,7 +80,7 @@ describe('the command line looks at a gateway', () => {
     await session.request('resources/subscribe', { uri: APP_LOG });
     const [tools, prompts, projects, subs] = await Promise.all([
       run(['tools', 'ls', '--server', 'files']),
-      run(['prompts', 'ls', '-n', '2', '-o', 'json']),
+      run(['prompts', 'ls', '-q', 'argument', '-n', '2', '-o', 'json']),
       run(['projects', 'ls']),
       run(['subs', 'ls']),
     ]);
@@ -109,15 +94,21 @@ describe('the command line looks at a gateway', () => {
     expect(projects.stdout).toMatch(/logs +files +what was logged/);
     expect(subs.stdout).toMatch(/files +resource:\/\/files\/file:\/\/\/logs\/app\.log +\d+s/);
     const [id] = subs.stdout.split('\n')[1]!.split(' ');
+    const [found, nothing] = await Promise.all([
+      run(['subs', 'ls', '--query', 'raw LOGS', '-o', 'json']),
+      run(['subs', 'ls', '--query', 'raw nowhere', '-o', 'json']),
+    ]);
+    expect([found.json, nothing.json]).toMatchObject([{ subscriptions: [{ id }] }, { subscriptions: [] }]);
     expect(await run(['subs', 'end', id!])).toMatchObject({ code: 0 });
     expect((await run(['subs', 'ls'])).stderr).toContain('nobody is subscribed');
     await session.end();
   });
 
   it('and its resources, found by server, words and project', async () => {
-    const [all, found, templates, ofProject] = await Promise.all([
+    const [all, found, foundTemplates, templates, ofProject] = await Promise.all([
       run(['resources', 'ls', '-o', 'json']),
       run(['resources', 'search', 'error', 'log']),
+      run(['resources', 'search', '--templates', 'one', 'service']),
       run(['resources', 'ls', '--templates', '--server', 'files']),
       run(['resources', 'ls', '--project', 'logs']),
     ]);
@@ -128,6 +119,7 @@ describe('the command line looks at a gateway', () => {
     expect(templates.stdout).toMatch(
       /resource:\/\/files\/file:\/\/\/logs\/\{name\}\.log +log +The log of one service/,
     );
+    expect(foundTemplates.stdout).toBe(templates.stdout);
     expect(ofProject.stdout).not.toContain('everything');
   });
 });
@@ -266,6 +258,9 @@ describe('the command line in a shell', () => {
       "COMP_WORDBREAKS=$' \\t\\n\"\\'><=;|&(:'",
       'try "gatehouse servers disable fi"',
       'try "gatehouse config "',
+      'try "gatehouse tools disable files f"',
+      'try "gatehouse tools enable files "',
+      'try "gatehouse tools ls --project "',
       'try "gatehouse resources read resource://files/file:///logs/er"',
     ].join('\n');
     const env = { ...process.env, GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
@@ -274,7 +269,15 @@ describe('the command line in a shell', () => {
         error ? reject(error) : resolve(stdout),
       ),
     );
-    expect(said.split('\n')).toEqual(['files', 'check print import schema help', '///logs/error.log', '']);
+    expect(said.split('\n')).toEqual([
+      'files',
+      'check print import schema help',
+      'fail',
+      '',
+      'logs',
+      '///logs/error.log',
+      '',
+    ]);
   });
 
   it('paints nothing off a terminal, and whatever it is told to', async () => {

@@ -1,69 +1,55 @@
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
-import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
-import { descendantsOf } from '../kit/processes.js';
 import { RawSession } from '../kit/raw-session.js';
-import { everythingOverStdio, memory } from '../kit/real-servers.js';
-import { tempDir } from '../kit/temp-dir.js';
-import { filesServer, HOSTILE_NAME } from '../kit/tui-files-server.js';
-import { documented, timeless } from '../kit/tui-screens.js';
-import { RealTerminal, type TerminalSize } from '../kit/tui-terminal.js';
+import { HOSTILE_NAME } from '../kit/tui-files-server.js';
+import { RESOURCES, TuiHouse } from '../kit/tui-house.js';
+import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
+import type { RealTerminal } from '../kit/tui-terminal.js';
 import { until, within } from '../kit/until.js';
 
-const SMALL = { columns: 80, rows: 24 };
-const LARGE = { columns: 120, rows: 40 };
 const GRAPH = 'resource://memory/memory://knowledge-graph';
+/** What is promised of everything that changes at the gateway. */
+const SOON_MS = 1000;
 
-let config: string;
-let gateway: Gateway;
-let admin: AdminClient;
-let files: Awaited<ReturnType<typeof filesServer>>;
-
-const tui = (size: TerminalSize, env: NodeJS.ProcessEnv = {}): RealTerminal =>
-  RealTerminal.run([process.execPath, 'dist/main.js', 'tui', '--url', gateway.urlOf('/')], size, {
-    GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
-    ...env,
-  });
+let house: TuiHouse;
 
 beforeAll(async () => {
-  files = await filesServer();
-  config = writeConfig({
-    admin: { token: ADMIN_TOKEN },
-    mcpServers: {
-      everything: everythingOverStdio(),
-      files: files.http,
-      memory: memory(join(tempDir(), 'graph.jsonl')),
-    },
-  });
-  gateway = launchGateway(['--config', config]);
-  await gateway.listening();
-  await gateway.listed({ tools: ['everything', 'files', 'memory'] });
-  admin = new AdminClient(gateway);
-  await until('every resource is listed', async () => (await admin.get('resources')).json['total'] === 11);
+  house = await TuiHouse.open();
 }, 60_000);
 
-describe('the terminal UI on a terminal of 80x24', () => {
+const since = async (): Promise<unknown> => (await house.admin.get('servers/memory')).json['since'];
+
+describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns and $rows rows', (size) => {
   let terminal: RealTerminal;
+  const looksAs = (what: string): Promise<void> => expectDocumented(terminal, what, size);
 
   beforeAll(async () => {
-    terminal = tui(SMALL);
+    terminal = house.tui(size);
     await terminal.shows('▶ everything');
   }, 40_000);
 
   it('opens with the servers, on a screen of its own', async () => {
     await terminal.shows('5 Subscriptions 0');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('servers 80x24', screen));
+    await looksAs('servers');
     expect(terminal.isAlternate).toBe(true);
+  });
+
+  it('shows how long a server has been up, what it offers, and what it last wrote to stderr', async () => {
+    terminal.press('enter');
+    await terminal.shows(/up for +\d+[sm]/);
+    await terminal.shows(/Last words on stderr[^\n]*\n.*Starting default \(STDIO\) server/);
+    expect(terminal.text).toMatch(/resources +7[\s\S]*templates +2/);
+    await looksAs('server details');
+    terminal.press('enter');
+    await terminal.hides('Details');
   });
 
   it('shows all resources of all servers with URI, name, type and size, and templates in a section of their own', async () => {
     terminal.type('4');
     await terminal.shows('1 of 11');
     await terminal.shows('The log of one service');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('resources 80x24', screen));
+    expect(terminal.text).toMatch(/URI +NAME +TYPE +SIZE/);
+    expect(terminal.text).toMatch(/app\.log +Application log +text\/plain +48 kB/);
+    await looksAs('resources');
   });
 
   it('shows only the resources of the server that was chosen', async () => {
@@ -72,8 +58,7 @@ describe('the terminal UI on a terminal of 80x24', () => {
     terminal.press('down', 'down', 'enter');
     await terminal.shows('1 of 3');
     await terminal.hides('resource://everything');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('filter 80x24', screen));
+    await looksAs('filter');
     terminal.press('escape');
     await terminal.shows('1 of 11');
   });
@@ -83,8 +68,7 @@ describe('the terminal UI on a terminal of 80x24', () => {
     await terminal.shows(/1 of 2 ─/);
     await terminal.hides('Q1 report');
     expect(new Set(terminal.underlined)).toEqual(new Set(['log']));
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('search 80x24', screen));
+    await looksAs('search');
     terminal.press('enter');
     await terminal.shows('search: log');
   });
@@ -92,11 +76,11 @@ describe('the terminal UI on a terminal of 80x24', () => {
   it('shows everything about the selected resource at its side, and its contents on demand', async () => {
     terminal.press('enter');
     await terminal.shows('What the application did');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('details 80x24', screen));
+    await looksAs('details');
     terminal.type('p');
     await terminal.shows('12:00 started');
     expect(terminal.text).toContain('\\x1b[31mready\\x1b[0m');
+    await looksAs('preview');
     terminal.press('escape');
     await terminal.shows('Details');
     terminal.press('escape');
@@ -111,167 +95,133 @@ describe('the terminal UI on a terminal of 80x24', () => {
     terminal.press('down', 'down', 'enter');
     await terminal.shows(/original +file:\/\/\/logs\/\{name\}\.log/);
     await terminal.shows('│ The log of one service');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('templates 80x24', screen));
+    await looksAs('templates');
     terminal.press('enter');
     terminal.type('t');
     await terminal.shows(/▶ resource:.*architecture/);
   });
 
-  it('disables a server after a question, and its resources leave', async () => {
+  it('disables a server after a question, and its resources leave; enables it, and they are back', async () => {
     terminal.type('1G');
     await terminal.shows('▶ memory');
     terminal.type('d');
     await terminal.shows('Disable memory?');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('question 80x24', screen));
+    await looksAs('question');
     terminal.type('y');
     await terminal.shows(/memory +disabled/);
     terminal.type('4G');
     await terminal.shows('10 of 10');
     expect(terminal.text).not.toContain('knowledge-graph');
+    terminal.type('1e');
+    await terminal.shows('Enable memory?');
+    terminal.type('y');
+    await terminal.shows('memory is ready');
+    terminal.type('4');
+    await terminal.shows('of 11');
   });
 
-  it('follows what others do, without a key', async () => {
-    await admin.post('servers/memory/enable');
-    await terminal.shows('10 of 11');
+  it('reconnects a server after a question', async () => {
+    terminal.type('1r');
+    await terminal.shows('Reconnect memory?');
+    const before = await since();
+    terminal.type('y');
+    await until('it is connected anew', async () => (await since()) !== before);
+    await terminal.shows(/▶ memory +ready/);
+  });
+
+  it('follows within a second, and without a key, what others do to what it shows', async () => {
+    terminal.type('4g');
+    await terminal.shows('1 of 11');
+    await house.admin.post('servers/memory/disable');
+    await terminal.shows('1 of 10', SOON_MS);
+    expect(terminal.text).not.toContain('knowledge-graph');
+    await house.admin.post('servers/memory/enable');
+    await terminal.shows('1 of 11', SOON_MS);
     expect(terminal.text).toMatch(/resource:\/\/memor.*knowledge-graph/);
-    files.files.push({ uri: `file:///${HOSTILE_NAME}`, name: HOSTILE_NAME });
-    files.announce('notifications/resources/list_changed');
-    await terminal.shows('of 12');
   });
 
   it('shows what a hostile name is made of, and obeys none of it', async () => {
+    house.files.files.push({ uri: `file:///${HOSTILE_NAME}`, name: HOSTILE_NAME });
+    house.files.announce('notifications/resources/list_changed');
+    await terminal.shows('1 of 12');
     terminal.type('/owned\r');
     await terminal.shows(/Resources .* 1 of 1 ─/);
     terminal.press('enter');
     await terminal.shows('\\x1b[2J\\x1b]0;owned\\x07\\u202egol.ppa');
     expect(terminal.lines[0]).toContain('Gatehouse');
     expect(terminal.raw).not.toContain('\x1b]0;');
-    terminal.press('escape');
+    terminal.press('enter');
     await terminal.hides('Details');
     terminal.press('escape');
     await terminal.shows('of 12');
+    house.files.files.pop();
+    house.files.announce('notifications/resources/list_changed');
+    await house.has(RESOURCES);
   });
 
-  it('shows who subscribes to what while it happens, and ends a subscription', async () => {
+  it('shows who subscribes to what while it happens, finds one, and ends it', async () => {
     terminal.type('5');
     await terminal.shows('no subscriptions');
-    const session = await RawSession.open(gateway.url);
-    expect(await session.request('resources/subscribe', { uri: GRAPH })).toMatchObject({ result: {} });
-    await terminal.shows(/▶ raw +memory +resource:\/\/memory/);
+    const session = await RawSession.open(house.gateway.url);
+    for (const uri of [GRAPH, 'resource://files/file:///logs/app.log'])
+      expect(await session.request('resources/subscribe', { uri })).toMatchObject({ result: {} });
+    await terminal.shows(/▶ raw +memory +resource:\/\/memory[\s\S]* {2}raw +files +resource:\/\/files/);
+    terminal.type('/raw graph\r');
+    await terminal.shows('1 of 1');
+    terminal.press('enter');
+    await terminal.shows(/program +raw 1/);
+    await looksAs('subscriptions');
+    terminal.press('enter');
+    await terminal.hides('Details');
     terminal.type('x');
     await terminal.shows('End the subscription to');
     terminal.type('y');
-    await terminal.shows('no subscriptions');
-    expect((await admin.get('subscriptions')).json).toMatchObject({ subscriptions: [] });
+    await terminal.shows('no subscriptions match raw graph');
+    terminal.press('escape');
+    await terminal.shows(/▶ raw +files/);
+    expect((await house.admin.get('subscriptions')).json).toMatchObject({ total: 1 });
     await session.end();
+    await terminal.shows('no subscriptions');
   });
 
-  it('switches a tool off and on again', async () => {
-    terminal.type('2/create_rel\r');
+  it('shows what a tool takes', async () => {
+    terminal.type('2');
+    await terminal.shows('▶ everything__echo');
+    await terminal.shows('1 of 27');
+    await looksAs('tools');
+    terminal.press('enter');
+    await terminal.shows(/Arguments[^\n]*\n.*message {2}string {2}required/);
+    await looksAs('tool details');
+    terminal.press('enter');
+    await terminal.hides('Details');
+  });
+
+  it('switches a tool off and on again, and shows what it takes meanwhile', async () => {
+    terminal.type('/create_rel\r');
     await terminal.shows('▶ memory__create_relations');
     terminal.type('dy');
     await terminal.shows(/no tools match create_rel[\s\S]*Switched off[\s\S]* {2}create_relations/);
-    terminal.type('tey');
+    terminal.type('t');
+    terminal.press('enter');
+    await terminal.shows('switched off: no client sees it');
+    await terminal.shows(/Arguments[^\n]*\n.*relations {2}object\[\] {2}required/);
+    terminal.press('enter');
+    terminal.type('ey');
     await terminal.shows('▶ memory__create_relations');
-    expect((await admin.get('servers/memory')).json).toMatchObject({ counts: { disabledTools: 0 } });
+    expect((await house.admin.get('servers/memory')).json).toMatchObject({ counts: { disabledTools: 0 } });
+  });
+
+  it('shows the prompts, and what one takes', async () => {
+    terminal.type('3');
+    await terminal.shows('▶ everything__args-prompt');
+    terminal.press('enter');
+    await terminal.shows('city  required');
+    await looksAs('prompts');
   });
 
   it('leaves with q, and the screen is as it was before', async () => {
     terminal.type('q');
     expect(await within('it to end', terminal.exited)).toEqual({ code: 0, signal: null });
     expect(terminal.isAlternate).toBe(false);
-  });
-
-  it('gives the screen back when it is told to end', async () => {
-    const other = tui(SMALL);
-    await other.shows('▶ everything');
-    const [pid] = descendantsOf(other.pid).toReversed();
-    process.kill(pid!, 'SIGTERM');
-    await within('it to end', other.exited);
-    await until('the screen is given back', () => !other.isAlternate);
-    expect(other.raw).toContain('\x1b[?25h');
-  });
-});
-
-describe('the terminal UI on a terminal of 120x40, without colours', () => {
-  let terminal: RealTerminal;
-
-  beforeAll(async () => {
-    files.files.splice(3);
-    files.announce('notifications/resources/list_changed');
-    await until('the hostile one is gone', async () => (await admin.get('resources')).json['total'] === 11);
-    terminal = tui(LARGE, { NO_COLOR: '1' });
-    await terminal.shows('▶ everything');
-  }, 40_000);
-
-  it('has room for the list and the details side by side', async () => {
-    terminal.type('4/newest\r');
-    await terminal.shows(/Resources .* 1 of 1 ─/);
-    await terminal.shows('no templates match newest');
-    terminal.press('enter');
-    await terminal.shows('48 kB (48,211 bytes)');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('details 120x40', screen));
-  });
-
-  it('uses no colour', () => {
-    // oxlint-disable-next-line no-control-regex -- colours are what it is about
-    expect(terminal.raw).not.toMatch(/\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/);
-  });
-
-  it('follows the size of its terminal', async () => {
-    terminal.resize(SMALL);
-    await terminal.shows(/^ Gatehouse .*\n.*\n─ Resources ─ search: newest ─+ 1 of 1 ──┬─ Details ─/);
-    await terminal.shows(/\? help {2}q quit$/);
-    expect(terminal.lines).toHaveLength(24);
-  });
-
-  it('shows its keys on demand', async () => {
-    terminal.press('escape');
-    await terminal.hides('Details');
-    terminal.press('escape');
-    await terminal.shows('1 of 11');
-    terminal.type('?');
-    await terminal.shows('Steer');
-    const screen = timeless(await terminal.steady());
-    expect(screen).toBe(documented('help 80x24', screen));
-    terminal.press('escape');
-    await terminal.hides('Steer');
-  });
-
-  it('says that the connection is lost, and is back when the gateway is', async () => {
-    const { port } = new URL(gateway.url);
-    await gateway.stop('SIGKILL');
-    await terminal.shows('Connection lost');
-    await terminal.shows('✖ lost');
-    gateway = launchGateway(['--config', config], { GATEHOUSE__HTTP__PORT: port });
-    await gateway.listening();
-    await terminal.shows('● live');
-    await terminal.hides('Connection lost');
-    expect(terminal.text).toContain('resource://everything');
-    terminal.type('q');
-    await within('it to end', terminal.exited);
-  });
-});
-
-describe('the terminal UI', () => {
-  it('says what it needs where there is no terminal', async () => {
-    const child = launchGateway(['tui', '--url', 'http://127.0.0.1:9'], {
-      GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
-    });
-    expect(await within('it to end', child.exited)).toMatchObject({ code: 2 });
-    expect(child.stderr).toContain('the terminal UI needs a terminal');
-  });
-
-  it('does not begin where no gateway is', async () => {
-    const terminal = RealTerminal.run(
-      [process.execPath, 'dist/main.js', 'tui', '--url', 'http://127.0.0.1:9', '--token', ADMIN_TOKEN],
-      SMALL,
-    );
-    expect(await within('it to end', terminal.exited)).toMatchObject({ code: 3 });
-    expect(terminal.raw).toContain('cannot reach the gateway at http://127.0.0.1:9');
-    expect(terminal.raw).not.toContain('\x1b[?1049h');
   });
 });

@@ -9,6 +9,7 @@ import { FakeClient } from './fake-link.js';
 export class FakeSubscriber extends FakeClient implements Subscriber {
   readonly delivered: { readonly frame: EventFrame; readonly options: DeliverOptions }[] = [];
   readonly scopeListeners = new Set<() => void>();
+  clientInfo: { name: string; version: string } | undefined;
   private seen: Scope = EVERYTHING;
   private isClosed = false;
 

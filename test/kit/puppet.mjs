@@ -3,13 +3,17 @@
 //
 //   node puppet.mjs SOCKET [--grandchild] [--stubborn]
 //
-// --grandchild starts a process of its own; --stubborn stays when stdin ends and on SIGTERM.
+// --grandchild starts a process of its own; --stubborn stays when stdin ends and on SIGTERM. On SIGUSR2 it says on
+// stderr how often it was told so.
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
 const [path, ...flags] = process.argv.slice(2);
 const grandchild = flags.includes('--grandchild') ? spawn('sleep', ['600'], { stdio: 'ignore' }) : undefined;
 const stubborn = flags.includes('--stubborn');
+
+let told = 0;
+process.on('SIGUSR2', () => console.error(`told ${++told} times`));
 
 const test = connect(path);
 test.write(`${JSON.stringify({ pid: process.pid, grandchild: grandchild?.pid })}\n`);

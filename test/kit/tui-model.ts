@@ -27,7 +27,7 @@ export const server = (id: string, more: Partial<ServerSummary> = {}): ServerSum
   calls: 0,
   inFlight: 0,
   waiting: 0,
-  counts: { tools: 2, disabledTools: 0, prompts: 1 } as ServerSummary['counts'],
+  counts: { tools: 2, disabledTools: 0, prompts: 1, resources: 3, templates: 1 },
   ...more,
 });
 
@@ -117,7 +117,12 @@ export class ModelStage {
         return {
           type: 'off-tools',
           request,
-          tools: request.servers.map((id) => ({ own: 'off', enabled: false, server: id })),
+          tools: request.servers.map((id) => ({
+            own: 'off',
+            enabled: false,
+            server: id,
+            definition: { name: 'off', inputSchema: { properties: { path: { type: 'string' } } } },
+          })),
         };
       case 'server': {
         const found = servers.find(({ id }) => id === request.id)!;

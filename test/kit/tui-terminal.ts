@@ -26,6 +26,7 @@ const KEYS = {
   escape: '\x1b',
   tab: '\t',
   backspace: '\x7f',
+  pagedown: '\x1b[6~',
 } as const;
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
@@ -111,10 +112,10 @@ export class RealTerminal {
     for (const key of keys) this.type(KEYS[key]);
   }
 
-  async shows(wanted: string | RegExp): Promise<void> {
+  async shows(wanted: string | RegExp, timeoutMs = PATIENCE_MS): Promise<void> {
     const isThere = (): boolean =>
       typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
-    await until(`the screen shows ${String(wanted)}`, isThere, PATIENCE_MS).catch((error: Error) => {
+    await until(`the screen shows ${String(wanted)}`, isThere, timeoutMs).catch((error: Error) => {
       throw new Error(`${error.message}; it shows\n${this.text}`);
     });
   }

@@ -215,6 +215,7 @@ const house: JsonSchema = {
         inQuery('server', 'Only to resources of this server.'),
         inQuery('project', 'Only to resources that this project shows.'),
         inQuery('uri', 'Only to this resource, in any form.'),
+        inQuery('q', "Words that must all occur in its URI, the server's own, the server or the client."),
         inQuery('cursor', 'nextCursor of the page before.'),
         inQuery('limit', 'How many at most.', { type: 'integer', minimum: 1, maximum: 1000 }),
       ],

@@ -10,6 +10,16 @@ describe('StderrTail', () => {
     expect(told).toEqual(['first', 'second']);
   });
 
+  it('gives the same lines as long as nothing was added, and others afterwards', () => {
+    const tail = new StderrTail();
+    tail.push(Buffer.from('same\n'));
+    const before = tail.lines();
+    expect(tail.lines()).toBe(before);
+    tail.push(Buffer.from('same\n'));
+    expect(tail.lines()).not.toBe(before);
+    expect(before).toEqual(['same']);
+  });
+
   it('keeps the last 64 KB of a flood', () => {
     const tail = new StderrTail();
     const line = 'x'.repeat(999);

@@ -10,10 +10,12 @@ export class StderrTail {
   private characters = 0;
   private readonly line = Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
   private used = 0;
+  private shown: readonly string[] | undefined;
 
   constructor(private readonly onLine: (line: string) => void = () => {}) {}
 
   push(chunk: Buffer): void {
+    this.shown = undefined;
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.append(chunk, start, end);
@@ -23,9 +25,9 @@ export class StderrTail {
     this.append(chunk, start, chunk.length);
   }
 
-  /** Oldest first. What comes last may be a line the child has not finished. */
+  /** Oldest first. What comes last may be a line the child has not finished. The same array until there is more. */
   lines(): readonly string[] {
-    return this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()];
+    return (this.shown ??= this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()]);
   }
 
   /** `copy` stops where the buffer ends: the rest of a long line is cut off. */

@@ -49,7 +49,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** One spelling for what looks the same: composed and decomposed, wide and narrow, with accents and without. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
 }
 

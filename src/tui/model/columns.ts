@@ -2,7 +2,7 @@ import { printable } from '../../client/printable.js';
 import { cut, cutMiddle, padEnd, padStart } from '../../client/text-width.js';
 import { age, size, stateTone } from '../../client/words.js';
 import type { Entry, ListId } from './entry.js';
-import { highlight } from './highlight.js';
+import { UNMARKED, type Mark } from './marking.js';
 import type { Model } from './model.js';
 import { span, type Look, type TextLine } from './text-line.js';
 
@@ -57,6 +57,8 @@ const SERVERS: readonly Column[] = [
   number('CALLS', 5, 50, (server) => server.calls),
   number('QUEUE', 5, 56, (server) => server.waiting),
   number('TOOLS', 6, 62, (server) => server.counts.tools),
+  number('PROMPTS', 7, 90, (server) => server.counts.prompts),
+  number('RESOURCES', 9, 100, (server) => server.counts.resources),
   {
     title: 'REASON',
     width: { share: 3 },
@@ -191,14 +193,17 @@ export const headLine = (placed: readonly Placed[]): string =>
   placed.map(({ column, width }) => aligned(cut(column.title, width), width, column)).join(' '.repeat(GAP));
 
 /** One row, with what was looked for marked. */
-export function entryLine(entry: Entry, placed: readonly Placed[], query: string, model: Model): TextLine {
-  return placed.flatMap(({ column, width }, at) => {
+export function entryLine(entry: Entry, placed: readonly Placed[], mark: Mark, model: Model): TextLine {
+  const cells = placed.map(({ column, width }) => {
     const shown = printable(column.text(entry, model).slice(0, MOST_SHOWN));
     const short = column.cut === 'middle' ? cutMiddle(shown, width) : cut(shown, width);
-    const look = column.look?.(entry) ?? 'plain';
-    const pieces = highlight(aligned(short, width, column), query);
-    const spans = pieces.map(({ text: piece, isMatch }) => span(piece, isMatch ? 'match' : look));
-    return at === 0 ? spans : [span(' '.repeat(GAP)), ...spans];
+    return mark(aligned(short, width, column), column.look?.(entry) ?? 'plain');
+  });
+  // Found by what the row has no room for, such as a description: then it stands out as a whole.
+  const isFoundUnseen = mark !== UNMARKED && !cells.flat().some(({ look }) => look === 'match');
+  return cells.flatMap((cell, at) => {
+    if (at > 0) return [span(' '.repeat(GAP)), ...cell];
+    return isFoundUnseen ? cell.map(({ text: piece }) => span(piece, 'accent')) : cell;
   });
 }
 

@@ -34,7 +34,13 @@ function commandsOn(entry: Entry, model: Model): readonly Command[] {
     case 'off-tool':
       return [toolCommand('enable', entry.item.server, entry.item.own)];
     case 'resource':
-      return [{ key: 'p', label: 'preview', run: (current) => previewed(current, entry.item.uri) }];
+      return [
+        {
+          key: 'p',
+          label: model.details.preview ? 'details' : 'preview',
+          run: (current) => previewed(current, entry.item.uri),
+        },
+      ];
     case 'subscription': {
       const { id, uri, client } = entry.item;
       const run = confirm(
@@ -63,7 +69,15 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
         run: confirm(on('enable'), `Enable ${name}?`, 'It is started, and what it offers is listed.'),
       },
     ];
-  const offered = [many(counts.tools, 'tool'), many(counts.prompts, 'prompt')].join(', ');
+  const offered = [
+    [counts.tools, 'tool'] as const,
+    [counts.prompts, 'prompt'] as const,
+    [counts.resources, 'resource'] as const,
+    [counts.templates, 'template'] as const,
+  ]
+    .filter(([number]) => number > 0)
+    .map(([number, thing]) => many(number, thing))
+    .join(', ');
   return [
     {
       key: 'd',
@@ -71,7 +85,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       run: confirm(
         on('disable'),
         `Disable ${name}?`,
-        `What it offers (${offered}, its resources) leaves every list. It stays off after a restart.`,
+        `What it offers${offered === '' ? '' : ` (${offered})`} leaves every list. It stays off after a restart.`,
       ),
     },
     {
@@ -106,9 +120,12 @@ function previewed(model: Model, uri: string): Model {
   return { ...model, details: { ...details, isOpen: true, scroll: 0, preview } };
 }
 
-/** From a server to what it offers. */
+/** From a server to what it offers, all of it: what was looked for there before is not meant. */
 const resourcesOf = (model: Model, server: string): Model =>
-  withSearch({ ...model, panel: 'resources', details: { ...model.details, hasFocus: false } }, { server });
+  withSearch(
+    { ...model, panel: 'resources', details: { ...model.details, hasFocus: false } },
+    { server, query: '' },
+  );
 
 function filterCommand({ panel, panels, servers }: Model): readonly Command[] {
   if (panel === 'servers') return [];

@@ -1,20 +1,20 @@
-import { printable, printableJson, printableLines } from '../../client/printable.js';
-import { padEnd, widthOf, wrap } from '../../client/text-width.js';
-import { age, count, size, stateTone } from '../../client/words.js';
+import { printable } from '../../client/printable.js';
+import { age, count, many, size, stateTone } from '../../client/words.js';
+import { DetailPage } from './detail-page.js';
 import type { Entry, OffTool } from './entry.js';
+import { marking } from './marking.js';
 import { layoutOf } from './layout.js';
-import { currentEntry, type Model } from './model.js';
+import { currentEntry, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
-import { lineOf, span, type Look, type TextLine } from './text-line.js';
+import { lineOf, span, type TextLine } from './text-line.js';
 
-const LABEL = 12;
-/** Longer descriptions are cut: nobody reads them in a side panel, and wrapping them takes time. */
-const LONGEST_TEXT = 20_000;
+/** What is said now matters; all that is kept of it, `servers show` prints. */
+const LAST_WORDS = 20;
 
 /** The border between two spaces. */
 const FRAME = 3;
 
-export const detailWidth = (model: Model): number => layoutOf(model).detailColumns - FRAME;
+const detailWidth = (model: Model): number => layoutOf(model).detailColumns - FRAME;
 
 export const detailLength = (model: Model): number => detailLines(model).length;
 
@@ -23,57 +23,21 @@ export function detailLines(model: Model): readonly TextLine[] {
   const entry = currentEntry(model);
   const width = detailWidth(model);
   if (!entry || width <= 0) return [lineOf('nothing is selected', 'dim')];
-  const page = new DetailPage(width);
-  if (model.details.preview) page.preview(model.details.preview);
-  else describe(entry, model, page);
+  if (model.details.preview) return previewPage(model.details.preview, width);
+  const page = new DetailPage(width, marking(currentList(model), model.panels[model.panel].query));
+  describe(entry, model, page);
   return page.lines;
 }
 
-class DetailPage {
-  readonly lines: TextLine[] = [];
-
-  constructor(readonly width: number) {}
-
-  /** A name and its value, beside each other where the value is short. */
-  fact(label: string, value: unknown, look: Look = 'plain'): void {
-    if (value === undefined || value === null || value === '') return;
-    const text =
-      typeof value === 'string' ? printable(value.slice(0, LONGEST_TEXT)) : printableJson(value, 0);
-    const beside = this.width - LABEL;
-    if (widthOf(text) <= beside) this.lines.push([span(padEnd(label, LABEL), 'dim'), span(text, look)]);
-    else {
-      this.lines.push(lineOf(label, 'dim'));
-      for (const line of wrap(text, this.width - 1)) this.lines.push([span(' '), span(line, look)]);
-    }
-  }
-
-  heading(text: string): void {
-    if (this.lines.length > 0) this.lines.push([]);
-    this.lines.push(lineOf(text, 'bold'));
-  }
-
-  text(text: unknown, look: Look = 'plain'): void {
-    if (typeof text !== 'string' || text === '') return;
-    for (const line of printableLines(text.slice(0, LONGEST_TEXT).trimEnd()))
-      for (const part of wrap(line, this.width)) this.lines.push(lineOf(part, look));
-  }
-
-  json(value: unknown): void {
-    for (const line of printableJson(value).split('\n'))
-      for (const part of wrap(line, this.width)) this.lines.push(lineOf(part));
-  }
-
-  add(lines: readonly TextLine[]): void {
-    this.lines.push(...lines);
-  }
-
-  preview({ uri, lines, problem }: NonNullable<Model['details']['preview']>): void {
-    this.fact('preview of', uri);
-    this.lines.push([]);
-    if (problem !== undefined) this.text(problem, 'bad');
-    else if (lines === undefined) this.lines.push(lineOf('reading…', 'dim'));
-    else for (const line of lines) for (const part of wrap(line, this.width)) this.lines.push(lineOf(part));
-  }
+/** Contents are not what was searched. */
+function previewPage({ uri, lines, problem }: Preview, width: number): readonly TextLine[] {
+  const page = new DetailPage(width);
+  page.fact('preview of', uri);
+  page.add([[]]);
+  if (problem !== undefined) page.text(problem, 'bad');
+  else if (lines === undefined) page.text('reading…', 'dim');
+  else for (const line of lines) page.wrapped(line);
+  return page.lines;
 }
 
 function describe(entry: Entry, model: Model, page: DetailPage): void {
@@ -108,16 +72,20 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   if (since !== undefined) page.fact(state === 'ready' ? 'up for' : 'for', age(since, model.now));
   page.fact('restarts', count(restarts));
   page.fact('process', pid);
-  page.fact('calls', `${calls} so far, ${inFlight} in flight, ${waiting} waiting`);
+  page.fact('calls', `${count(calls)} (${inFlight} running, ${waiting} waiting)`);
   page.fact('tools', offered(counts.tools, counts.disabledTools));
   page.fact('prompts', count(counts.prompts));
+  page.fact('resources', count(counts.resources));
+  page.fact('templates', count(counts.templates));
   if (server.serverInfo) page.fact('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
   page.fact('protocol', server.protocolVersion);
   page.fact('defined by', server.origin === 'config' ? 'the configuration' : 'an administrator');
   if (!detail) return;
   page.heading('Last words on stderr');
-  if (detail.stderr.length === 0) page.text('none', 'dim');
-  for (const line of detail.stderr) page.text(line);
+  const { stderr } = detail;
+  if (stderr.length === 0) page.text('none', 'dim');
+  if (stderr.length > LAST_WORDS) page.text(`… ${many(stderr.length - LAST_WORDS, 'line')} before`, 'dim');
+  for (const line of stderr.slice(-LAST_WORDS)) page.text(line);
   page.heading('Definition');
   page.json(detail.definition);
 }
@@ -128,12 +96,34 @@ const offered = (on: number, off: number): string =>
 const TONES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
 function describeTool({ name, server, own, definition }: Item<'tool'>, page: DetailPage): void {
-  const { inputSchema, outputSchema, description, title, annotations, ...rest } = definition;
   page.fact('tool', name, 'bold');
-  page.fact('title', title);
+  page.fact('title', definition['title']);
   page.fact('server', server);
   page.fact('own name', own);
-  page.fact('hints', annotations);
+  describeUse(definition, page);
+}
+
+function describeOffTool({ own, server, title, description, definition }: OffTool, page: DetailPage): void {
+  page.fact('tool', own, 'bold');
+  page.fact('title', title);
+  page.fact('server', server);
+  page.fact('state', 'switched off: no client sees it', 'busy');
+  // An older gateway gives no more than these words.
+  describeUse(definition ?? { description }, page);
+}
+
+/** `readOnly, not destructive`: whatever else the annotations hold stays as it is. */
+function hintsIn(annotations: unknown): unknown {
+  if (typeof annotations !== 'object' || annotations === null) return annotations;
+  const hints = Object.entries(annotations).filter(([name]) => name !== 'title');
+  if (hints.some(([, value]) => typeof value !== 'boolean')) return annotations;
+  return hints.map(([name, is]) => `${is === true ? '' : 'not '}${name.replace(/Hint$/, '')}`).join(', ');
+}
+
+/** What a tool does, takes and gives. */
+function describeUse(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
+  const { inputSchema, outputSchema, description, annotations, ...rest } = definition;
+  page.fact('hints', hintsIn(annotations));
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');
@@ -145,15 +135,6 @@ function describeTool({ name, server, own, definition }: Item<'tool'>, page: Det
   describeRest(rest, page);
   page.heading('Schema');
   page.json(inputSchema ?? {});
-}
-
-function describeOffTool({ own, server, title, description }: OffTool, page: DetailPage): void {
-  page.fact('tool', own, 'bold');
-  page.fact('title', title);
-  page.fact('server', server);
-  page.fact('state', 'switched off: no client sees it', 'busy');
-  if (description !== undefined) page.heading('Description');
-  page.text(description);
 }
 
 function describePrompt({ name, server, own, definition }: Item<'prompt'>, page: DetailPage): void {
@@ -229,7 +210,7 @@ function describeSubscription(item: Item<'subscription'>, model: Model, page: De
 }
 
 /** Names that are ours or the server's, which say nothing once they stand above. */
-const SAID = ['uri', 'uriTemplate', 'name'];
+const SAID = ['uri', 'uriTemplate', 'name', 'title'];
 
 /** Whatever else the definition says: nothing is kept back. */
 function describeRest(rest: Readonly<Record<string, unknown>>, page: DetailPage): void {

@@ -43,7 +43,3 @@ export const offToolEntry = (item: OffTool): Entry => ({
   key: JSON.stringify([item.server, item.own]),
   item,
 });
-
-/** The server that a row belongs to. */
-export const serverOf = (entry: Entry): string =>
-  entry.kind === 'server' ? entry.item.id : entry.item.server;

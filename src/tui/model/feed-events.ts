@@ -7,8 +7,19 @@ import { isLoaded } from './paged-list.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
+const EVERY_LIST: readonly ListId[] = [
+  'servers',
+  'tools',
+  'off-tools',
+  'prompts',
+  'resources',
+  'resource-templates',
+  'subscriptions',
+];
+
 /** Lists in which an event of the feed may have changed something. They are asked for again, many events at once. */
 export function listsChangedBy(kind: string, data: Data): readonly ListId[] {
+  if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind !== 'catalog') return [];
   switch (data['kind']) {

@@ -3,7 +3,7 @@ import { commandFor } from './commands.js';
 import { detailLength } from './details.js';
 import { layoutOf } from './layout.js';
 import { moved, movedToEnd } from './list-state.js';
-import { currentList, PANELS, planOf, type Model } from './model.js';
+import { CLOSED, currentList, PANELS, planOf, type Model } from './model.js';
 import { knownLength } from './paged-list.js';
 import { pressedInOverlay } from './overlay-keys.js';
 import { withSearch } from './search.js';
@@ -67,10 +67,7 @@ function pressedInPanel(model: Model, key: string): Model {
   if (jump) return model.details.hasFocus ? scrolledDetails(model, jump) : movedInList(model, jump);
   switch (key) {
     case 'enter':
-      return {
-        ...model,
-        details: { ...model.details, isOpen: !model.details.isOpen, hasFocus: false, scroll: 0 },
-      };
+      return { ...model, details: model.details.isOpen ? CLOSED : { ...CLOSED, isOpen: true } };
     case 'right':
     case 'l':
       return { ...model, details: { ...model.details, isOpen: true, hasFocus: true } };
@@ -108,7 +105,7 @@ function stepBack(model: Model): Model {
   const { query, server } = model.panels[panel];
   if (details.hasFocus) return { ...model, details: { ...details, hasFocus: false } };
   if (details.preview) return { ...model, details: { ...details, preview: undefined, scroll: 0 } };
-  if (details.isOpen) return { ...model, details: { ...details, isOpen: false } };
+  if (details.isOpen) return { ...model, details: CLOSED };
   if (query !== '') return withSearch(model, { query: '' });
   return server === undefined ? model : withSearch(model, { server: undefined });
 }

@@ -10,18 +10,28 @@ export interface PanelPlan {
   readonly id: PanelId;
   readonly title: string;
   readonly main: ListId;
-  readonly second?: { readonly list: ListId; readonly title: string };
+  readonly second?: {
+    readonly list: ListId;
+    readonly title: string;
+    /** For the line of keys. */
+    readonly label: string;
+  };
 }
 
 export const PANELS: readonly PanelPlan[] = [
   { id: 'servers', title: 'Servers', main: 'servers' },
-  { id: 'tools', title: 'Tools', main: 'tools', second: { list: 'off-tools', title: 'Switched off' } },
+  {
+    id: 'tools',
+    title: 'Tools',
+    main: 'tools',
+    second: { list: 'off-tools', title: 'Switched off', label: 'off' },
+  },
   { id: 'prompts', title: 'Prompts', main: 'prompts' },
   {
     id: 'resources',
     title: 'Resources',
     main: 'resources',
-    second: { list: 'resource-templates', title: 'Templates' },
+    second: { list: 'resource-templates', title: 'Templates', label: 'templates' },
   },
   { id: 'subscriptions', title: 'Subscriptions', main: 'subscriptions' },
 ];

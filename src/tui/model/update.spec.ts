@@ -139,9 +139,12 @@ describe('looking for something', () => {
     expect(knownLength(stage.model.lists.servers.paged)).toBe(1);
   });
 
-  it('goes from a server to its resources', () => {
-    const stage = new ModelStage(house).press('j', 's');
-    expect(stage.model).toMatchObject({ panel: 'resources', panels: { resources: { server: 'other' } } });
+  it('goes from a server to all its resources, whatever was looked for there before', () => {
+    const stage = new ModelStage(house).press('4', '/', 'n', 'o', 'enter', '1', 'j', 's');
+    expect(stage.model).toMatchObject({
+      panel: 'resources',
+      panels: { resources: { server: 'other', query: '' } },
+    });
     expect(selected(stage)).toBe('resource://other/z.log');
   });
 });
@@ -161,6 +164,16 @@ describe('details', () => {
     expect(stage.model.details.preview).toMatchObject({ lines: ['the contents'] });
     expect(stage.press('j').model.details.preview).toBeUndefined();
   });
+
+  it.each([[['enter']], [['escape', 'escape']]])(
+    'show the contents again after %j closed them',
+    (closing) => {
+      const stage = new ModelStage(house).press('4', 'p', ...closing);
+      expect(stage.model.details).toMatchObject({ isOpen: false, preview: undefined });
+      expect(stage.press('p').model.details.preview).toMatchObject({ lines: ['the contents'] });
+      expect(stage.press('p').model.details).toMatchObject({ isOpen: true, preview: undefined });
+    },
+  );
 
   it('of templates are reached in their own section, unless it is empty', () => {
     const stage = new ModelStage(house).press('4', 't');
@@ -201,13 +214,8 @@ describe('steering', () => {
   });
 
   it('can switch on a tool that is off', () => {
-    const counts = { tools: 1, disabledTools: 1, prompts: 0 };
-    const stage = new ModelStage({ servers: [server('files', { counts } as never)] }).press(
-      '2',
-      't',
-      'e',
-      'y',
-    );
+    const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
+    const stage = new ModelStage({ servers: [server('files', { counts })] }).press('2', 't', 'e', 'y');
     expect(deeds(stage)).toMatchObject([{ kind: 'tool', action: 'enable', server: 'files', tool: 'off' }]);
   });
 

@@ -6,7 +6,7 @@ import { matches } from './highlight.js';
 import { pressed } from './keys.js';
 import { layoutOf } from './layout.js';
 import { holding, scrolled, stale } from './list-state.js';
-import { currentEntry, planOf, type Model } from './model.js';
+import { CLOSED, currentEntry, planOf, type Model } from './model.js';
 import { isLoaded, knownLength, withPage } from './paged-list.js';
 
 /** What is on the screen after something happened. Nothing here does anything: see requestsFor. */
@@ -129,11 +129,7 @@ function failed(model: Model, { request, problem }: Failed): Model {
       return { ...model, sessionsVersion: { ...model.sessionsVersion, held: request.version } };
     default:
       // A server that is looked at. It may be gone; the feed says so too.
-      return withNotice(
-        { ...model, details: { ...model.details, isOpen: false, hasFocus: false } },
-        problem,
-        'bad',
-      );
+      return withNotice({ ...model, details: CLOSED }, problem, 'bad');
   }
 }
 

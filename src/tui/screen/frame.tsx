@@ -74,10 +74,10 @@ function noticeOf(model: Model, width: number): TextLine {
   }
   if (link.state === 'lost') {
     const seconds = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
-    const again = seconds === 0 ? 'trying again' : `again in ${seconds}s`;
+    const again = seconds === 0 ? 'trying again' : `trying again in ${seconds}s`;
     return [
       span(
-        cut(` Connection lost: ${printable(link.problem)}; ${again}. What you see may be old.`, width),
+        cut(` Connection lost, ${again}; what you see may be old: ${printable(link.problem)}`, width),
         'bad',
       ),
     ];
@@ -159,7 +159,7 @@ function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly Ke
 function panelKeys(model: Model): readonly KeyLabel[] {
   const { details, panel, panels } = model;
   const { second } = planOf(panel);
-  const section = panels[panel].section === 'second' ? 'back up' : second?.title.toLowerCase();
+  const section = panels[panel].section === 'second' ? 'back up' : second?.label;
   return [
     ['Enter', details.isOpen ? 'close' : 'details'],
     ...commandsFor(model).map(({ key, label }): KeyLabel => [key, label]),

@@ -24,7 +24,13 @@ export function keysIn(input: string, key: Key): readonly string[] {
   if (key.ctrl) return [`ctrl-${input}`];
   // With Alt held, a letter means nothing here.
   if (key.meta) return [];
-  return Array.from(input, (letter) => CONTROLS[letter] ?? letter);
+  return Array.from(input, (letter) => CONTROLS[letter] ?? withControl(letter));
+}
+
+/** Ctrl and a letter are one character, which Ink tells apart only where it comes alone. */
+function withControl(letter: string): string {
+  const code = letter.codePointAt(0)!;
+  return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;
 }
 
 const CONTROLS: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@ import { cut, widthOf } from '../../client/text-width.js';
 import { count } from '../../client/words.js';
 import { columnsOf, entryLine, headLine } from '../model/columns.js';
 import type { ListId } from '../model/entry.js';
+import { marking } from '../model/marking.js';
 import { planOf, type Model } from '../model/model.js';
 import { isLoaded, knownLength, lengthOf, rowAt } from '../model/paged-list.js';
 import { lineOf, span, type TextLine } from '../model/text-line.js';
@@ -30,7 +31,7 @@ const MARGIN = 2;
 /** A list as far as it is in view. */
 export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHead }: Props) {
   const state = model.lists[list];
-  const { query } = model.panels[model.panel];
+  const marked = marking(list, model.panels[model.panel].query);
   const placed = columnsOf(list, width - MARGIN);
   const rows = Array.from({ length: height }, (_, at) => state.top + at);
   const known = knownLength(state.paged);
@@ -42,7 +43,7 @@ export function ListView({ model, list, title, width, height, isCurrent, hasFocu
         const isSelected = index === state.selected && known > 0 && isCurrent;
         const entry = rowAt(state.paged, index);
         const mark = span(isSelected ? '▶ ' : '  ', 'accent');
-        const line = entry ? entryLine(entry, placed, query, model) : lineAt(model, list, index, known);
+        const line = entry ? entryLine(entry, placed, marked, model) : lineAt(model, list, index, known);
         return <Line key={index} line={[mark, ...line]} width={width} isInverse={isSelected && hasFocus} />;
       })}
     </Box>

@@ -14,6 +14,7 @@ import {
 } from '../../../test/kit/tui-model.js';
 import { until } from '../../../test/kit/until.js';
 import { widthOf } from '../../client/text-width.js';
+import { detailLines } from '../model/details.js';
 import type { Model } from '../model/model.js';
 import { TuiSession } from '../tui-session.js';
 import { App, Screen } from './app.js';
@@ -106,6 +107,39 @@ describe('the screen', () => {
       expect(frame).toContain(fact);
   });
 
+  it('marks what was looked for at the side too, by words and without their accents', () => {
+    const described = resource('a.txt', {
+      definition: { name: 'a.txt', description: 'Das Résumé von Anna' },
+    });
+    const { model } = new ModelStage({ ...house, resources: [described] }).press('4', 'enter');
+    const looking = {
+      ...model,
+      panels: { ...model.panels, resources: { ...model.panels.resources, query: 'resu' } },
+    };
+    const found = detailLines(looking)
+      .flat()
+      .filter(({ look }) => look === 'match');
+    expect(found.map(({ text }) => text)).toEqual(['Résu']);
+  });
+
+  it('shows what a tool takes that is switched off', () => {
+    const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
+    const stage = new ModelStage({ servers: [server('files', { counts })] }, { columns: 80, rows: 30 });
+    expect(screenOf(stage.press('2', 't', 'enter'))).toMatch(
+      /switched off[\s\S]*Arguments[\s\S]*path {2}string/,
+    );
+  });
+
+  it('shows how many resources and templates a server has, and the last of many lines on stderr', () => {
+    const stage = new ModelStage(house, { columns: 80, rows: 60 }).press('enter');
+    const stderr = Array.from({ length: 50 }, (_, at) => `line ${at}`);
+    const held = stage.model.serverDetail!;
+    const frame = frameOf({ ...stage.model, serverDetail: { ...held, detail: { ...held.detail, stderr } } });
+    expect(frame).toMatch(/resources +3[\s\S]*templates +1/);
+    expect(frame).toMatch(/… 30 lines before *\n[^\n]*│ line 30 *\n/);
+    expect(frame).toContain('line 49');
+  });
+
   it('has something to say where there is nothing', () => {
     const empty = new ModelStage({ servers: [server('files')] });
     expect(screenOf(empty.press('4'))).toContain('no resources');
@@ -115,14 +149,16 @@ describe('the screen', () => {
   });
 
   it('says that the connection is lost, and that the screen may be old', () => {
-    const stage = new ModelStage(house).happen({
+    const stage = new ModelStage(house, { columns: 100, rows: 24 }).happen({
       type: 'lost',
       problem: 'nobody listens there',
       retryAt: NOW + 3000,
     });
     const frame = screenOf(stage);
     expect(frame).toContain('✖ lost');
-    expect(frame).toContain('Connection lost: nobody listens there; again in 3s. What you see may be old.');
+    expect(frame).toContain(
+      'Connection lost, trying again in 3s; what you see may be old: nobody listens there',
+    );
   });
 
   it('says why a server is not ready', () => {
@@ -132,7 +168,7 @@ describe('the screen', () => {
   it('names what would happen before it does', () => {
     const frame = screenOf(new ModelStage(house).press('d'));
     expect(frame).toContain('Disable files?');
-    expect(frame).toContain('2 tools, 1 prompt');
+    expect(frame).toContain('2 tools, 1 prompt, 3 resources, 1 template');
   });
 
   it('asks for a larger terminal where it cannot show anything', () => {
@@ -190,6 +226,8 @@ describe('the app', () => {
     app.stdin.write('\x7f\r');
     await until('the search is kept', () => session.model.overlay === undefined);
     expect(session.model.panels.resources.query).toBe('lo');
+    app.stdin.write('/x\x15y');
+    await shows('search: y');
   });
 
   it('follows the gateway without a key', async () => {

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { AdminRoom } from '../../test/kit/admin-room.js';
+import type { Backends } from '../backends/backends.service.js';
+import type { ChangeFeed } from './change-feed.js';
+import { ServerFeed } from './feed-sources.js';
+
+const IDLE = { calls: 0, inFlight: 0, waiting: 0, stderr: [] as readonly string[] };
+
+describe('ServerFeed', () => {
+  const told: string[] = [];
+  const running = new Map<string, typeof IDLE>();
+  let feed: ServerFeed;
+  let isRead: boolean;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    told.splice(0);
+    running.clear();
+    running.set('a', IDLE).set('b', IDLE);
+    isRead = true;
+    const room = new AdminRoom({ mcpServers: { a: { command: 'x' }, b: { command: 'x' } } });
+    const backends = {
+      all: () => [...running].map(([id, status]) => ({ id, status: () => status })),
+      onStateChange: () => {},
+    } as unknown as Backends;
+    const changes = {
+      get isRead() {
+        return isRead;
+      },
+      publish: (_kind: string, { id }: { id: string }) => told.push(id),
+    } as unknown as ChangeFeed;
+    feed = new ServerFeed(room.desired, backends, room.registry, room.views, changes);
+    feed.onModuleInit();
+    jest.advanceTimersByTime(1000);
+    told.splice(0);
+  });
+
+  afterEach(() => {
+    feed.onApplicationShutdown();
+    jest.useRealTimers();
+  });
+
+  it.each([
+    ['was called', { calls: 1 }],
+    ['is busy', { inFlight: 1 }],
+    ['has calls waiting', { waiting: 1 }],
+    ['wrote to stderr', { stderr: ['once more'] }],
+  ])('tells within a second of a server that %s, and of no other', (_what, change) => {
+    running.set('b', { ...IDLE, ...change });
+    jest.advanceTimersByTime(1000);
+    expect(told).toEqual(['b']);
+    jest.advanceTimersByTime(10_000);
+    expect(told).toEqual(['b']);
+  });
+
+  it('tells of one that went and came back as of a new one', () => {
+    running.delete('a');
+    jest.advanceTimersByTime(1000);
+    expect(told).toEqual([]);
+    running.set('a', IDLE);
+    jest.advanceTimersByTime(1000);
+    expect(told).toEqual(['a']);
+  });
+
+  it('looks at nothing while nobody reads', () => {
+    isRead = false;
+    running.set('a', { ...IDLE, calls: 1 });
+    jest.advanceTimersByTime(5000);
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+import { AdminApi } from './admin-api.js';
+import type { ServerSummary } from '../admin/server-views.js';
+import type { ListName, ListPage, Lists, PageQuery } from './admin-answers.js';
+import { GatewayProblem } from './gateway-problem.js';
+import type { Target } from './target.js';
+
+/** A gateway as one of its projects sees it. */
+export class ProjectApi extends AdminApi {
+  constructor(
+    target: Target,
+    private readonly project: string,
+  ) {
+    super(target);
+  }
+
+  override async servers(signal?: AbortSignal): Promise<readonly ServerSummary[]> {
+    const [servers, projects] = await Promise.all([super.servers(signal), this.projects(signal)]);
+    const found = projects.find(({ id }) => id === this.project);
+    if (!found) throw new GatewayProblem('not-found', `there is no project \`${this.project}\``);
+    return servers.filter(({ id }) => found.servers.includes(id));
+  }
+
+  override page<L extends ListName>(
+    list: L,
+    query: PageQuery,
+    signal?: AbortSignal,
+  ): Promise<ListPage<Lists[L]>> {
+    return super.page(list, { ...query, project: this.project }, signal);
+  }
+}

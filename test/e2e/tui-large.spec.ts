@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import { startGateway } from '../kit/gateway.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { PuppetLink } from '../kit/scripted-stdio.js';
+import { tuiOn } from '../kit/tui-house.js';
+import { SMALL } from '../kit/tui-screens.js';
+import type { RealTerminal } from '../kit/tui-terminal.js';
+import { until, within } from '../kit/until.js';
+
+const RESOURCES = 100_000;
+const PAGE = 10_000;
+const SOON_MS = 3000;
+
+const resourceAt = (at: number): object => {
+  const name = `${String(at).padStart(6, '0')}.txt`;
+  return { uri: `file:///${name}`, name, ...(at === 77_777 && { description: 'The needle in all this.' }) };
+};
+
+describe('the terminal UI in front of a server with 100,000 resources', () => {
+  let archive: ScriptedBackend;
+  let terminal: RealTerminal;
+
+  beforeAll(async () => {
+    archive = (await ScriptedBackend.start())
+      .tool('count', () => text('100000'))
+      .template('file:///{name}.txt')
+      .on('resources/list', ({ params }) => {
+        const from = Number(params['cursor'] ?? 0);
+        const resources = Array.from({ length: PAGE }, (_, at) => resourceAt(from + at));
+        return { resources, ...(from + PAGE < RESOURCES && { nextCursor: String(from + PAGE) }) };
+      });
+    const gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN },
+      mcpServers: { archive: archive.stdio() },
+    });
+    const admin = new AdminClient(gateway);
+    await until(
+      'every resource is listed',
+      async () => (await admin.get('resources?limit=1')).json['total'] === RESOURCES,
+      30_000,
+    );
+    terminal = tuiOn(gateway, SMALL);
+    await terminal.shows('▶ archive');
+  }, 60_000);
+
+  it('shows the first ones at once, and how many there are', async () => {
+    terminal.type('4');
+    await terminal.shows('1 of 100,000', SOON_MS);
+    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, SOON_MS);
+    expect(terminal.text).toContain('4 Resources 100k');
+  });
+
+  it('goes through them page by page', async () => {
+    terminal.press('pagedown', 'pagedown', 'pagedown');
+    await terminal.shows(/▶ resource:\/\/archi.*0000(4|5)\d\.txt/, SOON_MS);
+  });
+
+  it('goes to the last one, and back to the first', async () => {
+    terminal.type('G');
+    await terminal.shows('100,000 of 100,000');
+    await terminal.shows(/▶ resource:\/\/archi.*099999\.txt/);
+    terminal.type('g');
+    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, SOON_MS);
+  });
+
+  it('finds one of them with every letter', async () => {
+    terminal.type('/needle');
+    await terminal.shows(/1 of 1 ─/);
+    await terminal.shows(/▶ resource:\/\/archi.*077777\.txt/);
+    terminal.press('enter');
+    terminal.press('escape');
+    await terminal.shows('1 of 100,000');
+  });
+
+  it('shows what a server writes to stderr while it does', async () => {
+    terminal.type('1');
+    await terminal.shows('▶ archive');
+    terminal.press('enter');
+    await terminal.shows(/Last words on stderr[^\n]*\n.*none/);
+    const puppet = archive.links.find((link) => link instanceof PuppetLink && link.isOpen) as PuppetLink;
+    for (const words of ['told 1 times', 'told 2 times']) {
+      process.kill(puppet.pid!, 'SIGUSR2');
+      await terminal.shows(words, SOON_MS);
+    }
+    terminal.type('q');
+    await within('it to end', terminal.exited);
+  });
+});

@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN } from '../kit/admin-client.js';
+import { launchGateway } from '../kit/gateway.js';
+import { descendantsOf } from '../kit/processes.js';
+import { TuiHouse } from '../kit/tui-house.js';
+import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
+import { RealTerminal } from '../kit/tui-terminal.js';
+import { until, within } from '../kit/until.js';
+
+describe('the terminal UI and its terminal', () => {
+  let house: TuiHouse;
+  let terminal: RealTerminal;
+
+  beforeAll(async () => {
+    house = await TuiHouse.open();
+    terminal = house.tui(LARGE, [], { NO_COLOR: '1' });
+    await terminal.shows('▶ everything');
+  }, 60_000);
+
+  it('has room for the list and the details side by side', async () => {
+    terminal.type('4/newest\r');
+    await terminal.shows(/Resources .* 1 of 1 ─/);
+    await terminal.shows('no templates match newest');
+    terminal.press('enter');
+    await terminal.shows('48 kB (48,211 bytes)');
+    expect(terminal.underlined).toEqual(['newest']);
+    await expectDocumented(terminal, 'newest', LARGE);
+  });
+
+  it('uses no colour where there is to be none', () => {
+    // oxlint-disable-next-line no-control-regex -- colours are what it is about
+    expect(terminal.raw).not.toMatch(/\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/);
+  });
+
+  it('follows the size of its terminal', async () => {
+    terminal.resize(SMALL);
+    await terminal.shows(/^ Gatehouse .*\n.*\n─ Resources ─ search: newest ─+ 1 of 1 ──┬─ Details ─/);
+    await terminal.shows(/\? help {2}q quit$/);
+    expect(terminal.lines).toHaveLength(24);
+  });
+
+  it('shows its keys on demand', async () => {
+    terminal.press('enter');
+    await terminal.hides('Details');
+    terminal.press('escape');
+    await terminal.shows('1 of 11');
+    terminal.type('?');
+    await terminal.shows('Steer');
+    await expectDocumented(terminal, 'help', SMALL);
+    terminal.press('escape');
+    await terminal.hides('Steer');
+  });
+
+  it('gives the screen back when it is told to end', async () => {
+    const other = house.tui(SMALL);
+    await other.shows('▶ everything');
+    const [pid] = descendantsOf(other.pid).toReversed();
+    process.kill(pid!, 'SIGTERM');
+    await within('it to end', other.exited);
+    await until('the screen is given back', () => !other.isAlternate);
+    expect(other.raw).toContain('\x1b[?25h');
+  });
+
+  it('shows what a project has, and nothing else', async () => {
+    const other = house.tui(SMALL, ['--project', 'logs']);
+    await other.shows('▶ files');
+    await other.shows(/project logs +● live/);
+    expect(other.text).toMatch(/Servers 1\].*Tools 2 .*Prompts 0 /);
+    other.type('4');
+    await other.shows('1 of 3');
+    expect(other.text).not.toMatch(/everything|memory/);
+    other.type('q');
+    expect(await within('it to end', other.exited)).toMatchObject({ code: 0 });
+  });
+
+  it('does not begin with a project that there is not', async () => {
+    const other = house.tui(SMALL, ['--project', 'lgos']);
+    expect(await within('it to end', other.exited)).toMatchObject({ code: 1 });
+    expect(other.raw).toContain('there is no project `lgos`');
+  });
+
+  // The gateway that is started here ends with the test.
+  it('says that the connection is lost, and is back when the gateway is', async () => {
+    const back = await house.crash();
+    await terminal.shows('Connection lost');
+    await terminal.shows('✖ lost');
+    terminal.type('1');
+    await expectDocumented(terminal, 'lost', SMALL);
+    await back();
+    await terminal.shows('● live');
+    await terminal.hides('Connection lost');
+    await terminal.shows(/everything +ready/);
+    terminal.type('q');
+    await within('it to end', terminal.exited);
+  });
+});
+
+describe('the terminal UI', () => {
+  it('says what it needs where there is no terminal', async () => {
+    const child = launchGateway(['tui', '--url', 'http://127.0.0.1:9'], {
+      GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
+    });
+    expect(await within('it to end', child.exited)).toMatchObject({ code: 2 });
+    expect(child.stderr).toContain('the terminal UI needs a terminal');
+  });
+
+  it('does not begin where no gateway is', async () => {
+    const terminal = RealTerminal.run(
+      [process.execPath, 'dist/main.js', 'tui', '--url', 'http://127.0.0.1:9', '--token', ADMIN_TOKEN],
+      SMALL,
+    );
+    expect(await within('it to end', terminal.exited)).toMatchObject({ code: 3 });
+    expect(terminal.raw).toContain('cannot reach the gateway at http://127.0.0.1:9');
+    expect(terminal.raw).not.toContain('\x1b[?1049h');
+  });
+});

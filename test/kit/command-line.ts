@@ -1,0 +1,40 @@
+import { execFile, type ChildProcess } from 'node:child_process';
+
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What was printed, as JSON. */
+  readonly json: Record<string, never>;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly done: Promise<Run>;
+}
+
+const LONGEST_MS = 25_000;
+
+/** The command line as a script starts it, with nothing of our environment but what is given. */
+export function launch(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Running {
+  const { PATH, HOME } = process.env;
+  let child!: ChildProcess;
+  const done = new Promise<Run>((resolve) => {
+    child = execFile(
+      process.execPath,
+      ['dist/main.js', ...args],
+      { env: { PATH, HOME, ...env }, timeout: LONGEST_MS },
+      (error, stdout, stderr) =>
+        resolve({
+          code: error === null ? 0 : Number(error.code ?? -1),
+          stdout,
+          stderr,
+          get json() {
+            return JSON.parse(stdout) as Record<string, never>;
+          },
+        }),
+    );
+  });
+  child.stdin!.end(input);
+  return { child, done };
+}

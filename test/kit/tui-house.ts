@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { ADMIN_TOKEN, AdminClient } from './admin-client.js';
+import { launchGateway, writeConfig, type Gateway } from './gateway.js';
+import { everythingOverStdio, memory } from './real-servers.js';
+import { tempDir } from './temp-dir.js';
+import { filesServer } from './tui-files-server.js';
+import { RealTerminal, type TerminalSize } from './tui-terminal.js';
+import { until } from './until.js';
+
+/** How many resources its servers have together. */
+export const RESOURCES = 11;
+
+/** A gateway in front of real servers and one with files, and the terminal UI on it. */
+export class TuiHouse {
+  admin: AdminClient;
+
+  private constructor(
+    public gateway: Gateway,
+    private readonly config: string,
+    readonly files: Awaited<ReturnType<typeof filesServer>>,
+  ) {
+    this.admin = new AdminClient(gateway);
+  }
+
+  static async open(): Promise<TuiHouse> {
+    const files = await filesServer();
+    const config = writeConfig({
+      admin: { token: ADMIN_TOKEN },
+      mcpServers: {
+        everything: everythingOverStdio(),
+        files: files.http,
+        memory: memory(join(tempDir(), 'graph.jsonl')),
+      },
+      projects: { logs: { servers: ['files'] } },
+    });
+    const house = new TuiHouse(await started(config), config, files);
+    await house.gateway.listed({ tools: ['everything', 'files', 'memory'] });
+    await house.has(RESOURCES);
+    return house;
+  }
+
+  tui(size: TerminalSize, options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): RealTerminal {
+    return tuiOn(this.gateway, size, options, env);
+  }
+
+  async has(resources: number): Promise<void> {
+    await until(
+      `there are ${resources} resources`,
+      async () => (await this.admin.get('resources')).json['total'] === resources,
+    );
+  }
+
+  /** Ends the gateway as a crash does; what is returned brings another up at the same place. */
+  async crash(): Promise<() => Promise<void>> {
+    const { port } = new URL(this.gateway.url);
+    await this.gateway.stop('SIGKILL');
+    return async () => {
+      this.gateway = await started(this.config, { GATEHOUSE__HTTP__PORT: port });
+      this.admin = new AdminClient(this.gateway);
+    };
+  }
+}
+
+export const tuiOn = (
+  gateway: Gateway,
+  size: TerminalSize,
+  options: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): RealTerminal =>
+  RealTerminal.run([process.execPath, 'dist/main.js', 'tui', '--url', gateway.urlOf('/'), ...options], size, {
+    GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...env,
+  });
+
+async function started(config: string, env?: NodeJS.ProcessEnv): Promise<Gateway> {
+  const gateway = launchGateway(['--config', config], env);
+  await gateway.listening();
+  return gateway;
+}
