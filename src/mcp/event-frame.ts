@@ -1,6 +1,13 @@
 import { onOneLine } from '../core/json-text.js';
 
-let lastSequence = 0;
+/**
+ * It begins with the time, so that ids of a later life are above those of an earlier one: a client may come back with
+ * one of those. More than a hundred events in each millisecond of a life would be needed to reach the next.
+ */
+let lastSequence = Date.now() * 100;
+
+/** The sequence of the latest event there is. */
+export const latestSequence = (): number => lastSequence;
 
 /** One server-sent event, encoded once and written to any number of streams. */
 export interface EventFrame {

@@ -3,7 +3,7 @@ import { DesiredServers } from '../backends/desired-servers.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
 import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
 import type { Subscription } from '../core/subscription-target.js';
-import type { McpContext } from '../mcp/mcp-context.js';
+import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { addressOf } from './subscription-address.js';
@@ -55,6 +55,12 @@ export class Subscriptions implements OnModuleInit {
     return subscription;
   }
 
+  /** Of an earlier life: its server is told when its link is up. False when the client could not make it now. */
+  restore(client: Subscriber, subscription: Parameters<Subscribers['restore']>[1]): boolean {
+    const isEnabled = this.desired.current.get(subscription.server)?.enabled ?? false;
+    return isEnabled && this.subscribers.restore(client, subscription) !== undefined;
+  }
+
   /** By the URI in any form, or by the id of the subscription. What is not subscribed to is no error. */
   unsubscribe(context: McpContext, text: string): void {
     for (const subscription of this.named(context, text)) this.end(subscription.id);
@@ -88,6 +94,7 @@ export class Subscriptions implements OnModuleInit {
   private async establish(subscription: Subscription): Promise<void> {
     try {
       await this.upstreams.ensure(subscription);
+      await this.subscribers.kept();
     } catch (error) {
       this.end(subscription.id);
       throw this.refusal(subscription, error);
