@@ -131,6 +131,22 @@ describe('the subscriptions of a gateway that starts again', () => {
     expect(again.updates).toHaveLength(4);
   });
 
+  it.each([
+    ['original', 'x://a'],
+    ['underscore', 'docs_x___a'],
+  ])('are told of by the names of the lists, in the style %s', async (resources, uri) => {
+    await restart('SIGTERM', { naming: { resources } });
+    await gateway.listed({ resources: ['docs'] });
+    const listener = await Listener.of(gateway.url, uri);
+    await restart('SIGKILL');
+    const again = await Listener.over(back(listener));
+    await again.hears(uri);
+    const heard = again.uris.length;
+    update(docs, 'x://a');
+    await again.hears(uri, again.uris.filter((one) => one === uri).length + 1);
+    expect(again.uris).toHaveLength(heard + 1);
+  });
+
   it('survive one start after the other, without their client', async () => {
     const listener = await Listener.of(gateway.url, A);
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) await restart(signal);
