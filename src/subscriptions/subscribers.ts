@@ -10,7 +10,9 @@ import type { Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 
 type Listener = (subscription: Subscription, client: Subscriber, isThere: boolean) => void;
-type LeaveListener = (removed: readonly Removed[]) => void;
+/** What a subscription went with: the client itself, or what it may see. */
+export type LeaveReason = 'client' | 'scope';
+type LeaveListener = (removed: readonly Removed[], reason: LeaveReason) => void;
 
 type Restored = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
 
@@ -115,15 +117,16 @@ export class Subscribers {
       client.onScopeChange(() =>
         this.left(
           [...this.table.ofSubscriber(client.id)].filter(({ server }) => !client.scope.allows(server)),
+          'scope',
         ),
       ),
-      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)])),
+      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)], 'client')),
     );
   }
 
-  private left(subscriptions: readonly Subscription[]): void {
+  private left(subscriptions: readonly Subscription[], reason: LeaveReason): void {
     const removed = subscriptions.flatMap(({ id }) => this.remove(id) ?? []);
-    for (const listener of this.leaveListeners) listener(removed);
+    for (const listener of this.leaveListeners) listener(removed, reason);
   }
 
   private tell({ subscription }: Removed): void {
