@@ -12,6 +12,8 @@ export const latestSequence = (): number => lastSequence;
 /** One server-sent event, encoded once and written to any number of streams. */
 export interface EventFrame {
   readonly sequence: number;
+  /** The stream it is for; empty for a standing one. */
+  readonly stream: string;
   /** About as many bytes as it has. */
   readonly size: number;
   readonly bytes: Buffer;
@@ -26,7 +28,7 @@ class LateFrame implements EventFrame {
   private encoded: Buffer | undefined;
 
   constructor(
-    private readonly stream: string,
+    readonly stream: string,
     /** Absent where the event is there for its id alone. */
     private readonly message?: string,
   ) {}
