@@ -303,6 +303,18 @@ describe('the streams of a session', () => {
     expect(streamsOf(session)).toBe(0);
   });
 
+  it('have something travel now and then, and not each time that somebody looks', async () => {
+    const session = new Session(LIMITS);
+    const { response } = await listening(session);
+    const written = jest.spyOn(response, 'write');
+    for (let n = 0; n < 12; n++) {
+      jest.advanceTimersByTime(250);
+      session.tend(1000, 1000);
+    }
+    expect(written).toHaveBeenCalledTimes(3);
+    expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
+  });
+
   it('are kept alive, and a silent answer becomes one after a while', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);

@@ -79,6 +79,7 @@ export class Session implements Subscriber, ExchangeHost {
   private lastSeen: number;
   /** Ids up to this are of events that it never had, or had in an earlier life. */
   private readonly bornAfter = latestSequence();
+  private keptAliveAt = performance.now();
   private closed = false;
   /** The client has said that it is ready to hear from us. */
   isReady = false;
@@ -277,13 +278,16 @@ export class Session implements Subscriber, ExchangeHost {
 
   /** Called now and then: keeps quiet streams alive and lets go of readers that are stuck. */
   tend(quietMs: number, stuckMs: number): void {
+    const now = performance.now();
     this.standing.disconnectIfStuck(stuckMs);
-    this.standing.keepAlive();
+    if (now - this.keptAliveAt >= quietMs) {
+      this.keptAliveAt = now;
+      this.standing.keepAlive();
+    }
     for (const stream of this.streams.values()) {
       stream.disconnectIfStuck(stuckMs);
       this.closeStream(stream);
     }
-    const now = performance.now();
     for (const exchange of this.exchanges) if (now - exchange.startedAt >= quietMs) exchange.keepAlive();
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
@@ -89,6 +90,39 @@ describe('the sessions', () => {
     jest.advanceTimersByTime(60_000);
     expect(tended).toHaveBeenCalledTimes(12);
     expect(tended).toHaveBeenLastCalledWith(15_000, 30_000);
+  });
+
+  it('are tended some at a time, so that whatever else there is to do is done in between', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const sessions = sessionsWithin();
+    let tended = 0;
+    for (let n = 0; n < 600; n++) open(sessions).tend = () => tended++;
+    jest.advanceTimersByTime(5000);
+    const seen = [tended];
+    for (let turn = 0; turn < 4; turn++) {
+      await nextTurn();
+      seen.push(tended);
+    }
+    expect(seen).toEqual([250, 500, 600, 600, 600]);
+  });
+
+  it('are not tended twice at a time, nor once they are closed', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const sessions = sessionsWithin();
+    let tended = 0;
+    for (let n = 0; n < 600; n++) open(sessions).tend = () => tended++;
+    jest.advanceTimersByTime(10_000);
+    expect(tended).toBe(250);
+    sessions.close();
+    await nextTurn();
+    expect(tended).toBe(250);
+  });
+
+  it('are tended as often as it takes to notice who is stuck', () => {
+    const sessions = sessionsWithin({ streamStuckMs: 1000 });
+    const tended = jest.spyOn(open(sessions), 'tend');
+    jest.advanceTimersByTime(1000);
+    expect(tended.mock.calls).toEqual(Array.from({ length: 4 }, () => [15_000, 1000]));
   });
 
   it('are all closed at the end, and no timer stays', () => {

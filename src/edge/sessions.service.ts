@@ -6,9 +6,13 @@ import { Metrics } from '../metrics/metrics.js';
 import { Session, sessionIdOf, type Past } from './session.js';
 
 const TEND_EVERY_MS = 5000;
-/** An answer that is not there by then becomes a stream, so that something can travel meanwhile. */
+/** Sessions that are tended in one turn of the event loop: to write to thousands of streams takes its time. */
+const SLICE = 250;
+/**
+ * So long nothing travels on a stream. An answer that is not there by then becomes a stream, so that something can
+ * travel meanwhile.
+ */
 const QUIET_MS = 15_000;
-const STUCK_MS = 30_000;
 /** In the time of an expiry it is written down so often that a client is there. */
 const SEEN_PER_EXPIRY = 8;
 
@@ -19,6 +23,7 @@ export class Sessions implements OnModuleInit {
   /** By what their clients hold; those of an earlier life are not here until their clients come back. */
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
+  private nextSlice: NodeJS.Immediate | undefined;
   private readonly tendListeners: (() => void)[] = [];
   private readonly renewalListeners: ((session: Session) => void)[] = [];
   private readonly openListeners = new Set<(session: Session) => void>();
@@ -29,10 +34,12 @@ export class Sessions implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
+    const { sessionIdleMs, streamStuckMs } = this.limits;
+    const sweepEvery = Math.min(30_000, sessionIdleMs / 4);
+    const tendEvery = Math.min(TEND_EVERY_MS, streamStuckMs / 4);
     this.timers.push(
       setInterval(() => this.expire(), sweepEvery).unref(),
-      setInterval(() => this.tend(), TEND_EVERY_MS).unref(),
+      setInterval(() => this.tend(), tendEvery).unref(),
     );
   }
 
@@ -112,6 +119,7 @@ export class Sessions implements OnModuleInit {
   /** Lets go of everything, once nothing new comes in any more. */
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
+    clearImmediate(this.nextSlice);
     for (const session of this.sessions.values()) session.close();
   }
 
@@ -141,7 +149,19 @@ export class Sessions implements OnModuleInit {
 
   private tend(): void {
     for (const listener of this.tendListeners) listener();
-    for (const session of this.sessions.values()) session.tend(QUIET_MS, STUCK_MS);
+    // A round that takes longer than it should is not begun twice.
+    if (!this.nextSlice) this.tendSome(this.sessions.values());
+  }
+
+  /** Who comes or goes between two slices is met or not met. */
+  private tendSome(rest: Iterator<Session>): void {
+    this.nextSlice = undefined;
+    for (let left = SLICE; left > 0; left--) {
+      const next = rest.next();
+      if (next.done) return;
+      next.value.tend(QUIET_MS, this.limits.streamStuckMs);
+    }
+    this.nextSlice = setImmediate(() => this.tendSome(rest));
   }
 }
 
