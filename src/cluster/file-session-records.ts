@@ -16,6 +16,8 @@ type Log = Pick<LoggerService, 'log' | 'warn'>;
 
 /** A disk that is full is not asked again with every change. */
 const PAUSE_MS = 5000;
+/** Lines in one write. */
+const SLICE = 2000;
 
 export interface RecordsOptions {
   readonly journal?: SessionJournal;
@@ -120,18 +122,24 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   private async write(): Promise<void> {
-    const lines = this.lines.splice(0).join('');
+    const lines = this.lines.splice(0);
     // What is not written now is in the ledger, and so in the next file.
     if (performance.now() - this.failedAt < this.pauseMs) return;
     try {
       if (this.journal.isDue) await this.replace();
-      else await this.journal.append(lines);
+      else await this.append(lines);
       if (this.isFailing) this.log.log({ message: 'sessions are kept over a restart again' });
       this.isFailing = false;
     } catch (error) {
       this.failedAt = performance.now();
       this.fail(error);
     }
+  }
+
+  /** Many may have come while a new file was written. */
+  private async append(lines: readonly string[]): Promise<void> {
+    for (let start = 0; start < lines.length; start += SLICE)
+      await this.journal.append(lines.slice(start, start + SLICE).join(''));
   }
 
   private async replace(): Promise<void> {

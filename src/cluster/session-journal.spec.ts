@@ -28,6 +28,15 @@ const change: fc.Arbitrary<SessionChange> = fc.oneof(
 
 const stateOf = (ledger: SessionLedger): string => JSON.stringify([...ledger]);
 
+/** The same whatever the order. */
+const setOf = (ledger: SessionLedger): string[] =>
+  [...ledger]
+    .map((record) => ({ ...record, subscriptions: record.subscriptions.toSorted(byId) }))
+    .map((record) => JSON.stringify(record))
+    .toSorted();
+
+const byId = (a: { id: string }, b: { id: string }): number => a.id.localeCompare(b.id);
+
 function ledgerOf(changes: Iterable<SessionChange>): SessionLedger {
   const ledger = new SessionLedger();
   for (const one of changes) ledger.apply(one);
@@ -93,6 +102,29 @@ describe('SessionJournal', () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+
+  it('is the state of the end when changes come while it is written anew, and are added after it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 20 }),
+        fc.array(fc.option(change, { freq: 2, nil: undefined }), { maxLength: 40 }),
+        (before, meanwhile) => {
+          const ledger = ledgerOf(before);
+          const walk = ledger.changes()[Symbol.iterator]();
+          const [written, added]: SessionChange[][] = [[], []];
+          // Where there is no change, the walk goes on by one.
+          for (const one of meanwhile) {
+            const step = one === undefined ? walk.next() : undefined;
+            if (step && !step.done) written!.push(step.value);
+            if (one && ledger.apply(one)) added!.push(one);
+          }
+          for (let step = walk.next(); !step.done; step = walk.next()) written!.push(step.value);
+          expect(setOf(ledgerOf([...written!, ...added!]))).toEqual(setOf(ledger));
+        },
+      ),
+      { numRuns: 1000 },
     );
   });
 

@@ -39,9 +39,14 @@ export class SessionLedger {
       yield { session, seen, subscriptions: [...subscriptions.values()] };
   }
 
-  /** The changes that make the same of nothing. May be walked through while other changes are made. */
+  /**
+   * The changes that make the same of nothing. Other changes may be made during the walk, and made again after it: the
+   * walk ends with the sessions there were when it began, or it would not end while others come.
+   */
   *changes(): Iterable<SessionChange> {
+    let left = this.kept.size;
     for (const { session, seen, subscriptions } of this.kept.values()) {
+      if (left-- === 0) return;
       yield { do: 'keep', session, seen };
       for (const subscription of subscriptions.values())
         yield { do: 'subscribe', session: session.id, subscription };
