@@ -1,4 +1,12 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sessionRecordsContract } from '../../test/contract/session-records.contract.js';
@@ -8,6 +16,7 @@ import {
   storedSession,
   storedSubscription,
 } from '../../test/kit/session-records.js';
+import { unprivileged } from '../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { SessionJournal } from './session-journal.js';
 import { SessionLedger } from './session-ledger.js';
@@ -155,6 +164,35 @@ describe('FileSessionRecords', () => {
     ]);
     const next = await openRecords(directory);
     expect(await idsOf(next.records)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('write everything anew after a line that could not be added, wherever that one ended', async () => {
+    const journal = new SessionJournal(path);
+    const { records, said, end } = await openRecords(directory, { journal, pauseMs: 0 });
+    records.keep(storedSession('a'), 1);
+    await records.written();
+    // The handle is gone, as after a failure of the disk; half a line is there.
+    await journal.close();
+    appendFileSync(path, '{"do":"keep","ses');
+    records.keep(storedSession('b'), 1);
+    await end();
+    expect(said).toEqual([]);
+    const next = await openRecords(directory);
+    expect(await idsOf(next.records)).toEqual(['a', 'b']);
+    expect(next.said).toEqual([]);
+  });
+
+  it('go on without a directory that can be written', async () => {
+    const mine = join(directory, 'state');
+    mkdirSync(mine, { mode: 0o500 });
+    await unprivileged(mine, async () => {
+      const { records, said } = await openRecords(mine);
+      records.keep(storedSession('a'), 1);
+      await records.written();
+      expect(await idsOf(records)).toEqual(['a']);
+      expect(records.failures).toBeGreaterThan(0);
+      expect(said).toEqual(['sessions are not kept over a restart for now']);
+    });
   });
 
   it('do not ask a full disk again with every change', async () => {
