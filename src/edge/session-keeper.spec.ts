@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { outcomeOf } from '../../test/kit/fake-link.js';
 import { MemorySessionRecords } from '../../test/kit/session-records.js';
 import type { SessionRecord } from '../cluster/session-records.js';
 import { NO_AUTH } from '../config/auth-settings.js';
@@ -118,6 +119,17 @@ describe('what is kept of sessions', () => {
     session.logLevel = 'error';
     jest.advanceTimersByTime(5000);
     expect(kept()[0]!.session.logLevel).toBe('error');
+  });
+
+  it('is there before a client is told, unless the disk hangs', async () => {
+    subscribe(open());
+    await subscribers.kept();
+    jest.spyOn(records, 'written').mockReturnValue(new Promise(() => {}));
+    const told = outcomeOf(subscribers.kept().then(() => true));
+    await jest.advanceTimersByTimeAsync(999);
+    expect(told.value).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(told.value).toBe(true);
   });
 
   it('is nothing of a client that has too much to say of itself', () => {

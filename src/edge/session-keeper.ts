@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { within } from '../backends/within.js';
 import { SessionRecords } from '../cluster/session-records.js';
 import type { Subscription } from '../core/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -10,6 +11,9 @@ import { Sessions } from './sessions.service.js';
 
 /** What a client says of itself may be as long as a request; longer than this it is not worth a place on the disk. */
 const LONGEST_INTRODUCTION = 16_384;
+
+/** A disk that hangs is not to keep clients from subscribing. */
+const LONGEST_WRITE_MS = 1000;
 
 interface Kept {
   readonly session: Session;
@@ -37,7 +41,7 @@ export class SessionKeeper implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.revival.run()) this.remember(session);
-    this.subscribers.kept = () => this.records.written();
+    this.subscribers.kept = async () => void (await within(this.records.written(), LONGEST_WRITE_MS));
     this.stopFollowing = this.subscribers.onChange((subscription, _client, isThere) =>
       isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
     );

@@ -147,6 +147,20 @@ describe('the subscriptions of a gateway that starts again', () => {
     expect(again.uris).toHaveLength(heard + 1);
   });
 
+  it('come with the level of log messages that the client had set', async () => {
+    const listener = await Listener.open(gateway.url);
+    await listener.session.request('logging/setLevel', { level: 'warning' });
+    await listener.subscribed(A);
+    await restart('SIGTERM');
+    const again = await Listener.over(back(listener));
+    await again.hears(A);
+    for (const level of ['info', 'error']) docs.announce('notifications/message', { level, data: level });
+    update(docs, 'x://a');
+    await again.hears(A, 2);
+    const said = again.events.messages.filter(({ method }) => method === 'notifications/message');
+    expect(said.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
+  });
+
   it('survive one start after the other, without their client', async () => {
     const listener = await Listener.of(gateway.url, A);
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) await restart(signal);
