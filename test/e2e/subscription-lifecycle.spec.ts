@@ -34,7 +34,7 @@ const countOf = async ({ gateway }: Stage, name: string, labels?: Record<string,
 
 describe('a subscription', () => {
   it('ends with a session that nobody uses any more, and the server is told', async () => {
-    const house = await stage({ limits: { sessionIdleMs: 1000 }, log: { level: 'debug' } });
+    const house = await stage({ limits: { sessionIdleMs: 2000 }, log: { level: 'debug' } });
     const session = await RawSession.open(house.gateway.url);
     expect((await session.request('resources/subscribe', { uri: A })).result).toBeDefined();
     await hears(house.docs, '-x://a');
@@ -44,7 +44,7 @@ describe('a subscription', () => {
   });
 
   it('does not end as long as its client listens, however quietly', async () => {
-    const house = await stage({ limits: { sessionIdleMs: 300 } });
+    const house = await stage({ limits: { sessionIdleMs: 2000 } });
     const listener = await Listener.of(house.gateway.url, A);
     const other = await RawSession.open(house.gateway.url);
     await until('others have expired', async () => {
