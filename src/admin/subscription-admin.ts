@@ -40,7 +40,6 @@ export class SubscriptionAdmin {
     const request = this.requests.read(JSON.stringify(['subscriptions', client, uri]), query);
     const { scope, server, q, after, limit, seal } = request;
     const found = new FirstFew<Subscription>(limit + 1, placeOf);
-    const clientOf = clients();
     const isFound = allWords(q);
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
@@ -90,16 +89,6 @@ export class SubscriptionAdmin {
 }
 
 const clientOf = ({ subscriber }: Subscription): string => sessionHash({ id: subscriber });
-
-/** A hash has its price, and a client may have many rows. */
-function clients(): (row: Subscription) => string {
-  const known = new Map<string, string>();
-  return (row) => {
-    const client = known.get(row.subscriber) ?? clientOf(row);
-    known.set(row.subscriber, client);
-    return client;
-  };
-}
 
 /** Sorts as text: times of the epoch have as many digits for centuries to come. */
 const placeOf = ({ since, id }: Subscription): string => `${since} ${id}`;

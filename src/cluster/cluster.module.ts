@@ -2,12 +2,15 @@ import { Logger, Module, type DynamicModule, type OnApplicationShutdown, type Ty
 import { DesiredState } from './desired-state.js';
 import { DirectoryLock } from './directory-lock.js';
 import { FileDesiredState } from './file-desired-state.js';
+import { FileSessionRecords } from './file-session-records.js';
+import { SessionRecords } from './session-records.js';
 
 /** What replicas share. For now there is one, and it keeps the directory to itself. */
 @Module({})
 export class ClusterModule implements OnApplicationShutdown {
   constructor(
     private readonly state: DesiredState,
+    private readonly sessions: SessionRecords,
     private readonly lock: DirectoryLock,
   ) {}
 
@@ -28,13 +31,21 @@ export class ClusterModule implements OnApplicationShutdown {
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileDesiredState.open(path, lock, new Logger('State')),
         },
+        {
+          provide: SessionRecords,
+          // The state comes first: a gateway that may not use the directory does not start.
+          inject: [directory, DirectoryLock, DesiredState],
+          useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
+            FileSessionRecords.open(path, lock, new Logger('Sessions')),
+        },
       ],
-      exports: [DesiredState, DirectoryLock],
+      exports: [DesiredState, SessionRecords, DirectoryLock],
     };
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.state.close();
+    await this.sessions.close();
     await this.lock.release();
   }
 }

@@ -22,6 +22,13 @@ export class Limits {
   @Whole(1, 100_000, 'Messages that may wait for one slow reader.')
   readonly streamQueue: number = 256;
 
+  @Whole(
+    100,
+    3_600_000,
+    'Milliseconds after which a reader that takes nothing of its stream is disconnected.',
+  )
+  readonly streamStuckMs: number = 30_000;
+
   @Whole(0, 100_000, 'Events kept per session for a client that resumes its stream; 0 keeps none.')
   readonly replayEvents: number = 256;
 

@@ -63,6 +63,7 @@ describe('readConfig', () => {
         requestBytes: 4194304,
         responseBytes: 16777216,
         streamQueue: 256,
+        streamStuckMs: 30_000,
         replayEvents: 256,
         subscriptionsPerClient: 100,
         subscriptionsPerServer: 100000,

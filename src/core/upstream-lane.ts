@@ -99,6 +99,11 @@ export class UpstreamLane {
     for (const uri of this.keys.keys()) if (matches(uri)) this.release(uri);
   }
 
+  /** Whether the server is known to hold it. */
+  holds(uri: string): boolean {
+    return this.keys.get(uri)?.held === 'yes';
+  }
+
   /** The server may have forgotten it. */
   doubt(uri: string): void {
     const key = this.keys.get(uri);

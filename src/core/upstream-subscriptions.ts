@@ -91,6 +91,11 @@ export class UpstreamSubscriptions {
     if (lane) for (const uri of Array.from(uris)) lane.restore(uri);
   }
 
+  /** Whether the server is known to hold it. */
+  holds(server: string, uri: string): boolean {
+    return this.lanes.get(server)?.holds(uri) ?? false;
+  }
+
   /** The server may have forgotten it, as when the resource vanished: the next to ask for it makes sure. */
   doubt(server: string, uri: string): void {
     this.lanes.get(server)?.doubt(uri);

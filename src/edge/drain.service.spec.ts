@@ -5,6 +5,7 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { Drain } from './drain.service.js';
+import type { SessionKeeper } from './session-keeper.js';
 import { WiredEdge } from '../../test/kit/wired-edge.js';
 
 let edge: WiredEdge;
@@ -15,8 +16,16 @@ beforeEach(async () => {
   onCleanup(() => edge.close());
 });
 
-const drain = (drainMs: number): Promise<void> =>
-  new Drain(edge.endpoint, edge.intake, edge.sessions, { drainMs }).beforeApplicationShutdown();
+/** How many sessions there were when nothing more was to be kept of them. */
+let sessionsAtStop: number | undefined;
+
+function drain(drainMs: number): Promise<void> {
+  const stop = (): void => void (sessionsAtStop = edge.sessions.size);
+  const keeper = { stop } as SessionKeeper;
+  return new Drain(edge.endpoint, edge.intake, edge.sessions, keeper, {
+    drainMs,
+  }).beforeApplicationShutdown();
+}
 
 /** A request in flight, and the way to end it. */
 async function inFlight(session: RawSession) {
@@ -41,6 +50,12 @@ describe('a gateway that drains', () => {
     await within('the drain', drain(60_000));
     await events.over();
     expect(edge.sessions.size).toBe(0);
+  });
+
+  it('keeps what there is of the sessions before it lets them go', async () => {
+    await RawSession.open(edge.url);
+    await within('the drain', drain(60_000));
+    expect(sessionsAtStop).toBe(1);
   });
 
   it('lets requests in flight finish, and takes no new ones', async () => {

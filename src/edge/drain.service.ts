@@ -2,6 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/comm
 import { ShutdownSettings } from '../config/shutdown-settings.js';
 import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageIntake } from './message-intake.js';
+import { SessionKeeper } from './session-keeper.js';
 import { Sessions } from './sessions.service.js';
 
 /** Ends the gateway's work in order: nothing new, what runs may finish, then everybody is let go. */
@@ -13,6 +14,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly endpoint: McpEndpoint,
     private readonly intake: MessageIntake,
     private readonly sessions: Sessions,
+    private readonly keeper: SessionKeeper,
     private readonly settings: ShutdownSettings,
   ) {}
 
@@ -26,6 +28,8 @@ export class Drain implements BeforeApplicationShutdown {
     const outcome = await Promise.race([this.intake.idle(), deadline]);
     clearTimeout(timer);
     if (outcome === 'late') this.logger.warn({ message: 'requests were cut off by the drain deadline' });
+    // What ends from here on ends with the process: clients come back to the next one.
+    this.keeper.stop();
     this.sessions.close();
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BackendsModule } from '../backends/backends.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { Drain } from './drain.service.js';
 import { ListChanges } from './list-changes.js';
@@ -10,14 +11,18 @@ import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageIntake } from './message-intake.js';
 import { RequestLog } from './request-log.js';
 import { SessionController } from './session.controller.js';
+import { SessionKeeper } from './session-keeper.js';
+import { SessionRevival } from './session-revival.js';
 import { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
 
 @Module({
-  imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule],
+  imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule, SubscriptionsModule],
   controllers: [SessionController],
   providers: [
     SessionScopes,
+    SessionKeeper,
+    SessionRevival,
     Sessions,
     MessageIntake,
     McpEndpoint,

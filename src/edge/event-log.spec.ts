@@ -3,8 +3,9 @@ import * as fc from 'fast-check';
 import type { EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
 
-const frame = (sequence: number, size = 10): EventFrame => ({
+const frame = (sequence: number, size = 10, stream = ''): EventFrame => ({
   sequence,
+  stream,
   size,
   bytes: Buffer.alloc(size),
 });
@@ -21,7 +22,7 @@ describe('a log of events', () => {
       ['a', 4],
       ['', 5],
     ] as const)
-      log.append(stream, frame(sequence));
+      log.append(frame(sequence, 10, stream));
     expect(sequences(log.after('', 1))).toEqual([3, 5]);
     expect(sequences(log.after('a', 0))).toEqual([2, 4]);
     expect(log.after('', 5)).toEqual([]);
@@ -31,7 +32,7 @@ describe('a log of events', () => {
   it('keeps the frames themselves', () => {
     const log = new EventLog(10, 1000);
     const kept = frame(1);
-    log.append('', kept);
+    log.append(kept);
     expect(log.after('', 0)[0]).toBe(kept);
   });
 
@@ -43,7 +44,7 @@ describe('a log of events', () => {
         fc.array(fc.nat(40), { maxLength: 40 }),
         (maxEvents, maxBytes, sizes) => {
           const log = new EventLog(maxEvents, maxBytes);
-          sizes.forEach((size, index) => log.append('', frame(index + 1, size)));
+          sizes.forEach((size, index) => log.append(frame(index + 1, size)));
           const kept = log.after('', 0);
           const bytes = kept.reduce((sum, { bytes: { length } }) => sum + length, 0);
           expect(kept.length).toBeLessThanOrEqual(maxEvents);
@@ -57,7 +58,7 @@ describe('a log of events', () => {
 
   it('with room for nothing keeps nothing', () => {
     const log = new EventLog(0, 1000);
-    log.append('', frame(1));
+    log.append(frame(1));
     expect(log.after('', 0)).toEqual([]);
   });
 });

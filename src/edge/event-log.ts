@@ -1,13 +1,11 @@
 import type { EventFrame } from '../mcp/event-frame.js';
 
-interface Logged {
-  readonly stream: string;
-  readonly frame: EventFrame;
-}
-
-/** The last events of a session, so that a stream that broke can be taken up where it broke. */
+/**
+ * The last events of a session, so that a stream that broke can be taken up where it broke. One reference for each: the
+ * same event is kept by every session that got it.
+ */
 export class EventLog {
-  private events: Logged[] = [];
+  private readonly events: EventFrame[] = [];
   private bytes = 0;
 
   constructor(
@@ -15,21 +13,18 @@ export class EventLog {
     private readonly maxBytes: number,
   ) {}
 
-  append(stream: string, frame: EventFrame): void {
-    this.events.push({ stream, frame });
+  append(frame: EventFrame): void {
+    this.events.push(frame);
     this.bytes += frame.size;
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
   /** The events of one stream that came after a sequence, oldest first. */
   after(stream: string, sequence: number): EventFrame[] {
-    return this.events
-      .filter((event) => event.stream === stream && event.frame.sequence > sequence)
-      .map((event) => event.frame);
+    return this.events.filter((frame) => frame.stream === stream && frame.sequence > sequence);
   }
 
   private dropOldest(): void {
-    const dropped = this.events.shift();
-    this.bytes -= dropped?.frame.size ?? 0;
+    this.bytes -= this.events.shift()?.size ?? 0;
   }
 }

@@ -84,7 +84,7 @@ export class EventStream {
 
   send(frame: EventFrame, options: DeliverOptions = {}): void {
     if (this.ended) return;
-    this.log.append(this.name, frame);
+    this.log.append(frame);
     if (this.isWritable) this.deliver(frame, options.kind);
     else this.enqueue(frame, options);
   }

@@ -21,6 +21,11 @@ const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 /** Longer than the idle timeouts of common load balancers, so that they and not we close idle connections. */
 const KEEP_ALIVE_MS = 75_000;
+/**
+ * A client whose machine or network vanished says nothing, and one that only listens is not asked for anything: the
+ * operating system asks after this long a silence, and again until it gives the connection up.
+ */
+const TCP_PROBE_MS = 30_000;
 /** What is left to read after the last answer must be read within this time when the gateway ends. */
 const LAST_WORDS_MS = 500;
 
@@ -40,9 +45,12 @@ export class HttpGate {
   }
 
   server(others: RequestListener): Server {
-    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-      this.enter(request, response, others);
-    });
+    const options = {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_PROBE_MS,
+    };
+    const server = createServer(options, (request, response) => this.enter(request, response, others));
     const close = server.close.bind(server);
     // Node waits for all connections but idle ones, and one that has not sent a whole request yet is not idle to it.
     server.close = (done) => {

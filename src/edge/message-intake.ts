@@ -65,7 +65,7 @@ export class MessageIntake {
       this.sessions.requireRoom();
       const result = await this.dispatcher.request(context, message.params);
       this.sessions.add(session);
-      response.setHeader('mcp-session-id', session.id);
+      response.setHeader('mcp-session-id', session.key!);
       this.succeed(context, exchange, result);
     } catch (error) {
       this.fail(context, exchange, error);

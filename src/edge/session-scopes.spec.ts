@@ -140,17 +140,17 @@ describe('what an open session sees', () => {
   it('narrows at once when its client comes with a token of fewer grants', () => {
     const house = new House(projectsOf(['git']));
     const { session, told } = house.open(granted('a', 'b'));
-    house.sessions.get(session.id, granted('a'));
+    house.sessions.get(session.key, granted('a'));
     expect(session.scope.allows('db')).toBe(false);
     expect(told).toEqual([TOOLS, PROMPTS]);
-    house.sessions.get(session.id, granted('a'));
+    house.sessions.get(session.key, granted('a'));
     expect(told).toHaveLength(2);
   });
 
   it('is nothing when the new token does not hold its project', () => {
     const house = new House(projectsOf(['git']));
     const { session } = house.open(granted('a'), 'a');
-    house.sessions.get(session.id, granted('b'));
+    house.sessions.get(session.key, granted('b'));
     expect(['git', 'db'].filter((id) => session.scope.allows(id))).toEqual([]);
   });
 });

@@ -35,6 +35,16 @@ export class SessionScopes implements OnModuleInit {
     this.sessions.onTend(() => this.closeRevoked());
   }
 
+  /** What a session may see now. */
+  scopeOf({ principal, project }: Pick<Session, 'principal' | 'project'>): Scope {
+    try {
+      return this.projects.scope(principal, project);
+    } catch {
+      // The project is gone: the session sees nothing, and its requests are told why.
+      return NOTHING;
+    }
+  }
+
   /** A session outlives the request that opened it, but not the right to open it. */
   private closeRevoked(): void {
     for (const session of this.sessions.all()) {
@@ -48,15 +58,6 @@ export class SessionScopes implements OnModuleInit {
     const before = session.scope;
     session.scope = this.scopeOf(session);
     if (session.scope.key !== before.key) this.announce(session, before);
-  }
-
-  private scopeOf({ principal, project }: Session): Scope {
-    try {
-      return this.projects.scope(principal, project);
-    } catch {
-      // The project is gone: the session sees nothing, and its requests are told why.
-      return NOTHING;
-    }
   }
 
   private announce(session: Session, before: Scope): void {

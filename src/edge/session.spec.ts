@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -8,7 +9,7 @@ import { revisionOf } from '../mcp/revisions/revision.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
-import { Session } from './session.js';
+import { Session, type Past } from './session.js';
 
 const LIMITS = { streamQueue: 10, replayEvents: 10, inFlightPerSession: 3 };
 
@@ -59,16 +60,23 @@ async function listening(session: Session): Promise<Line> {
 const streamsOf = (session: Session): number =>
   (Reflect.get(session, 'streams') as Map<string, unknown>).size;
 
+const past = (): Past => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
+
 const message = (level: string): JsonText => JsonText.of({ level, data: 'x' });
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
 describe('a session', () => {
-  it('has an id that nobody can guess, of characters that fit a header', () => {
-    const ids = Array.from({ length: 100 }, () => new Session(LIMITS).id);
-    expect(new Set(ids).size).toBe(100);
-    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  it('has a key that nobody can guess, of characters that fit a header', () => {
+    const keys = Array.from({ length: 100 }, () => new Session(LIMITS).key);
+    expect(new Set(keys).size).toBe(100);
+    for (const key of keys) expect(key).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  });
+
+  it('is called by what does not lead back to its key', () => {
+    const { id, key } = new Session(LIMITS);
+    expect(id).toBe(createHash('sha256').update(key!).digest('hex'));
   });
 
   it('is what its client said it is', () => {
@@ -295,6 +303,18 @@ describe('the streams of a session', () => {
     expect(streamsOf(session)).toBe(0);
   });
 
+  it('have something travel now and then, and not each time that somebody looks', async () => {
+    const session = new Session(LIMITS);
+    const { response } = await listening(session);
+    const written = jest.spyOn(response, 'write');
+    for (let n = 0; n < 12; n++) {
+      jest.advanceTimersByTime(250);
+      session.tend(1000, 1000);
+    }
+    expect(written).toHaveBeenCalledTimes(3);
+    expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
+  });
+
   it('are kept alive, and a silent answer becomes one after a while', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);
@@ -317,5 +337,41 @@ describe('the streams of a session', () => {
     jest.advanceTimersByTime(1000);
     session.tend(1000, 1000);
     expect(streamsOf(session)).toBe(1);
+  });
+});
+
+describe('a session from an earlier life', () => {
+  it('has the id and the age that it had, and no key until its client is back', () => {
+    const session = new Session(LIMITS, undefined, undefined, past());
+    expect(session).toMatchObject({ id: 'abc', openedAt: 5, key: undefined });
+    expect(session.isIdleFor(1000)).toBe(true);
+    expect(session.isIdleFor(1100)).toBe(false);
+  });
+
+  it.each([
+    ['of an earlier life', '17'],
+    ['that there was not yet', '999999999999999'],
+  ])('sends all it has to one who comes with an id %s', async (_which, id) => {
+    const session = new Session(LIMITS, undefined, undefined, past());
+    const first = await listening(session);
+    session.notify('notifications/a', undefined);
+    await settled();
+    await first.cut();
+    session.notify('notifications/b', undefined);
+    const line = new Line();
+    session.listen(line.response, { stream: '', sequence: Number(id) });
+    await settled();
+    expect(line.methods).toEqual(['notifications/a', 'notifications/b']);
+  });
+
+  it('knows nothing of a stream of that time, whatever has its name now', async () => {
+    const session = new Session(LIMITS, undefined, undefined, past());
+    const { exchange } = begin(session, 1);
+    exchange.send('{"method":"of now"}');
+    const line = new Line();
+    session.listen(line.response, { stream: '1', sequence: 17 });
+    await settled();
+    expect(line.messages).toEqual([]);
+    expect(line.response.writableEnded).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type {
   ClientCapabilities,
@@ -15,7 +15,7 @@ import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
 import { canBeAsked, ClientQuestions } from './client-questions.js';
-import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
+import { eventFrame, latestSequence, type EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
 import { EventStream, type StreamObserver } from './event-stream.js';
 import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
@@ -34,6 +34,16 @@ export interface Introduction {
   readonly clientInfo: Implementation | undefined;
 }
 
+/** What is known of a session from an earlier life of the gateway. Times are milliseconds since the epoch. */
+export interface Past {
+  readonly id: string;
+  readonly openedAt: number;
+  readonly seenAt: number;
+}
+
+/** What a session is called by everybody but its client. */
+export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
+
 /** A request while it is being answered. */
 export interface RunningRequest {
   readonly requestId: RequestId | undefined;
@@ -45,12 +55,17 @@ const REPLAY_BYTES = 1_048_576;
 
 /** One client from its `initialize` to its end: what it may do, what it is doing, and how to reach it. */
 export class Session implements Subscriber, ExchangeHost {
-  /** From a CSPRNG; whoever knows it holds the session, so it is never logged. */
-  readonly id = randomBytes(24).toString('base64url');
+  /**
+   * From a CSPRNG; whoever knows it holds the session, so it is never logged nor kept. Of a session from an earlier
+   * life it is not known until the client comes back with it.
+   */
+  key: string | undefined;
+  /** Made from the key, and opens nothing. */
+  readonly id: string;
   /** The project it was opened in; it never leaves it. */
   project: string | undefined;
   private seen: Scope = NOTHING;
-  readonly openedAt = Date.now();
+  readonly openedAt: number;
   private introduction: Introduction = { revision: LATEST, capabilities: {}, clientInfo: undefined };
   private readonly log: EventLog;
   private readonly standing: EventStream;
@@ -61,7 +76,10 @@ export class Session implements Subscriber, ExchangeHost {
   private readonly closeListeners = new Set<() => void>();
   private readonly scopeListeners = new Set<() => void>();
   private lastStream = 0;
-  private lastSeen = performance.now();
+  private lastSeen: number;
+  /** Ids up to this are of events that it never had, or had in an earlier life. */
+  private readonly bornAfter = latestSequence();
+  private keptAliveAt = performance.now();
   private closed = false;
   /** The client has said that it is ready to hear from us. */
   isReady = false;
@@ -71,7 +89,13 @@ export class Session implements Subscriber, ExchangeHost {
     private readonly limits: SessionLimits,
     public principal: Principal = ANONYMOUS,
     private readonly observer?: StreamObserver,
+    past?: Past,
   ) {
+    const key = past ? undefined : randomBytes(24).toString('base64url');
+    this.key = key;
+    this.id = past?.id ?? sessionIdOf(key!);
+    this.openedAt = past?.openedAt ?? Date.now();
+    this.lastSeen = performance.now() - (past ? Date.now() - past.seenAt : 0);
     this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
     this.standing = new EventStream('', this.log, { waiting: limits.streamQueue }, observer);
   }
@@ -122,10 +146,14 @@ export class Session implements Subscriber, ExchangeHost {
     this.lastSeen = performance.now();
   }
 
-  /** Nothing open, nothing under way, and nothing heard for so long. */
-  isIdleFor(ms: number): boolean {
+  /** For how long nothing was heard; not at all while something is open or under way. */
+  get idleMs(): number {
     const busy = this.requests.size > 0 || this.standing.isConnected;
-    return !busy && performance.now() - this.lastSeen >= ms;
+    return busy ? 0 : performance.now() - this.lastSeen;
+  }
+
+  isIdleFor(ms: number): boolean {
+    return this.idleMs >= ms;
   }
 
   get inFlight(): number {
@@ -225,25 +253,41 @@ export class Session implements Subscriber, ExchangeHost {
     openEventStream(response);
     // A client that listens is there, however long it has had nothing to say.
     response.once('close', () => this.touch());
-    const stream = resume?.stream ? this.streams.get(resume.stream) : this.standing;
+    const isOurs = resume !== undefined && this.isOurs(resume.sequence);
+    if (!resume?.stream) {
+      // What a client has not seen since an earlier life is all there is.
+      this.standing.connect(response, resume && (isOurs ? resume.sequence : 0));
+      return;
+    }
+    const stream = isOurs ? this.streams.get(resume.stream) : undefined;
     if (stream) {
-      stream.connect(response, resume?.sequence);
+      stream.connect(response, resume.sequence);
       this.closeStream(stream);
       return;
     }
-    for (const frame of this.log.after(resume!.stream, resume!.sequence)) response.write(frame.bytes);
+    // A stream of an earlier life is over, whatever has its name now.
+    if (isOurs)
+      for (const frame of this.log.after(resume.stream, resume.sequence)) response.write(frame.bytes);
     response.end();
+  }
+
+  /** Whether an event of this life may have had it; that of an earlier one may be ahead where a clock was set back. */
+  private isOurs(sequence: number): boolean {
+    return sequence > this.bornAfter && sequence <= latestSequence();
   }
 
   /** Called now and then: keeps quiet streams alive and lets go of readers that are stuck. */
   tend(quietMs: number, stuckMs: number): void {
+    const now = performance.now();
     this.standing.disconnectIfStuck(stuckMs);
-    this.standing.keepAlive();
+    if (now - this.keptAliveAt >= quietMs) {
+      this.keptAliveAt = now;
+      this.standing.keepAlive();
+    }
     for (const stream of this.streams.values()) {
       stream.disconnectIfStuck(stuckMs);
       this.closeStream(stream);
     }
-    const now = performance.now();
     for (const exchange of this.exchanges) if (now - exchange.startedAt >= quietMs) exchange.keepAlive();
   }
 

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
-import type { Session } from './session.js';
+import { sessionIdOf, type Past, type Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 const sessionsWithin = (limits: Partial<Limits> = {}): Sessions => {
@@ -16,6 +17,8 @@ const open = (sessions: Sessions): Session => {
   return session;
 };
 
+const past = (key: string): Past => ({ id: sessionIdOf(key), openedAt: 1, seenAt: Date.now() - 1000 });
+
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
@@ -23,11 +26,11 @@ describe('the sessions', () => {
   it('are found by their id once they are added, and not before', () => {
     const sessions = sessionsWithin();
     const session = sessions.create(ANONYMOUS);
-    expect(() => sessions.get(session.id, ANONYMOUS)).toThrow(
+    expect(() => sessions.get(session.key, ANONYMOUS)).toThrow(
       expect.objectContaining({ kind: 'session-not-found' }),
     );
     sessions.add(session);
-    expect(sessions.get(session.id, ANONYMOUS)).toBe(session);
+    expect(sessions.get(session.key, ANONYMOUS)).toBe(session);
     expect([...sessions.all()]).toEqual([session]);
   });
 
@@ -47,7 +50,7 @@ describe('the sessions', () => {
     const sessions = sessionsWithin();
     const session = open(sessions);
     const other = { id: 'other', grants: '*' } as const;
-    expect(() => sessions.get(session.id, other)).toThrow(
+    expect(() => sessions.get(session.key, other)).toThrow(
       expect.objectContaining({ kind: 'session-not-found' }),
     );
   });
@@ -62,7 +65,7 @@ describe('the sessions', () => {
     expect(() => sessions.requireRoom()).toThrow(refusal);
     expect(() => open(sessions)).toThrow(refusal);
     first.close();
-    expect(() => open(sessions)).not.toThrow();
+    expect(() => open(sessions)).not.toThrow('Session not found');
     expect(sessions.size).toBe(2);
   });
 
@@ -71,10 +74,10 @@ describe('the sessions', () => {
     const [used, unused] = [open(sessions), open(sessions)];
     for (let minute = 0; minute < 3; minute++) {
       jest.advanceTimersByTime(40_000);
-      sessions.get(used.id, ANONYMOUS);
+      sessions.get(used.key, ANONYMOUS);
     }
     expect([...sessions.all()]).toEqual([used]);
-    expect(() => sessions.get(unused.id, ANONYMOUS)).toThrow(
+    expect(() => sessions.get(unused.key, ANONYMOUS)).toThrow(
       expect.objectContaining({ kind: 'session-not-found' }),
     );
     jest.advanceTimersByTime(90_000);
@@ -89,6 +92,39 @@ describe('the sessions', () => {
     expect(tended).toHaveBeenLastCalledWith(15_000, 30_000);
   });
 
+  it('are tended some at a time, so that whatever else there is to do is done in between', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const sessions = sessionsWithin();
+    let tended = 0;
+    for (let n = 0; n < 600; n++) open(sessions).tend = () => tended++;
+    jest.advanceTimersByTime(5000);
+    const seen = [tended];
+    for (let turn = 0; turn < 4; turn++) {
+      await nextTurn();
+      seen.push(tended);
+    }
+    expect(seen).toEqual([250, 500, 600, 600, 600]);
+  });
+
+  it('are not tended twice at a time, nor once they are closed', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const sessions = sessionsWithin();
+    let tended = 0;
+    for (let n = 0; n < 600; n++) open(sessions).tend = () => tended++;
+    jest.advanceTimersByTime(10_000);
+    expect(tended).toBe(250);
+    sessions.close();
+    await nextTurn();
+    expect(tended).toBe(250);
+  });
+
+  it('are tended as often as it takes to notice who is stuck', () => {
+    const sessions = sessionsWithin({ streamStuckMs: 1000 });
+    const tended = jest.spyOn(open(sessions), 'tend');
+    jest.advanceTimersByTime(1000);
+    expect(tended.mock.calls).toEqual(Array.from({ length: 4 }, () => [15_000, 1000]));
+  });
+
   it('are all closed at the end, and no timer stays', () => {
     const sessions = sessionsWithin();
     let closed = 0;
@@ -97,5 +133,42 @@ describe('the sessions', () => {
     expect(closed).toBe(3);
     expect(sessions.size).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  describe('from an earlier life', () => {
+    it('are found by the key of their client, and by it alone', () => {
+      const sessions = sessionsWithin();
+      const session = sessions.revive(ANONYMOUS, past('key'))!;
+      expect(() => sessions.get('key', ANONYMOUS)).toThrow('Session not found');
+      sessions.add(session);
+      expect(() => sessions.get(session.id, ANONYMOUS)).toThrow('Session not found');
+      expect(() => sessions.get('key', { id: 'other', grants: '*' })).toThrow('Session not found');
+      for (let n = 0; n < 2; n++) expect(sessions.get('key', ANONYMOUS)).toBe(session);
+      expect(sessions.find(session.id)).toBe(session);
+      session.close();
+      expect(() => sessions.get('key', ANONYMOUS)).toThrow('Session not found');
+      expect(sessions.size).toBe(0);
+    });
+
+    it('are none when their time was over', () => {
+      // Up to an eighth of the time may have passed without a word of it.
+      expect(sessionsWithin({ sessionIdleMs: 800 }).revive(ANONYMOUS, past('key'))).toBeUndefined();
+      expect(sessionsWithin({ sessionIdleMs: 900 }).revive(ANONYMOUS, past('key'))).toBeDefined();
+    });
+
+    it('expire when nobody comes for them', () => {
+      const sessions = sessionsWithin({ sessionIdleMs: 60_000 });
+      sessions.add(sessions.revive(ANONYMOUS, past('key'))!);
+      jest.advanceTimersByTime(45_000);
+      expect(sessions.size).toBe(1);
+      jest.advanceTimersByTime(30_000);
+      expect(sessions.size).toBe(0);
+    });
+
+    it('are no more than the limit', () => {
+      const sessions = sessionsWithin({ sessions: 1 });
+      open(sessions);
+      expect(sessions.revive(ANONYMOUS, past('key'))).toBeUndefined();
+    });
   });
 });

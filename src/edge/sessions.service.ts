@@ -3,18 +3,27 @@ import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
-import { Session } from './session.js';
+import { Session, sessionIdOf, type Past } from './session.js';
 
 const TEND_EVERY_MS = 5000;
-/** An answer that is not there by then becomes a stream, so that something can travel meanwhile. */
+/** Sessions that are tended in one turn of the event loop: to write to thousands of streams takes its time. */
+const SLICE = 250;
+/**
+ * So long nothing travels on a stream. An answer that is not there by then becomes a stream, so that something can
+ * travel meanwhile.
+ */
 const QUIET_MS = 15_000;
-const STUCK_MS = 30_000;
+/** In the time of an expiry it is written down so often that a client is there. */
+const SEEN_PER_EXPIRY = 8;
 
 /** The sessions there are. A session is a record and nothing else: no process or connection belongs to it alone. */
 @Injectable()
 export class Sessions implements OnModuleInit {
   private readonly sessions = new Map<string, Session>();
+  /** By what their clients hold; those of an earlier life are not here until their clients come back. */
+  private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
+  private nextSlice: NodeJS.Immediate | undefined;
   private readonly tendListeners: (() => void)[] = [];
   private readonly renewalListeners: ((session: Session) => void)[] = [];
   private readonly openListeners = new Set<(session: Session) => void>();
@@ -25,10 +34,12 @@ export class Sessions implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
+    const { sessionIdleMs, streamStuckMs } = this.limits;
+    const sweepEvery = Math.min(30_000, sessionIdleMs / 4);
+    const tendEvery = Math.min(TEND_EVERY_MS, streamStuckMs / 4);
     this.timers.push(
       setInterval(() => this.expire(), sweepEvery).unref(),
-      setInterval(() => this.tend(), TEND_EVERY_MS).unref(),
+      setInterval(() => this.tend(), tendEvery).unref(),
     );
   }
 
@@ -48,8 +59,30 @@ export class Sessions implements OnModuleInit {
   add(session: Session): void {
     this.requireRoom();
     this.sessions.set(session.id, session);
+    if (session.key !== undefined) this.byKey.set(session.key, session);
     for (const listener of this.openListeners) listener(session);
-    session.onClose(() => this.sessions.delete(session.id));
+    session.onClose(() => {
+      this.sessions.delete(session.id);
+      if (session.key !== undefined) this.byKey.delete(session.key);
+    });
+  }
+
+  /** By its id, which is not what its client holds. */
+  find(id: string): Session | undefined {
+    return this.sessions.get(id);
+  }
+
+  /** Between two times that it is written down, for a later life, that a client is there. */
+  get seenEveryMs(): number {
+    return this.limits.sessionIdleMs / SEEN_PER_EXPIRY;
+  }
+
+  /** A session from an earlier life, which also nobody can use until it is added. Undefined when its time is over. */
+  revive(principal: Principal, past: Past): Session | undefined {
+    // It may have been there after that was last written down.
+    const seenAt = Math.min(Date.now(), past.seenAt + this.seenEveryMs);
+    const session = new Session(this.limits, principal, this.metrics, { ...past, seenAt });
+    return this.hasRoom && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
   }
 
   onOpen(listener: (session: Session) => void): () => void {
@@ -59,18 +92,20 @@ export class Sessions implements OnModuleInit {
 
   requireRoom(): void {
     const limit = this.limits.sessions;
-    if (this.sessions.size >= limit)
+    if (!this.hasRoom)
       throw new GatewayError('limit-exceeded', `LimitExceeded: ${limit} sessions are open`, {
         code: 'LimitExceeded',
         limit,
       });
   }
 
-  /** The id alone opens nothing: to anybody but who opened it, a session does not exist. */
-  get(id: string | undefined, principal: Principal): Session {
-    if (id === undefined) throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
-    const session = this.sessions.get(id);
+  /** The key alone opens nothing: to anybody but who opened it, a session does not exist. */
+  get(key: string | undefined, principal: Principal): Session {
+    if (key === undefined)
+      throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
+    const session = this.byKey.get(key) ?? this.sessions.get(sessionIdOf(key));
     if (session?.principal.id !== principal.id) throw sessionNotFound();
+    if (session.key === undefined) this.reclaim(session, key);
     if (session.principal !== principal) this.renew(session, principal);
     session.touch();
     return session;
@@ -84,7 +119,17 @@ export class Sessions implements OnModuleInit {
   /** Lets go of everything, once nothing new comes in any more. */
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
+    clearImmediate(this.nextSlice);
     for (const session of this.sessions.values()) session.close();
+  }
+
+  private get hasRoom(): boolean {
+    return this.sessions.size < this.limits.sessions;
+  }
+
+  private reclaim(session: Session, key: string): void {
+    session.key = key;
+    this.byKey.set(key, session);
   }
 
   private renew(session: Session, principal: Principal): void {
@@ -104,7 +149,19 @@ export class Sessions implements OnModuleInit {
 
   private tend(): void {
     for (const listener of this.tendListeners) listener();
-    for (const session of this.sessions.values()) session.tend(QUIET_MS, STUCK_MS);
+    // A round that takes longer than it should is not begun twice.
+    if (!this.nextSlice) this.tendSome(this.sessions.values());
+  }
+
+  /** Who comes or goes between two slices is met or not met. */
+  private tendSome(rest: Iterator<Session>): void {
+    this.nextSlice = undefined;
+    for (let left = SLICE; left > 0; left--) {
+      const next = rest.next();
+      if (next.done) return;
+      next.value.tend(QUIET_MS, this.limits.streamStuckMs);
+    }
+    this.nextSlice = setImmediate(() => this.tendSome(rest));
   }
 }
 

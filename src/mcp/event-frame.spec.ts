@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { eventFrame, parseEventId, primingFrame } from './event-frame.js';
+import { eventFrame, latestSequence, parseEventId, primingFrame } from './event-frame.js';
 
 const linesOf = (bytes: Buffer): string[] => bytes.toString().split('\n');
 const idOf = (bytes: Buffer): string =>
@@ -31,6 +31,15 @@ describe('an event', () => {
   it('without a message has an id and empty data', () => {
     const { bytes, sequence } = primingFrame('x');
     expect(bytes.toString()).toBe(`id: ${sequence}.x\ndata: \n\n`);
+  });
+
+  it('comes after every event of an earlier life, and fits in an id that is read again', () => {
+    const { sequence } = eventFrame('{}');
+    expect(latestSequence()).toBe(sequence);
+    // An earlier life ended before this one began, and had fewer than a hundred in each of its milliseconds.
+    const hourAgo = (Date.now() - 3_600_000) * 100;
+    expect(sequence).toBeGreaterThan(hourAgo);
+    expect(parseEventId(String(sequence))).toEqual({ sequence, stream: '' });
   });
 
   it('comes after every event before it', () => {

@@ -1,10 +1,19 @@
 import { onOneLine } from '../core/json-text.js';
 
-let lastSequence = 0;
+/**
+ * It begins with the time, so that ids of a later life are above those of an earlier one: a client may come back with
+ * one of those. More than a hundred events in each millisecond of a life would be needed to reach the next.
+ */
+let lastSequence = Date.now() * 100;
+
+/** The sequence of the latest event there is. */
+export const latestSequence = (): number => lastSequence;
 
 /** One server-sent event, encoded once and written to any number of streams. */
 export interface EventFrame {
   readonly sequence: number;
+  /** The stream it is for; empty for a standing one. */
+  readonly stream: string;
   /** About as many bytes as it has. */
   readonly size: number;
   readonly bytes: Buffer;
@@ -19,7 +28,7 @@ class LateFrame implements EventFrame {
   private encoded: Buffer | undefined;
 
   constructor(
-    private readonly stream: string,
+    readonly stream: string,
     /** Absent where the event is there for its id alone. */
     private readonly message?: string,
   ) {}

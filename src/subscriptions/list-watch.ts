@@ -31,7 +31,7 @@ export class ListWatch implements OnModuleInit {
       const now = listOf(catalog, id);
       if (now && !this.isYetToCome(id, now)) {
         this.parted.delete(id);
-        this.compare(id, before, now, previous);
+        this.compare(id, before, now, [previous, catalog]);
       } else if (this.subscribers.table.countOfServer(id) > 0) this.parted.set(id, before);
       else this.parted.delete(id);
     }
@@ -42,7 +42,12 @@ export class ListWatch implements OnModuleInit {
     return list === ResourceList.EMPTY && this.parted.has(server);
   }
 
-  private compare(server: string, before: ResourceList, now: ResourceList, previous: Catalog): void {
+  private compare(
+    server: string,
+    before: ResourceList,
+    now: ResourceList,
+    [previous, catalog]: readonly [Catalog, Catalog],
+  ): void {
     if (before === now) return;
     // One that several targets want is one all the same.
     const gone = new Set<string>();
@@ -55,10 +60,11 @@ export class ListWatch implements OnModuleInit {
       const uris = pattern ? [...matchesIn(before, pattern), ...matchesIn(now, pattern)] : [uri];
       uris.forEach(sort);
     }
+    const nameOf = (uri: string, { resources }: Catalog): string => resources.publicUri({ server, uri });
     // By the names that they had in the lists.
-    for (const uri of gone)
-      this.upstreams.vanished({ server, uri }, previous.resources.publicUri({ server, uri }));
-    for (const uri of come) this.upstreams.appeared({ server, uri });
+    for (const uri of gone) this.upstreams.vanished({ server, uri }, nameOf(uri, previous));
+    for (const uri of come)
+      this.upstreams.appeared({ server, uri }, nameOf(uri, previous) !== nameOf(uri, catalog));
     for (const { pattern } of this.subscribers.table.targetsOf(server))
       if (pattern) this.upstreams.refit(server, pattern);
   }

@@ -26,6 +26,8 @@ const tooMany = (whose: string, limit: number): object => ({
   data: { code: 'LimitExceeded', limit },
 });
 
+const earlier = (id: string, uri = 'x', server = 'db') => ({ id, server, uri, since: 7 });
+
 describe('Subscribers', () => {
   let subscribers: Subscribers;
   let heard: string[];
@@ -219,5 +221,40 @@ describe('Subscribers', () => {
     expect([client.closeListeners.size, client.scopeListeners.size]).toEqual([1, 1]);
     client.close();
     expect(subscribers.table.size).toBe(0);
+  });
+
+  describe('of an earlier life', () => {
+    it('are as they were, and told of', () => {
+      const client = new FakeSubscriber('a', principal('ann'));
+      const { subscription } = subscribers.restore(client, earlier('id'))!;
+      expect(subscription).toEqual({ ...earlier('id'), subscriber: 'a', principal: 'ann' });
+      expect(heard).toEqual(['+a x']);
+      expect(subscribers.client(subscription)).toBe(client);
+      client.close();
+      expect(subscribers.table.size).toBe(0);
+    });
+
+    it('are none to a server that the client may not see any more', () => {
+      const client = new FakeSubscriber('a');
+      client.see(only('git'));
+      expect(subscribers.restore(client, earlier('id'))).toBeUndefined();
+      expect(subscribers.table.size).toBe(0);
+      expect(client.isForgotten).toBe(true);
+    });
+
+    it('are no more than there may be', () => {
+      open({ subscriptionsPerClient: 2 });
+      const client = new FakeSubscriber('a');
+      for (const id of ['1', '2', '3']) subscribers.restore(client, earlier(id, id));
+      expect([...subscribers.table].map(({ id }) => id)).toEqual(['1', '2']);
+    });
+  });
+
+  it('tell of all that go with a server, also of several of one client', () => {
+    const client = new FakeSubscriber('a');
+    for (const uri of ['x', 'y']) add(client, uri);
+    subscribers.removeServer('db');
+    expect(heard.toSorted()).toEqual(['+a x', '+a y', '-a x', '-a y']);
+    expect(client.isForgotten).toBe(true);
   });
 });

@@ -10,7 +10,11 @@ import type { Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 
 type Listener = (subscription: Subscription, client: Subscriber, isThere: boolean) => void;
-type LeaveListener = (removed: readonly Removed[]) => void;
+/** What a subscription went with: the client itself, or what it may see. */
+export type LeaveReason = 'client' | 'scope';
+type LeaveListener = (removed: readonly Removed[], reason: LeaveReason) => void;
+
+type Restored = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
 
 interface Known {
   readonly client: Subscriber;
@@ -34,6 +38,8 @@ export class Subscribers {
   private readonly listeners = new Set<Listener>();
   private readonly leaveListeners = new Set<LeaveListener>();
   private readonly limits: SubscriptionLimits;
+  /** Set by whoever keeps them over a restart: resolves when those there are would survive one. Never rejects. */
+  kept: () => Promise<void> = () => Promise.resolve();
 
   constructor({ subscriptionsPerClient, subscriptionsPerServer, subscriptions }: Limits) {
     this.limits = {
@@ -72,9 +78,12 @@ export class Subscribers {
     return added;
   }
 
-  /** A subscription of an earlier life of the gateway. */
-  restore(client: Subscriber, subscription: Subscription): Added {
-    const added = this.table.restore(subscription);
+  /** A subscription of an earlier life of the gateway. Undefined when the client could not make it now. */
+  restore(client: Subscriber, { id, since, ...address }: Restored): Added | undefined {
+    const asked = askedBy(client, address);
+    if (!client.scope.allows(address.server) || limitReached(this.table, asked, this.limits))
+      return undefined;
+    const added = this.table.restore({ ...asked, id, since });
     if (added.isNew) this.added(client, added.subscription);
     return added;
   }
@@ -82,14 +91,17 @@ export class Subscribers {
   /** Undefined when there is no such subscription. */
   remove(id: string): Removed | undefined {
     const removed = this.table.removeById(id);
-    if (removed) this.removed(removed);
+    if (!removed) return undefined;
+    this.tell(removed);
+    this.forget(removed);
     return removed;
   }
 
   /** All of a server. */
   removeServer(server: string): Removed[] {
     const removed = this.table.removeServer(server);
-    for (const one of removed) this.removed(one);
+    for (const one of removed) this.tell(one);
+    for (const one of removed) this.forget(one);
     return removed;
   }
 
@@ -106,24 +118,27 @@ export class Subscribers {
       client.onScopeChange(() =>
         this.left(
           [...this.table.ofSubscriber(client.id)].filter(({ server }) => !client.scope.allows(server)),
+          'scope',
         ),
       ),
-      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)])),
+      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)], 'client')),
     );
   }
 
-  private left(subscriptions: readonly Subscription[]): void {
+  private left(subscriptions: readonly Subscription[], reason: LeaveReason): void {
     const removed = subscriptions.flatMap(({ id }) => this.remove(id) ?? []);
-    for (const listener of this.leaveListeners) listener(removed);
+    for (const listener of this.leaveListeners) listener(removed, reason);
   }
 
-  private removed({ subscription }: Removed): void {
-    const { subscriber } = subscription;
-    const known = this.known.get(subscriber);
-    if (!known) return;
-    for (const listener of this.listeners) listener(subscription, known.client, false);
+  private tell({ subscription }: Removed): void {
+    const known = this.known.get(subscription.subscriber);
+    if (known) for (const listener of this.listeners) listener(subscription, known.client, false);
+  }
+
+  /** Whoever has none any more is not listened to. */
+  private forget({ subscription: { subscriber } }: Removed): void {
     if (this.table.countOfSubscriber(subscriber) > 0) return;
-    known.forget();
+    this.known.get(subscriber)?.forget();
     this.known.delete(subscriber);
   }
 }

@@ -1,9 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
+import type { CancelSignal } from '../core/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
 import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
 import type { Subscription } from '../core/subscription-target.js';
-import type { McpContext } from '../mcp/mcp-context.js';
+import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { addressOf } from './subscription-address.js';
@@ -11,12 +12,19 @@ import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
 import { Upstreams } from './upstreams.js';
 
+/** Being made: its server has not answered yet. */
+interface Pending {
+  readonly settled: Promise<void>;
+  /** How many requests wait for it. */
+  requests: number;
+}
+
 /** Subscribing and unsubscribing, from the request of a client to what its server is told. */
 @Injectable()
 export class Subscriptions implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
-  /** By id: those whose server has not answered yet. */
-  private readonly pending = new Map<string, Promise<void>>();
+  /** By id. */
+  private readonly pending = new Map<string, Pending>();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -33,17 +41,21 @@ export class Subscriptions implements OnModuleInit {
       for (const server of Array.from(this.subscribers.table.servers))
         if (!servers.get(server)?.enabled) this.drop(server);
     });
+    this.subscribers.onLeave((removed, reason) => {
+      for (const { subscription } of removed) this.log(`subscription ended with its ${reason}`, subscription);
+    });
   }
 
   /** Refuses early what would be one too many. */
-  requireRoom({ client, scope }: McpContext, uri: string): void {
-    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
-    if (address) this.counted(() => this.subscribers.requireRoom(client, address));
+  requireRoom(context: McpContext, uri: string): void {
+    const address = this.addressIn(context, uri);
+    if (address) this.counted(() => this.subscribers.requireRoom(context.client, address));
   }
 
-  /** Idempotent. Nothing stays when the server refuses. */
-  async subscribe({ client, scope }: McpContext, uri: string): Promise<Subscription> {
-    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+  /** Idempotent. Nothing stays when the server refuses, or when the request is cancelled before it has answered. */
+  async subscribe(context: McpContext, uri: string): Promise<Subscription> {
+    const { client, signal } = context;
+    const address = this.addressIn(context, uri);
     if (!address) {
       this.metrics.subscriptionRejected('unknown');
       throw nothingToSubscribe(uri);
@@ -51,8 +63,16 @@ export class Subscriptions implements OnModuleInit {
     const { subscription, isNew } = this.counted(() => this.subscribers.add(client, address));
     // A client that is gone by now has left already.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
-    await this.pending.get(subscription.id);
+    const pending = this.pending.get(subscription.id);
+    if (pending) await this.join(pending, subscription, signal);
+    if (!this.subscribers.table.get(subscription.id)) throw this.gone(context, uri);
     return subscription;
+  }
+
+  /** Of an earlier life: its server is told when its link is up. False when the client could not make it now. */
+  restore(client: Subscriber, subscription: Parameters<Subscribers['restore']>[1]): boolean {
+    const isEnabled = this.desired.current.get(subscription.server)?.enabled ?? false;
+    return isEnabled && this.subscribers.restore(client, subscription) !== undefined;
   }
 
   /** By the URI in any form, or by the id of the subscription. What is not subscribed to is no error. */
@@ -82,16 +102,46 @@ export class Subscriptions implements OnModuleInit {
   private begin(subscription: Subscription): void {
     this.updates.expectAcknowledgement(subscription);
     const settled = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
-    this.pending.set(subscription.id, settled);
+    this.pending.set(subscription.id, { settled, requests: 0 });
+  }
+
+  /** What no request waits for any more is not to be made. */
+  private async join(pending: Pending, { id }: Subscription, signal: CancelSignal): Promise<void> {
+    const leave = (): void => {
+      if (--pending.requests === 0) this.end(id);
+    };
+    pending.requests++;
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      await pending.settled;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** It was taken away while it was being made. */
+  private gone(context: McpContext, uri: string): GatewayError {
+    return this.addressIn(context, uri)
+      ? new GatewayError('cancelled', 'The subscription was ended while it was being made')
+      : nothingToSubscribe(uri);
+  }
+
+  /** What the client may see can have changed since its request came. */
+  private addressIn({ client, scope }: McpContext, uri: string): Address | undefined {
+    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+    return address && client.scope.allows(address.server) ? address : undefined;
   }
 
   private async establish(subscription: Subscription): Promise<void> {
     try {
       await this.upstreams.ensure(subscription);
+      await this.subscribers.kept();
     } catch (error) {
       this.end(subscription.id);
       throw this.refusal(subscription, error);
     }
+    if (!this.subscribers.table.get(subscription.id)) return;
     this.log('subscribed', subscription);
     // The acknowledgement is written at the end of this turn of the event loop: after the next one it is out.
     setImmediate(setImmediate, () => this.updates.acknowledged(subscription));

@@ -98,8 +98,10 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Something that is wanted is there, or there again. */
-  appeared({ server, uri }: Address): void {
-    if (this.upstreams.isTold(server)) this.upstreams.restore(server, [uri]);
+  appeared({ server, uri }: Address, isRenamed: boolean): void {
+    // Before a server's first lists, what was wanted in an earlier life could only be told of by a makeshift name.
+    const isToldWrongly = isRenamed && this.upstreams.holds(server, uri);
+    if (this.upstreams.isTold(server) && !isToldWrongly) this.upstreams.restore(server, [uri]);
     else this.updates.mayHaveChanged(server, uri);
   }
 

@@ -1,3 +1,4 @@
+import { Cancellation, type CancelSignal } from '../../src/core/cancellation.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import type { EventFrame } from '../../src/mcp/event-frame.js';
 import type { DeliverOptions, McpContext, Subscriber } from '../../src/mcp/mcp-context.js';
@@ -56,7 +57,11 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
 
   /** A request of this client. */
   get context(): McpContext {
-    return { client: this, scope: this.seen } as unknown as McpContext;
+    return this.contextWith(new Cancellation());
+  }
+
+  contextWith(signal: CancelSignal): McpContext {
+    return { client: this, scope: this.seen, signal } as unknown as McpContext;
   }
 
   /** Each event as it was written, without the frame around it. */

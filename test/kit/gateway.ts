@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
@@ -139,6 +139,11 @@ export function writeConfig(config: GatewayConfig | string): string {
       : JSON.stringify({ stateDir: join(dir, 'state'), metaTools: false, ...config });
   writeFileSync(file, whole);
   return file;
+}
+
+/** Other settings in a config that `writeConfig` wrote. */
+export function rewriteConfig(file: string, changes: GatewayConfig): void {
+  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...changes }));
 }
 
 /** A gateway that listens. Its servers may still be on their way: see `listed`. */

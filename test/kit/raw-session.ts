@@ -70,6 +70,11 @@ export class RawSession {
     return session;
   }
 
+  /** The same client with the same session, where the gateway is now; with other headers, somebody else with it. */
+  at(url: string, headers = this.headers): RawSession {
+    return new RawSession(url, this.id, this.initializeResult, headers);
+  }
+
   /** A body of any kind, in this session. */
   post(body: string | object, headers: Record<string, string> = {}): Promise<RawResponse> {
     return postMessage(this.url, body, { ...this.headers, 'mcp-session-id': this.id, ...headers });

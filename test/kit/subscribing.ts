@@ -53,6 +53,11 @@ export class Listener {
     return new Listener(session, await session.listen());
   }
 
+  /** A client that comes back. */
+  static async over(session: RawSession, lastEventId?: string): Promise<Listener> {
+    return new Listener(session, await session.listen(lastEventId));
+  }
+
   /** One that is subscribed to these already. */
   static async of(url: string, ...uris: readonly string[]): Promise<Listener> {
     const listener = await Listener.open(url);

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { ApiKeyConfig } from '../../config/api-key-config.js';
 import type { Principal } from '../../mcp/principal.js';
 import { grantsOf } from './grants.js';
@@ -52,12 +52,27 @@ export class ApiKeys {
     return key !== undefined && !this.isOver(key);
   }
 
+  /** Under which settings the principal was let in: with any other of them its key is another. */
+  termsOf(principal: Principal): string | undefined {
+    const key = this.byPrincipal.get(principal);
+    return key && termsOf(key.config);
+  }
+
+  /** The principal that was let in under these terms in an earlier life; undefined when it would not be now. */
+  recall(id: string, terms: string): Principal | undefined {
+    for (const key of this.byPrincipal.values())
+      if (key.principal.id === id && termsOf(key.config) === terms && !this.isOver(key)) return key.principal;
+    return undefined;
+  }
+
   private isOver({ expiresAt }: ApiKey): boolean {
     return this.now() >= expiresAt;
   }
 }
 
 const indexOf = (digest: string): string => digest.slice(0, INDEX_DIGITS);
+
+const termsOf = (config: ApiKeyConfig): string => hash('sha256', JSON.stringify(config), 'hex');
 
 const keyOf = (config: ApiKeyConfig): ApiKey => ({
   config,

@@ -7,7 +7,7 @@ import { serve } from '../../../test/kit/serve.js';
 import { createKey } from '../../cli/key-create.js';
 import { hashOf } from '../../config/api-key-config.js';
 import { NO_AUTH } from '../../config/auth-settings.js';
-import { ANONYMOUS } from '../../mcp/principal.js';
+import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
 import { Authenticator } from './authenticator.js';
 
 const { key } = createKey({ id: 'ci', projects: ['payments'] });
@@ -144,5 +144,33 @@ describe('Authenticator.replace', () => {
     clock.forward(60_000);
     expect((await verdictOn(authenticator, `Bearer ${key}`)).status).toBe(401);
     expect(authenticator.isCurrent(principal!)).toBe(false);
+  });
+
+  it('recalls in a later life who was let in in an earlier one, as long as nothing changed about it', () => {
+    const earlier = withKeys(CI).authenticate({ authorization: `Bearer ${key}` });
+    const stored = withKeys(CI).describe(earlier as Principal);
+    // Not the same list of keys, and so not the same principal.
+    expect(stored).toBeUndefined();
+    const first = withKeys(CI);
+    const described = first.describe(first.authenticate({ authorization: `Bearer ${key}` }) as Principal)!;
+    expect(described).toMatchObject({ id: 'key:ci', grants: ['payments'] });
+    expect(JSON.stringify(described)).not.toContain(CI.hash);
+    const later = withKeys(CI);
+    expect(later.recall(described)).toBe(later.authenticate({ authorization: `Bearer ${key}` }));
+    for (const other of [
+      withKeys(),
+      withKeys({ ...CI, id: 'other' }),
+      withKeys({ ...CI, hash: hashOf('other') }),
+      withKeys({ ...CI, projects: ['*'] }),
+      withKeys({ ...CI, expires: '2020-01-01' }),
+      new Authenticator(NO_AUTH),
+    ])
+      expect(other.recall(described)).toBeUndefined();
+  });
+
+  it('recalls nobody as nobody in particular, and only where nobody has to be somebody', () => {
+    const described = new Authenticator(NO_AUTH).describe(ANONYMOUS)!;
+    expect(new Authenticator(NO_AUTH).recall(described)).toBe(ANONYMOUS);
+    expect(withKeys(CI).recall(described)).toBeUndefined();
   });
 });

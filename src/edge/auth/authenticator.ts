@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
+import type { StoredPrincipal } from '../../cluster/session-records.js';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
@@ -80,6 +81,26 @@ export class Authenticator {
   isCurrent(principal: Principal): boolean {
     if (!this.isRequired) return principal === ANONYMOUS;
     return this.keys.isCurrent(principal) || this.tokens?.isCurrent(principal) === true;
+  }
+
+  /** What to keep of a principal so that a later life can recall it. Undefined when it is not current any more. */
+  describe(principal: Principal): StoredPrincipal | undefined {
+    if (!this.isCurrent(principal)) return undefined;
+    const { id } = principal;
+    const grants = principal.grants === '*' ? '*' : [...principal.grants];
+    if (!this.isRequired) return { id, grants, terms: '' };
+    const terms = this.keys.termsOf(principal);
+    if (terms !== undefined) return { id, grants, terms };
+    const until = this.tokens?.endOf(principal);
+    return this.tokens && until !== undefined ? { id, grants, terms: this.tokens.terms, until } : undefined;
+  }
+
+  /** Whoever was let in in an earlier life, if the same would be let in now: as little may have changed as for a reload. */
+  recall({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
+    if (!this.isRequired) return id === ANONYMOUS.id && terms === '' ? ANONYMOUS : undefined;
+    if (until === undefined) return this.keys.recall(id, terms);
+    if (terms !== this.tokens?.terms) return undefined;
+    return this.tokens.recall({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
   }
 
   private tokenIn(authorization: string | undefined): string {

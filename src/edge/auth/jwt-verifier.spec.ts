@@ -60,6 +60,22 @@ describe('a token of a real issuer', () => {
     expect(authenticator.authenticate({ authorization })).toEqual(principal);
   });
 
+  it('is recalled in a later life until it ends, under the same settings', async () => {
+    const earlier = open();
+    const principal = await earlier.authenticate({ authorization: `Bearer ${await issuer.token(AUDIENCE)}` });
+    const described = earlier.describe(principal)!;
+    const later = open();
+    const recalled = later.recall(described)!;
+    expect(recalled).toEqual(principal);
+    expect(later.isCurrent(recalled)).toBe(true);
+    expect(open({ projects: ['more'] }).recall(described)).toBeUndefined();
+    expect(new Authenticator(authSettings({ apiKeys: [] })).recall(described)).toBeUndefined();
+    clock.forward(described.until! - clock.now());
+    expect(later.isCurrent(recalled)).toBe(false);
+    expect(open().recall(described)).toBeUndefined();
+    expect(earlier.describe(principal)).toBeUndefined();
+  });
+
   it('keeps its owner over a refresh', async () => {
     const authenticator = open();
     const [one, two] = [await issuer.token(AUDIENCE), await issuer.token(AUDIENCE)];

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import type { Principal } from '../../mcp/principal.js';
@@ -50,6 +51,23 @@ export class JwtVerifier {
   /** Whether the token that the principal came with has not expired yet. */
   isCurrent(principal: Principal): boolean {
     return this.now() < (this.ends.get(principal) ?? -Infinity);
+  }
+
+  /** Under which settings tokens are taken. */
+  get terms(): string {
+    return hash('sha256', JSON.stringify(this.settings), 'hex');
+  }
+
+  /** When the token that the principal came with ends; undefined when it came with none of these. */
+  endOf(principal: Principal): number | undefined {
+    return this.ends.get(principal);
+  }
+
+  /** Takes a principal of an earlier life for one whose token was verified, until that token ends. */
+  recall(principal: Principal, end: number): Principal | undefined {
+    if (this.now() >= end) return undefined;
+    this.ends.set(principal, end);
+    return principal;
   }
 
   private async claimsOf(token: string): Promise<JWTPayload> {

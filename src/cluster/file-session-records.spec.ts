@@ -1,0 +1,208 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { sessionRecordsContract } from '../../test/contract/session-records.contract.js';
+import {
+  MemorySessionRecords,
+  openRecords,
+  storedSession,
+  storedSubscription,
+} from '../../test/kit/session-records.js';
+import { unprivileged } from '../../test/kit/state-unprivileged.js';
+import { tempDir } from '../../test/kit/temp-dir.js';
+import { SessionJournal } from './session-journal.js';
+import { SessionLedger } from './session-ledger.js';
+import type { SessionRecords } from './session-records.js';
+
+sessionRecordsContract('FileSessionRecords', () => {
+  const directory = tempDir();
+  return () => openRecords(directory);
+});
+
+// What other specs use in its place must do the same.
+sessionRecordsContract('MemorySessionRecords', () => {
+  const ledger = new SessionLedger();
+  return () => {
+    const records = new MemorySessionRecords(ledger);
+    return Promise.resolve({ records, end: () => records.close() });
+  };
+});
+
+const idsOf = async (records: SessionRecords): Promise<string[]> =>
+  (await records.load()).map(({ session }) => session.id);
+
+describe('FileSessionRecords', () => {
+  let directory = '';
+  let path = '';
+  const text = (): string => readFileSync(path, 'utf8');
+  /** The next file is written to a disk without room. */
+  const fillDisk = (): void => symlinkSync('/dev/full', `${path}.tmp`);
+
+  beforeEach(() => {
+    directory = tempDir();
+    path = join(directory, 'sessions.jsonl');
+  });
+
+  it('write no file as long as there is nothing to keep', async () => {
+    const { records, end } = await openRecords(directory);
+    records.forget('nobody');
+    await records.written();
+    await end();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('have what was said in the file when they say so, for nobody else to read', async () => {
+    const { records } = await openRecords(directory);
+    records.keep(storedSession('a'), 1);
+    await records.written();
+    records.subscribed('a', storedSubscription('1'));
+    await records.written();
+    expect(text().trimEnd().split('\n')).toHaveLength(3);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    // Another who reads it now is one who comes after a kill.
+    const { changes } = await new SessionJournal(path).read();
+    expect(changes.map((change) => change.do)).toEqual(['keep', 'subscribe']);
+  });
+
+  it('write what is said while a write is under way after it, in order', async () => {
+    const { records, end } = await openRecords(directory);
+    for (let n = 0; n < 200; n++) {
+      records.keep(storedSession(`s${n}`), n);
+      if (n % 2 === 0) records.forget(`s${n}`);
+      if (n % 7 === 0) await records.written();
+    }
+    await end();
+    const next = await openRecords(directory);
+    expect(await idsOf(next.records)).toEqual(Array.from({ length: 100 }, (_, n) => `s${2 * n + 1}`));
+  });
+
+  it('write the file anew when most of it is history, and lose nothing of what is said meanwhile', async () => {
+    const { records, end } = await openRecords(directory, { journal: new SessionJournal(path, 2000) });
+    records.keep(storedSession('stays'), 0);
+    let longest = 0;
+    for (let n = 0; n < 300; n++) {
+      records.keep(storedSession('comes'), n);
+      records.saw('stays', n);
+      records.forget('comes');
+      if (n % 3 === 0) await records.written();
+      longest = Math.max(longest, n === 0 ? 0 : statSync(path).size);
+    }
+    await end();
+    expect(longest).toBeLessThan(6000);
+    const next = await openRecords(directory);
+    expect(await next.records.load()).toEqual([
+      { session: storedSession('stays'), seen: 299, subscriptions: [] },
+    ]);
+  });
+
+  it('begin with what was there before a line that cannot be read, and put the file aside', async () => {
+    const first = await openRecords(directory);
+    first.records.keep(storedSession('a'), 1);
+    first.records.keep(storedSession('b'), 1);
+    await first.end();
+    const damaged = text().replace('"b"', '"b');
+    writeFileSync(path, `${damaged}{"do":"forget","session":"a"}\n`);
+    const { records, said, end } = await openRecords(directory);
+    expect(await idsOf(records)).toEqual(['a']);
+    expect(said).toEqual(['some sessions are lost: their clients initialize again']);
+    expect(records.failures).toBe(1);
+    records.keep(storedSession('c'), 2);
+    await end();
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toContain(damaged);
+    const next = await openRecords(directory);
+    expect(await idsOf(next.records)).toEqual(['a', 'c']);
+    expect(next.said).toEqual([]);
+  });
+
+  it.each(['not a journal\nat all\n', '{"gatehouse":"sessions","version":2}\n{"do":"?"}\n', '\0\0\0\n\0\n'])(
+    'begin with nothing on a file that says %j',
+    async (content) => {
+      writeFileSync(path, content);
+      const { records, said } = await openRecords(directory);
+      expect(await records.load()).toEqual([]);
+      expect(said).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    '{"do":"keep","session":{"id":"a"},"seen":1}',
+    '{"do":"subscribe","session":"a","subscription":{"id":"1","server":"s","uri":7,"since":1}}',
+    '{"do":"constructor"}',
+    '[]',
+    'null',
+  ])('take %s for no line of theirs', async (line) => {
+    writeFileSync(path, `{"gatehouse":"sessions","version":1}\n${line}\n{"do":"forget","session":"a"}\n`);
+    const { records, said } = await openRecords(directory);
+    expect(await records.load()).toEqual([]);
+    expect(said).toHaveLength(1);
+  });
+
+  it('go on when the disk is full, say so once, and keep everything when there is room again', async () => {
+    const { records, said, end } = await openRecords(directory, { pauseMs: 0 });
+    fillDisk();
+    records.keep(storedSession('a'), 1);
+    await records.written();
+    fillDisk();
+    records.keep(storedSession('b'), 1);
+    await records.written();
+    expect(records.failures).toBe(2);
+    expect(said).toEqual(['sessions are not kept over a restart for now']);
+    expect(readdirSync(directory).filter((name) => name.startsWith('sessions'))).toEqual([]);
+    records.keep(storedSession('c'), 1);
+    await end();
+    expect(said).toEqual([
+      'sessions are not kept over a restart for now',
+      'sessions are kept over a restart again',
+    ]);
+    const next = await openRecords(directory);
+    expect(await idsOf(next.records)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('write everything anew after a line that could not be added, wherever that one ended', async () => {
+    const journal = new SessionJournal(path);
+    const { records, said, end } = await openRecords(directory, { journal, pauseMs: 0 });
+    records.keep(storedSession('a'), 1);
+    await records.written();
+    // The handle is gone, as after a failure of the disk; half a line is there.
+    await journal.close();
+    appendFileSync(path, '{"do":"keep","ses');
+    records.keep(storedSession('b'), 1);
+    await end();
+    expect(said).toEqual([]);
+    const next = await openRecords(directory);
+    expect(await idsOf(next.records)).toEqual(['a', 'b']);
+    expect(next.said).toEqual([]);
+  });
+
+  it('go on without a directory that can be written', async () => {
+    const mine = join(directory, 'state');
+    mkdirSync(mine, { mode: 0o500 });
+    await unprivileged(mine, async () => {
+      const { records, said } = await openRecords(mine);
+      records.keep(storedSession('a'), 1);
+      await records.written();
+      expect(await idsOf(records)).toEqual(['a']);
+      expect(records.failures).toBeGreaterThan(0);
+      expect(said).toEqual(['sessions are not kept over a restart for now']);
+    });
+  });
+
+  it('do not ask a full disk again with every change', async () => {
+    const { records } = await openRecords(directory, { pauseMs: 60_000 });
+    fillDisk();
+    for (const id of ['a', 'b', 'c']) {
+      records.keep(storedSession(id), 1);
+      await records.written();
+    }
+    expect(records.failures).toBe(1);
+    expect(await idsOf(records)).toEqual(['a', 'b', 'c']);
+  });
+});

@@ -1,0 +1,58 @@
+import type { StoredSession, StoredSubscription } from './session-records.js';
+
+/** One step in the life of what is kept of sessions. Made twice, it is as if made once. */
+export type SessionChange =
+  | { readonly do: 'keep'; readonly session: StoredSession; readonly seen: number }
+  | { readonly do: 'saw'; readonly session: string; readonly seen: number }
+  | { readonly do: 'subscribe'; readonly session: string; readonly subscription: StoredSubscription }
+  | { readonly do: 'unsubscribe'; readonly session: string; readonly subscription: string }
+  | { readonly do: 'forget'; readonly session: string };
+
+/** One line of the journal. */
+export const writeChange = (change: SessionChange): string => `${JSON.stringify(change)}\n`;
+
+/** Undefined when the line is none of ours, or not all of it. */
+export function readChange(line: string): SessionChange | undefined {
+  const value = parse(line);
+  return isObject(value) && SHAPES[String(value['do'])]?.(value) ? (value as SessionChange) : undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const SHAPES: Readonly<Record<string, (change: Fields) => boolean>> = Object.assign(Object.create(null), {
+  keep: ({ session, seen }: Fields) => isSession(session) && isTime(seen),
+  saw: ({ session, seen }: Fields) => isText(session) && isTime(seen),
+  subscribe: ({ session, subscription }: Fields) => isText(session) && isSubscription(subscription),
+  unsubscribe: ({ session, subscription }: Fields) => isText(session) && isText(subscription),
+  forget: ({ session }: Fields) => isText(session),
+});
+
+const isSession = (value: unknown): boolean =>
+  isObject(value) &&
+  [value['id'], value['revision']].every(isText) &&
+  [value['project'], value['logLevel']].every((text) => text === undefined || isText(text)) &&
+  isObject(value['capabilities']) &&
+  isTime(value['opened']) &&
+  isPrincipal(value['principal']);
+
+const isPrincipal = (value: unknown): boolean =>
+  isObject(value) &&
+  [value['id'], value['terms']].every(isText) &&
+  (value['until'] === undefined || isTime(value['until'])) &&
+  (value['grants'] === '*' || (Array.isArray(value['grants']) && value['grants'].every(isText)));
+
+const isSubscription = (value: unknown): boolean =>
+  isObject(value) && [value['id'], value['server'], value['uri']].every(isText) && isTime(value['since']);
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTime = (value: unknown): value is number => Number.isFinite(value);
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

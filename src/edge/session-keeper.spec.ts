@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { outcomeOf } from '../../test/kit/fake-link.js';
+import { MemorySessionRecords } from '../../test/kit/session-records.js';
+import type { SessionRecord } from '../cluster/session-records.js';
+import { NO_AUTH } from '../config/auth-settings.js';
+import { Limits } from '../config/limits.js';
+import { EVERYTHING } from '../core/scope.js';
+import { ANONYMOUS } from '../mcp/principal.js';
+import { LATEST } from '../mcp/revisions/revision.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Subscribers } from '../subscriptions/subscribers.js';
+import { Authenticator } from './auth/authenticator.js';
+import { SessionKeeper } from './session-keeper.js';
+import type { SessionRevival } from './session-revival.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+const IDLE_MS = 800_000;
+
+describe('what is kept of sessions', () => {
+  let records: MemorySessionRecords;
+  let sessions: Sessions;
+  let subscribers: Subscribers;
+  let keeper: SessionKeeper;
+
+  beforeEach(async () => {
+    jest.useFakeTimers();
+    const limits = Object.assign(new Limits(), { sessionIdleMs: IDLE_MS });
+    records = new MemorySessionRecords();
+    sessions = new Sessions(limits);
+    sessions.onModuleInit();
+    subscribers = new Subscribers(limits);
+    const revival = { run: () => Promise.resolve([]) } as unknown as SessionRevival;
+    const authenticator = new Authenticator(NO_AUTH);
+    keeper = new SessionKeeper(revival, records, sessions, subscribers, authenticator, new Metrics());
+    await keeper.onModuleInit();
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  function open(clientInfo: unknown = { name: 'c', version: '1' }): Session {
+    const session = sessions.create(ANONYMOUS);
+    session.introduce({ revision: LATEST, capabilities: { roots: {} }, clientInfo: clientInfo as never });
+    session.enter('one', EVERYTHING);
+    sessions.add(session);
+    return session;
+  }
+
+  const subscribe = (session: Session, uri = 'x://a') =>
+    subscribers.add(session, { server: 'docs', uri }).subscription;
+
+  const kept = (): SessionRecord[] => [...records.ledger];
+
+  it('is nothing, as long as it has no subscription', () => {
+    open();
+    expect(kept()).toEqual([]);
+  });
+
+  it('is what a later life needs to take it up again', () => {
+    const session = open();
+    const { id, since } = subscribe(session);
+    expect(kept()).toEqual([
+      {
+        session: {
+          id: session.id,
+          principal: { id: 'anonymous', grants: '*', terms: '' },
+          project: 'one',
+          revision: '2025-11-25',
+          capabilities: { roots: {} },
+          clientInfo: { name: 'c', version: '1' },
+          opened: session.openedAt,
+        },
+        seen: Date.now(),
+        subscriptions: [{ id, server: 'docs', uri: 'x://a', since }],
+      },
+    ]);
+    expect(JSON.stringify(kept())).not.toContain(session.key);
+  });
+
+  it('is forgotten with its last subscription, and with the session', () => {
+    const [one, two] = [open(), open()];
+    const rows = [subscribe(one), subscribe(one, 'x://b')];
+    subscribe(two);
+    subscribers.remove(rows[0]!.id);
+    expect(kept().map(({ subscriptions }) => subscriptions.length)).toEqual([1, 1]);
+    two.close();
+    expect(kept().map(({ session }) => session.id)).toEqual([one.id]);
+    subscribers.remove(rows[1]!.id);
+    expect(kept()).toEqual([]);
+  });
+
+  it('stays when the gateway ends, with the time its client was last there', () => {
+    const session = open();
+    subscribe(session);
+    jest.advanceTimersByTime(3000);
+    session.touch();
+    jest.advanceTimersByTime(1000);
+    keeper.stop();
+    session.close();
+    expect(kept()).toMatchObject([{ seen: Date.now() - 1000, subscriptions: [{ uri: 'x://a' }] }]);
+  });
+
+  it('is that its client was there, written now and then and not with every request', () => {
+    const session = open();
+    subscribe(session);
+    const saw = jest.spyOn(records, 'saw');
+    const end = Date.now() + IDLE_MS / 2;
+    while (Date.now() < end) {
+      jest.advanceTimersByTime(1000);
+      session.touch();
+    }
+    expect(saw.mock.calls.length).toBeGreaterThanOrEqual(3);
+    expect(saw.mock.calls.length).toBeLessThanOrEqual(4);
+    expect(end - kept()[0]!.seen).toBeLessThanOrEqual(IDLE_MS / 8 + 5000);
+  });
+
+  it('follows the level that the client sets', () => {
+    const session = open();
+    subscribe(session);
+    session.logLevel = 'error';
+    jest.advanceTimersByTime(5000);
+    expect(kept()[0]!.session.logLevel).toBe('error');
+  });
+
+  it('is there before a client is told, unless the disk hangs', async () => {
+    subscribe(open());
+    await subscribers.kept();
+    jest.spyOn(records, 'written').mockReturnValue(new Promise(() => {}));
+    const told = outcomeOf(subscribers.kept().then(() => true));
+    await jest.advanceTimersByTimeAsync(999);
+    expect(told.value).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(told.value).toBe(true);
+  });
+
+  it('is nothing of a client that has too much to say of itself', () => {
+    const session = open({ name: 'x'.repeat(20_000) });
+    subscribe(session);
+    expect(kept()).toEqual([]);
+    session.close();
+  });
+});

@@ -1,0 +1,123 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { within } from '../backends/within.js';
+import { SessionRecords } from '../cluster/session-records.js';
+import type { Subscription } from '../core/subscription-target.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Subscribers } from '../subscriptions/subscribers.js';
+import { Authenticator } from './auth/authenticator.js';
+import { SessionRevival } from './session-revival.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+/** What a client says of itself may be as long as a request; longer than this it is not worth a place on the disk. */
+const LONGEST_INTRODUCTION = 16_384;
+
+/** A disk that hangs is not to keep clients from subscribing. */
+const LONGEST_WRITE_MS = 1000;
+
+interface Kept {
+  readonly session: Session;
+  logLevel: Session['logLevel'];
+  seen: number;
+}
+
+/**
+ * Keeps the sessions that have subscriptions for a later life of the gateway. Others are not worth it: their clients
+ * initialize again, and have lost nothing.
+ */
+@Injectable()
+export class SessionKeeper implements OnModuleInit {
+  private readonly kept = new Map<string, Kept>();
+  private stopFollowing = (): void => {};
+
+  constructor(
+    private readonly revival: SessionRevival,
+    private readonly records: SessionRecords,
+    private readonly sessions: Sessions,
+    private readonly subscribers: Subscribers,
+    private readonly authenticator: Authenticator,
+    private readonly metrics: Metrics,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    for (const session of await this.revival.run()) this.remember(session);
+    this.subscribers.kept = async () => void (await within(this.records.written(), LONGEST_WRITE_MS));
+    this.stopFollowing = this.subscribers.onChange((subscription, _client, isThere) =>
+      isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
+    );
+    this.sessions.onRenewal((session) => {
+      if (this.kept.has(session.id)) this.keep(session);
+    });
+    this.sessions.onTend(() => this.tend());
+    const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
+    this.metrics.expose(
+      { ...failures, help: 'Times that sessions could not be kept for the time after a restart.' },
+      () => [[{}, this.records.failures]],
+    );
+  }
+
+  /** Everything stays as it is now, whatever becomes of the sessions. */
+  stop(): void {
+    this.stopFollowing();
+    this.stopFollowing = () => {};
+    for (const { session } of this.kept.values()) this.records.saw(session.id, seenAt(session));
+    this.kept.clear();
+  }
+
+  private subscribed(subscription: Subscription): void {
+    const { subscriber } = subscription;
+    const session = this.sessions.find(subscriber);
+    if (session && !this.kept.has(subscriber)) this.keep(session);
+    this.records.subscribed(subscriber, subscription);
+  }
+
+  private unsubscribed({ subscriber, id }: Subscription): void {
+    if (!this.kept.has(subscriber)) return;
+    if (this.subscribers.table.countOfSubscriber(subscriber) > 0) {
+      this.records.unsubscribed(subscriber, id);
+      return;
+    }
+    this.kept.delete(subscriber);
+    this.records.forget(subscriber);
+  }
+
+  private keep(session: Session): void {
+    const { id, project, revision, capabilities, clientInfo, logLevel, openedAt } = session;
+    const principal = this.authenticator.describe(session.principal);
+    const { seen } = this.remember(session);
+    if (!principal || JSON.stringify([capabilities, clientInfo]).length > LONGEST_INTRODUCTION) return;
+    this.records.keep(
+      {
+        id,
+        principal,
+        ...(project === undefined ? {} : { project }),
+        revision: revision.version,
+        capabilities,
+        ...(clientInfo === undefined ? {} : { clientInfo }),
+        ...(logLevel === undefined ? {} : { logLevel }),
+        opened: openedAt,
+      },
+      seen,
+    );
+  }
+
+  private remember(session: Session): Kept {
+    const kept = { session, logLevel: session.logLevel, seen: seenAt(session) };
+    this.kept.set(session.id, kept);
+    return kept;
+  }
+
+  /** No request waits for the disk, and none writes to it: now and then it is written who was there. */
+  private tend(): void {
+    for (const kept of this.kept.values()) {
+      const { session, logLevel } = kept;
+      if (session.logLevel !== logLevel) this.keep(session);
+      else if (seenAt(session) - kept.seen >= this.sessions.seenEveryMs) {
+        kept.seen = seenAt(session);
+        this.records.saw(session.id, kept.seen);
+      }
+    }
+  }
+}
+
+const seenAt = (session: Session): number => Math.round(Date.now() - session.idleMs);

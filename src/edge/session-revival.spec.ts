@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { MemorySessionRecords, storedSession, storedSubscription } from '../../test/kit/session-records.js';
+import type { StoredSession } from '../cluster/session-records.js';
+import { NO_AUTH } from '../config/auth-settings.js';
+import { Limits } from '../config/limits.js';
+import { EVERYTHING } from '../core/scope.js';
+import type { Subscriptions } from '../subscriptions/subscriptions.service.js';
+import { Authenticator } from './auth/authenticator.js';
+import type { LogMessages } from './log-messages.js';
+import { SessionRevival } from './session-revival.js';
+import type { SessionScopes } from './session-scopes.js';
+import { Sessions } from './sessions.service.js';
+
+const ANYBODY = { principal: { id: 'anonymous', grants: '*', terms: '' } } as const;
+
+describe('sessions of an earlier life', () => {
+  let records: MemorySessionRecords;
+  let sessions: Sessions;
+  let levels: string[];
+  let lines: string[];
+  /** URIs that may not be subscribed to any more. */
+  let lost: string[];
+
+  beforeEach(() => {
+    lines = recordLog();
+    records = new MemorySessionRecords();
+    levels = [];
+    lost = [];
+  });
+
+  async function revive(limits: Partial<Limits> = {}): Promise<string[]> {
+    sessions = new Sessions(Object.assign(new Limits(), limits));
+    const revival = new SessionRevival(
+      records,
+      sessions,
+      { scopeOf: () => EVERYTHING } as unknown as SessionScopes,
+      {
+        restore: (_client: unknown, { uri }: { uri: string }) => !lost.includes(uri),
+      } as unknown as Subscriptions,
+      new Authenticator(NO_AUTH),
+      { setLevel: (_client: unknown, level: string) => levels.push(level) } as unknown as LogMessages,
+    );
+    return (await revival.run()).map(({ id }) => id);
+  }
+
+  function keep(id: string, more: Partial<StoredSession> = {}, agoMs = 0): void {
+    records.keep(storedSession(id, { ...ANYBODY, ...more }), Date.now() - agoMs);
+    for (const n of [1, 2]) records.subscribed(id, storedSubscription(`${id}${n}`));
+  }
+  const kept = (): string[] => [...records.ledger].map(({ session }) => session.id);
+
+  it('are what they were', async () => {
+    const clientInfo = { name: 'c', version: '1' };
+    keep('a', { project: 'one', revision: '2025-03-26', clientInfo, logLevel: 'error', opened: 7 });
+    expect(await revive()).toEqual(['a']);
+    expect(sessions.find('a')).toMatchObject({
+      project: 'one',
+      revision: { version: '2025-03-26' },
+      capabilities: { roots: {} },
+      clientInfo,
+      openedAt: 7,
+      isReady: true,
+      scope: EVERYTHING,
+    });
+    expect(levels).toEqual(['error']);
+    expect(lines.join()).toContain('"message":"sessions were taken up again"');
+  });
+
+  it('are not talked about when there were none', async () => {
+    expect(await revive()).toEqual([]);
+    expect(lines).toEqual([]);
+  });
+
+  it.each<[string, Partial<StoredSession>, number]>([
+    ['of somebody else', { principal: { id: 'key:ci', grants: '*', terms: '' } }, 0],
+    ['of a revision that is not spoken any more', { revision: '2024-01-01' }, 0],
+    ['whose time is over', {}, 3_600_000],
+  ])('%s are forgotten', async (_which, more, agoMs) => {
+    keep('a', more, agoMs);
+    expect(await revive()).toEqual([]);
+    expect([kept(), sessions.size]).toEqual([[], 0]);
+  });
+
+  it('lose what their clients may not have any more, and go with the last of it', async () => {
+    keep('a');
+    keep('b');
+    lost = ['x://a1', 'x://b1', 'x://b2'];
+    expect(await revive()).toEqual(['a']);
+    expect([...records.ledger]).toMatchObject([{ session: { id: 'a' }, subscriptions: [{ id: 'a2' }] }]);
+  });
+
+  it('are those who were seen last, where there is not room for all', async () => {
+    keep('long ago', {}, 3000);
+    keep('now');
+    keep('a while ago', {}, 2000);
+    expect(await revive({ sessions: 2 })).toEqual(['now', 'a while ago']);
+    expect(kept()).toEqual(['now', 'a while ago']);
+  });
+});

@@ -1,0 +1,71 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
+import { SessionRecords, type SessionRecord, type StoredSession } from '../cluster/session-records.js';
+import { revisionOf } from '../mcp/revisions/revision.js';
+import { Subscriptions } from '../subscriptions/subscriptions.service.js';
+import { Authenticator } from './auth/authenticator.js';
+import { isLogLevel } from './log-level.js';
+import { LogMessages } from './log-messages.js';
+import { SessionScopes } from './session-scopes.js';
+import type { Session } from './session.js';
+import { Sessions } from './sessions.service.js';
+
+/** Takes up the sessions of an earlier life, as far as their clients might have them now. */
+@Injectable()
+export class SessionRevival {
+  private readonly logger = new Logger('Sessions');
+
+  constructor(
+    private readonly records: SessionRecords,
+    private readonly sessions: Sessions,
+    private readonly scopes: SessionScopes,
+    private readonly subscriptions: Subscriptions,
+    private readonly authenticator: Authenticator,
+    private readonly logMessages: LogMessages,
+  ) {}
+
+  /** Before there is any link: whatever is restored is told to a server as soon as it is there. */
+  async run(): Promise<Session[]> {
+    const records = await this.records.load();
+    const revived: Session[] = [];
+    // Where there is not room for all, the last to be seen come first.
+    for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
+      const session = this.revive(record);
+      if (session) revived.push(session);
+      else this.records.forget(record.session.id);
+    }
+    if (records.length > 0)
+      this.logger.log({
+        message: 'sessions were taken up again',
+        sessions: revived.length,
+        dropped: records.length - revived.length,
+      });
+    return revived;
+  }
+
+  /** Undefined when there is nothing left that its client could come back to. */
+  private revive({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
+    const session = this.recall(stored, seen);
+    if (!session) return undefined;
+    const lost = subscriptions.filter((subscription) => !this.subscriptions.restore(session, subscription));
+    if (lost.length === subscriptions.length) return undefined;
+    for (const { id } of lost) this.records.unsubscribed(stored.id, id);
+    this.sessions.add(session);
+    if (isLogLevel(stored.logLevel)) this.logMessages.setLevel(session, stored.logLevel);
+    return session;
+  }
+
+  private recall(stored: StoredSession, seen: number): Session | undefined {
+    const principal = this.authenticator.recall(stored.principal);
+    const revision = revisionOf(stored.revision);
+    if (!principal || !revision) return undefined;
+    const { id, opened, capabilities, project } = stored;
+    const session = this.sessions.revive(principal, { id, openedAt: opened, seenAt: seen });
+    if (!session) return undefined;
+    const clientInfo = stored.clientInfo as Implementation | undefined;
+    session.introduce({ revision, capabilities, clientInfo });
+    session.enter(project, this.scopes.scopeOf({ principal, project }));
+    session.isReady = true;
+    return session;
+  }
+}

@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { only } from '../../test/kit/offers.js';
+import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { Cancellation } from '../core/cancellation.js';
+import type { Subscription } from '../core/subscription-target.js';
+
+const A = 'file:///a';
+const PUBLIC_A = 'resource://files/file:///a';
+const LINGER_MS = 500;
+
+describe('a subscription', () => {
+  let files: FakeServer;
+  let room: SubscriptionRoom;
+  let client: FakeSubscriber;
+  let lines: string[];
+
+  beforeEach(async () => {
+    lines = recordLog();
+    files = new FakeServer([A]);
+    room = await SubscriptionRoom.open({ files });
+    client = new FakeSubscriber('a');
+  });
+
+  const rows = (): string[] =>
+    [...room.subscribers.table].map(({ subscriber, uri }) => `${subscriber} ${uri}`);
+
+  describe('whose server is being asked', () => {
+    let request: Cancellation;
+    const ask = (subscriber = client): ReturnType<typeof outcomeOf> => {
+      request = new Cancellation();
+      return outcomeOf(room.subscriptions.subscribe(subscriber.contextWith(request), PUBLIC_A));
+    };
+    beforeEach(() => {
+      files.willingness = () => 'waits';
+    });
+
+    it('and that is cancelled leaves nothing, here at once and there once it has answered', async () => {
+      const outcome = ask();
+      await settled();
+      request.abort();
+      expect(rows()).toEqual([]);
+      files.accept(A);
+      await room.pass(LINGER_MS);
+      expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+      expect(files.told).toEqual([`+${A}`, `-${A}`]);
+      expect(lines.join()).not.toContain('"subscribed"');
+    });
+
+    it('and that is cancelled is nothing to another request for the same', async () => {
+      const first = ask();
+      const cancelled = request;
+      const second = ask();
+      await settled();
+      cancelled.abort();
+      files.accept(A);
+      await room.pass(LINGER_MS);
+      expect(rows()).toEqual([`a ${A}`]);
+      expect(second.error).toBeUndefined();
+      expect(first.error).toBeUndefined();
+    });
+
+    it('and that is cancelled after the answer stays', async () => {
+      ask();
+      await settled();
+      files.accept(A);
+      await room.pass(0);
+      request.abort();
+      expect(rows()).toEqual([`a ${A}`]);
+    });
+
+    it('and that its client loses sight of is refused as what nobody has', async () => {
+      const outcome = ask();
+      await settled();
+      client.see(only('other'));
+      files.accept(A);
+      await room.pass(LINGER_MS);
+      expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
+      expect([rows(), files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
+    });
+
+    it('and that somebody ends is no success', async () => {
+      const outcome = ask();
+      await settled();
+      const [{ id }] = [...room.subscribers.table] as [Subscription];
+      room.subscriptions.end(id);
+      files.accept(A);
+      await room.pass(0);
+      expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+    });
+  });
+
+  it('that is asked for by a client that saw more when it asked is refused as what nobody has', async () => {
+    const { context } = client;
+    client.see(only('other'));
+    expect(await refusalOf(room.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({
+      kind: 'nothing-to-subscribe',
+    });
+    expect([rows(), files.told]).toEqual([[], []]);
+  });
+
+  it('leaves a line when it ends with its client, or with what the client may see', async () => {
+    const other = new FakeSubscriber('b');
+    const [one, two] = [await room.subscribe(client, A), await room.subscribe(other, A)];
+    client.close();
+    other.see(only('other'));
+    for (const [reason, { id }] of [
+      ['client', one],
+      ['scope', two],
+    ] as const)
+      expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+        expect.objectContaining({
+          level: 'debug',
+          message: `subscription ended with its ${reason}`,
+          subscription: id,
+        }),
+      );
+  });
+});

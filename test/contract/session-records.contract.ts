@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import type { SessionRecords } from '../../src/cluster/session-records.js';
+import { storedSession, storedSubscription } from '../kit/session-records.js';
+
+/** A gateway's life with the records: `end` is a proper stop. */
+export interface Life {
+  readonly records: SessionRecords;
+  readonly end: () => Promise<void>;
+}
+
+/** What any SessionRecords must do. `makeStore` makes an empty store; the result begins a life with it. */
+export const sessionRecordsContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
+  describe(`${adapter} as SessionRecords`, () => {
+    it('hold nothing at first', async () => {
+      const { records } = await makeStore()();
+      expect(await records.load()).toEqual([]);
+      await records.written();
+      expect(records.failures).toBe(0);
+    });
+
+    it('keep everything for the next life', async () => {
+      const begin = makeStore();
+      const { records, end } = await begin();
+      const full = storedSession('a', {
+        principal: { id: 'https://issuer|ä', grants: '*', terms: 't', until: 99 },
+        project: 'payments',
+        capabilities: { sampling: { x: [1, null, 0.1] } },
+        clientInfo: { name: 'ü\u2028\n"', version: '1' },
+        logLevel: 'warning',
+      });
+      records.keep(full, 10);
+      records.subscribed('a', storedSubscription('1', 'x://\u2028日本'));
+      records.subscribed('a', storedSubscription('2', 'x://t/{id}'));
+      records.keep(storedSession('b'), 11);
+      await end();
+      const next = await begin();
+      expect(await next.records.load()).toEqual([
+        {
+          session: full,
+          seen: 10,
+          subscriptions: [storedSubscription('1', 'x://\u2028日本'), storedSubscription('2', 'x://t/{id}')],
+        },
+        { session: storedSession('b'), seen: 11, subscriptions: [] },
+      ]);
+    });
+
+    it('take what is said anew of a session, which keeps its subscriptions', async () => {
+      const begin = makeStore();
+      const { records, end } = await begin();
+      records.keep(storedSession('a'), 1);
+      records.subscribed('a', storedSubscription('1'));
+      records.keep(storedSession('a', { logLevel: 'debug' }), 2);
+      records.saw('a', 3);
+      await end();
+      const [record] = await (await begin()).records.load();
+      expect(record).toEqual({
+        session: storedSession('a', { logLevel: 'debug' }),
+        seen: 3,
+        subscriptions: [storedSubscription('1')],
+      });
+    });
+
+    it('forget a subscription, and a session with all it had', async () => {
+      const begin = makeStore();
+      const { records, end } = await begin();
+      for (const id of ['a', 'b']) {
+        records.keep(storedSession(id), 1);
+        records.subscribed(id, storedSubscription(`${id}1`));
+        records.subscribed(id, storedSubscription(`${id}2`));
+      }
+      records.unsubscribed('a', 'a1');
+      records.forget('b');
+      await end();
+      expect(await (await begin()).records.load()).toEqual([
+        { session: storedSession('a'), seen: 1, subscriptions: [storedSubscription('a2')] },
+      ]);
+    });
+
+    it('hold nothing of a session that is not kept', async () => {
+      const { records } = await makeStore()();
+      records.saw('a', 1);
+      records.subscribed('a', storedSubscription('1'));
+      records.unsubscribed('a', '1');
+      records.forget('a');
+      records.keep(storedSession('a'), 1);
+      expect(await records.load()).toEqual([{ session: storedSession('a'), seen: 1, subscriptions: [] }]);
+    });
+
+    it('change nothing once they are closed, which may be done twice', async () => {
+      const begin = makeStore();
+      const { records, end } = await begin();
+      records.keep(storedSession('a'), 1);
+      await records.close();
+      await records.close();
+      records.forget('a');
+      await records.written();
+      await end();
+      expect(await (await begin()).records.load()).toHaveLength(1);
+    });
+  });
+};

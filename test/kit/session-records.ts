@@ -1,0 +1,93 @@
+import { DirectoryLock } from '../../src/cluster/directory-lock.js';
+import { FileSessionRecords, type RecordsOptions } from '../../src/cluster/file-session-records.js';
+import { SessionLedger } from '../../src/cluster/session-ledger.js';
+import {
+  SessionRecords,
+  type SessionRecord,
+  type StoredSession,
+  type StoredSubscription,
+} from '../../src/cluster/session-records.js';
+import { onCleanup } from './cleanup.js';
+
+/** Records that are kept in memory; another life begins with the same ledger. */
+export class MemorySessionRecords extends SessionRecords {
+  private isClosed = false;
+  readonly failures = 0;
+
+  constructor(readonly ledger = new SessionLedger()) {
+    super();
+  }
+
+  override load(): Promise<readonly SessionRecord[]> {
+    return Promise.resolve([...this.ledger]);
+  }
+
+  override keep(session: StoredSession, seen: number): void {
+    if (!this.isClosed) this.ledger.apply({ do: 'keep', session, seen });
+  }
+
+  override saw(session: string, seen: number): void {
+    if (!this.isClosed) this.ledger.apply({ do: 'saw', session, seen });
+  }
+
+  override subscribed(session: string, { id, server, uri, since }: StoredSubscription): void {
+    const subscription = { id, server, uri, since };
+    if (!this.isClosed) this.ledger.apply({ do: 'subscribe', session, subscription });
+  }
+
+  override unsubscribed(session: string, subscription: string): void {
+    if (!this.isClosed) this.ledger.apply({ do: 'unsubscribe', session, subscription });
+  }
+
+  override forget(session: string): void {
+    if (!this.isClosed) this.ledger.apply({ do: 'forget', session });
+  }
+
+  override written(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override close(): Promise<void> {
+    this.isClosed = true;
+    return Promise.resolve();
+  }
+}
+
+export interface OpenRecords {
+  readonly records: FileSessionRecords;
+  /** Every message of the log. */
+  readonly said: string[];
+  /** What a gateway does when it stops. It also happens after the test. */
+  readonly end: () => Promise<void>;
+}
+
+/** The sessions of a directory, opened as a gateway opens them. */
+export async function openRecords(directory: string, options?: RecordsOptions): Promise<OpenRecords> {
+  const said: string[] = [];
+  const write = (entry: { message: string }): void => void said.push(entry.message);
+  const lock = new DirectoryLock(directory);
+  const records = await FileSessionRecords.open(directory, lock, { log: write, warn: write }, options);
+  const end = async (): Promise<void> => {
+    await records.close();
+    await lock.release();
+  };
+  onCleanup(end);
+  return { records, said, end };
+}
+
+/** A session as some client had it. */
+export const storedSession = (id: string, more: Partial<StoredSession> = {}): StoredSession => ({
+  id,
+  principal: { id: 'key:ci', grants: ['payments'], terms: 'abc' },
+  revision: '2025-11-25',
+  capabilities: { roots: {} },
+  opened: 1,
+  ...more,
+});
+
+export const storedSubscription = (id: string, uri = `x://${id}`): StoredSubscription => ({
+  id,
+  server: 'docs',
+  uri,
+  since: 2,
+});
