@@ -82,6 +82,11 @@ export class ResourceDirectory {
     return this.parts.some((part) => !part.isEmpty && a.allows(part.server) !== b.allows(part.server));
   }
 
+  /** Whether a server has it in its list. */
+  lists({ server, uri }: Address): boolean {
+    return this.byServer.get(server)?.list.find(uri) !== undefined;
+  }
+
   /**
    * What clients call what a server calls by this URI, in the form of the lists. What is in no list, and would not be
    * understood in that form, is called by the form that always is.

@@ -9,6 +9,7 @@ import {
 import type { Definition } from '../core/name-table.js';
 import { sameSet } from '../core/same-set.js';
 import { Naming } from '../config/naming.js';
+import { ResourceLinks } from './resource-links.js';
 import { turns } from './turns.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
@@ -23,6 +24,8 @@ export class Registry {
   private readonly coming = new Map<string, ListedServer>();
   private ownTools: readonly Definition[] = [];
   private current = Catalog.EMPTY;
+  /** Resources as clients come across them. */
+  readonly links = new ResourceLinks(() => this.current);
 
   constructor(private readonly naming: Naming) {}
 

@@ -42,7 +42,7 @@ export class ResourcesController {
   @McpRequest('resources/read')
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
-    const found = this.registry.catalog.resources.view(context.scope).find(uri);
+    const found = this.registry.links.find(context.scope, uri);
     if (!found) throw resourceNotFound(uri);
     try {
       const result = await this.forward(found, context);
@@ -60,8 +60,7 @@ export class ResourcesController {
       params: withOwnValue(context.paramsText, 'uri', uri),
       caller: context,
     });
-    const { resources } = this.registry.catalog;
-    return withPublicContents(result, (own) => resources.publicUri({ server, uri: own }));
+    return withPublicContents(result, this.registry.links.namesFor(server));
   }
 
   private failed({ server, uri }: FoundResource, { requestId }: McpContext, error: unknown): void {

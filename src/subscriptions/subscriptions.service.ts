@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
 import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
+import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscription-target.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -37,13 +38,13 @@ export class Subscriptions implements OnModuleInit {
 
   /** Refuses early what would be one too many. */
   requireRoom({ client, scope }: McpContext, uri: string): void {
-    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+    const address = this.addressOf(scope, uri);
     if (address) this.counted(() => this.subscribers.requireRoom(client, address));
   }
 
   /** Idempotent. Nothing stays when the server refuses. */
   async subscribe({ client, scope }: McpContext, uri: string): Promise<Subscription> {
-    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+    const address = this.addressOf(scope, uri);
     if (!address) {
       this.metrics.subscriptionRejected('unknown');
       throw nothingToSubscribe(uri);
@@ -77,6 +78,12 @@ export class Subscriptions implements OnModuleInit {
   /** Whether this is a name of what is subscribed to, in whatever form. */
   isCalled(row: Subscription, text: string): boolean {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
+  }
+
+  /** Also of what a client was told of in a result, which need not be in a list. */
+  private addressOf(scope: Scope, text: string): Address | undefined {
+    const { catalog, links } = this.registry;
+    return addressOf(catalog.resources.view(scope), text) ?? links.findGiven(scope, text);
   }
 
   private begin(subscription: Subscription): void {
@@ -114,7 +121,7 @@ export class Subscriptions implements OnModuleInit {
     const { table } = this.subscribers;
     const byId = table.get(text);
     if (byId?.subscriber === client.id) return [byId];
-    const address = addressOf(this.registry.catalog.resources.view(scope), text);
+    const address = this.addressOf(scope, text);
     const meant = address && table.find({ subscriber: client.id, ...address });
     // What is not in sight any more can still be named.
     return meant ? [meant] : [...table.ofSubscriber(client.id)].filter((row) => this.isCalled(row, text));

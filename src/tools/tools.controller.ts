@@ -49,8 +49,7 @@ export class ToolsController {
       subject: tool.own,
       exclusive: backend.config.tools.exclusive.includes(tool.own),
     });
-    const { resources } = this.registry.catalog;
-    return withPublicLinks(result, tool.server, (uri) => resources.publicUri({ server: tool.server, uri }));
+    return withPublicLinks(result, this.registry.links.namesFor(tool.server));
   }
 
   private async counted(server: string, call: Promise<JsonText>): Promise<JsonText> {

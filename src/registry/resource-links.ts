@@ -1,0 +1,62 @@
+import type { Catalog } from '../core/catalog.js';
+import { GivenLinks } from '../core/given-links.js';
+import type { ToPublic } from '../core/public-uris.js';
+import { cutResourceForm, resourceForm, type Address } from '../core/resource-uri.js';
+import type { Scope } from '../core/scope.js';
+import type { FoundResource } from '../core/server-resources.js';
+import { interfacesOf } from '../core/tool-interfaces.js';
+
+/** Finding out what a link is called can take a look at every template, which one result gets so often. */
+const MOST_NAMED = 1000;
+
+/** Resources as clients come across them: in lists, in results of calls, in what tools say of themselves. */
+export class ResourceLinks {
+  private readonly given = new GivenLinks();
+
+  constructor(private readonly catalog: () => Catalog) {}
+
+  /** What clients call the resources that one result of a server mentions; it remembers that they were told. */
+  namesFor(server: string): ToPublic {
+    const { resources } = this.catalog();
+    const names = new Map<string, string>();
+    return (uri) => {
+      const known = names.get(uri);
+      if (known !== undefined) return known;
+      const address = { server, uri };
+      const name = names.size < MOST_NAMED ? resources.publicUri(address) : resourceForm(address);
+      names.set(uri, name);
+      if (!resources.lists(address)) this.give(address);
+      return name;
+    };
+  }
+
+  /** What a client means by a URI: something listed, an instance of a template, or what it was told of. */
+  find(scope: Scope, text: string): FoundResource | undefined {
+    return this.catalog().resources.view(scope).find(text) ?? this.findGiven(scope, text);
+  }
+
+  /** What is in no list, but was named in a result or by a tool. */
+  findGiven(scope: Scope, text: string): Address | undefined {
+    const form = cutResourceForm(text);
+    if (form && scope.allows(form.server) && this.wasTold(form)) return form;
+    const owners = this.catalog()
+      .servers.map(({ id }) => ({ server: id, uri: text }))
+      .filter((address) => scope.allows(address.server) && this.wasTold(address));
+    return owners.length === 1 ? owners[0] : undefined;
+  }
+
+  private wasTold({ server, uri }: Address): boolean {
+    const listed = this.catalog().servers.find(({ id }) => id === server);
+    if (!listed) return false;
+    if (this.given.has({ server, uri })) return true;
+    const tools = interfacesOf(listed.listing.tools).get(uri) ?? [];
+    return tools.some((tool) => !listed.disabledTools.has(tool));
+  }
+
+  private give(address: Address): void {
+    const { servers } = this.catalog();
+    for (const server of this.given.servers)
+      if (!servers.some(({ id }) => id === server)) this.given.forget(server);
+    this.given.add(address);
+  }
+}
