@@ -47,6 +47,13 @@ export function bytesOfTexts(count) {
   return bytes;
 }
 
+/** A type that few have of those who have the word, one that none has, and a kind. */
+export const FILTERED = [
+  { query: 'incident', mimeType: 'image/png' },
+  { query: 'the team keeps', mimeType: 'audio/ogg' },
+  { query: 'file', mimeType: 'text/*' },
+];
+
 /** What people look for: a word that many have, several, one of its beginning, one with a typo, one that nobody else has. */
 export const QUERIES = [
   'incident',

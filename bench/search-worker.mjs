@@ -12,6 +12,8 @@ const LIMIT = 20;
 const SLICE = 64;
 const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'];
 
+const ofType = (mimeType) => mimeType && ((document) => document.mimeType === mimeType);
+
 const byUri = (a, b) => (a.uri < b.uri ? -1 : a.uri > b.uri ? 1 : 0);
 
 const ENGINES = {
@@ -21,13 +23,14 @@ const ENGINES = {
     return {
       add: (document) => indexes[document.server].add(document, document),
       remove: (document) => indexes[document.server].remove(document),
-      search: (query) => search(indexes, query, { limit: LIMIT }),
+      search: ({ query, mimeType }) => search(indexes, query, { limit: LIMIT, filter: ofType(mimeType) }),
     };
   },
   /** The same fields, weights and kinds of matches. */
   minisearch: () => {
     const index = new MiniSearch({
       fields: FIELDS,
+      storeFields: ['mimeType'],
       searchOptions: {
         boost: { name: 4, title: 3, uri: 1.5 },
         prefix: (word, at, words) => at === words.length - 1 || word.length >= 3,
@@ -36,7 +39,10 @@ const ENGINES = {
     return {
       add: (document) => index.add(document),
       remove: (document) => index.remove(document),
-      search: (query) => index.search(query).slice(0, LIMIT),
+      search: ({ query, mimeType }) => {
+        const filter = ofType(mimeType);
+        return index.search(query, filter && { filter }).slice(0, LIMIT);
+      },
     };
   },
 };

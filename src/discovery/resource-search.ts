@@ -7,7 +7,7 @@ import type { SearchIndex } from '../core/search/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { turns } from '../registry/turns.js';
 import { IndexedServer, type IndexedResource } from './indexed-server.js';
-import { fieldsOf } from './search-fields.js';
+import { typeFilter } from './mime-types.js';
 
 export interface ResourceQuery {
   readonly scope: Scope;
@@ -71,15 +71,6 @@ function* resourcesOf(indexed: Iterable<IndexedResource>): Iterable<Resource> {
 }
 
 function ofType(wanted: string): (indexed: IndexedResource) => boolean {
-  const type = bareType(wanted);
-  const kind = type.endsWith('/*') ? type.slice(0, -1) : undefined;
-  return ({ resource }) => {
-    const { mimeType } = fieldsOf(resource.text);
-    if (mimeType === undefined) return false;
-    const own = bareType(mimeType);
-    return kind === undefined ? own === type : kind === '*/' || own.startsWith(kind);
-  };
+  const fits = typeFilter(wanted);
+  return ({ type }) => fits(type);
 }
-
-/** Without its parameters, such as the character set. */
-const bareType = (mimeType: string): string => mimeType.split(';', 1)[0]!.trim().toLowerCase();
