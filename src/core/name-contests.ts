@@ -1,5 +1,6 @@
 import { ContestedNames } from './contested-names.js';
 import type { ResourceOffer } from './resource-offer.js';
+import { repeated } from './same-set.js';
 import { resourceForm, type ResourceStyle } from './resource-uri.js';
 import { compareSlowly, isQuickToCompare, sharedKeys, type Key } from './shared-keys.js';
 import type { Pause } from './slow-sort.js';
@@ -83,8 +84,3 @@ function templateContests(
 
 const among = (texts: readonly string[], contested: ReadonlySet<string>): ReadonlySet<string> =>
   new Set(texts.filter((text) => contested.has(text)));
-
-function repeated(texts: readonly string[]): Set<string> {
-  const seen = new Set<string>();
-  return new Set(texts.filter((text) => seen.has(text) || !seen.add(text)));
-}

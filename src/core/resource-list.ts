@@ -106,18 +106,21 @@ type Unsettled = { -readonly [Key in keyof Resource]: Resource[Key] };
 /** How much of the digest goes into an identifier; more for those that still share it. */
 const DIGITS = [8, 16, 64];
 
-/** Of those that share an identifier, the first by URI keeps it. True when there were any. */
+/**
+ * None of those that share an identifier keeps it: what it stands for would change with what else is listed, and a
+ * client that kept it would read something else. True when there were any.
+ */
 async function tellApart(sortedById: readonly Unsettled[], digits: number, pause: Pause): Promise<boolean> {
   let any = false;
   let shared: string | undefined;
   for (const [index, resource] of sortedById.entries()) {
     if ((index & 63) === 0) await pause();
-    if (resource.id !== shared) {
-      shared = resource.id;
-      continue;
+    const { id } = resource;
+    if (id === shared || id === sortedById[index + 1]?.id) {
+      any = true;
+      resource.id = distinctId(resource, digits);
     }
-    any = true;
-    resource.id = distinctId(resource, digits);
+    shared = id;
   }
   return any;
 }

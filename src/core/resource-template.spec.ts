@@ -49,8 +49,11 @@ describe('readTemplates', () => {
       'mcp://database/{table}/{id}',
       'mcp:/database/{table}/{id}',
     );
-    expect(second!.id).toBe('db_mcp___database_{table}_{id}~' + second!.id.slice(-8));
-    expect(first!.id).toBe('db_mcp___database_{table}_{id}');
+    for (const { id } of [first!, second!])
+      expect(id).toMatch(/^db_mcp___database_\{table\}_\{id\}~[0-9a-f]{8}$/);
+    expect(first!.id).not.toBe(second!.id);
+    const [alone] = await templatesOf('db', 'mcp://database/{table}/{id}');
+    expect(alone!.id).toBe('db_mcp___database_{table}_{id}');
   });
 });
 

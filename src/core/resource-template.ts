@@ -1,6 +1,7 @@
 import type { Definition } from './name-table.js';
 import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from './resource-uri.js';
-import type { Pause } from './slow-sort.js';
+import { repeated } from './same-set.js';
+import { slowSort, type Pause } from './slow-sort.js';
 import { UriTemplate } from './uri-template.js';
 
 /** A template as its server listed it, ready to be matched in its own form and in that of its identifier. */
@@ -24,26 +25,34 @@ export async function readTemplates(
 ): Promise<{ readonly templates: readonly ResourceTemplate[]; readonly refused: readonly string[] }> {
   const templates: ResourceTemplate[] = [];
   const refused: string[] = [];
-  const ids = new Set<string>();
-  for (const { name: uriTemplate, text } of firstOfEach(listed)) {
+  for (const { name: uriTemplate, text } of await firstOfEach(listed, pause)) {
     await pause();
     const matcher = UriTemplate.parse(uriTemplate);
     if (!matcher) {
       refused.push(uriTemplate);
       continue;
     }
-    const plainId = underscoreId({ server, uri: uriTemplate });
-    const id = ids.has(plainId) ? distinctId({ server, uri: uriTemplate }) : plainId;
-    ids.add(id);
+    const id = underscoreId({ server, uri: uriTemplate });
     templates.push({ server, uriTemplate, text, id, matcher, idMatcher: UriTemplate.parse(id) });
   }
-  return { templates, refused };
+  return { templates: await toldApart(templates, pause), refused };
 }
 
-function firstOfEach(listed: readonly Definition[]): Definition[] {
+/** As with resources, none of those that share an identifier keeps it. */
+async function toldApart(templates: readonly ResourceTemplate[], pause: Pause): Promise<ResourceTemplate[]> {
+  const shared = repeated(templates.map(({ id }) => id));
+  const told: ResourceTemplate[] = [];
+  for (const template of templates) {
+    await pause();
+    told.push(shared.has(template.id) ? withDistinctId(template) : template);
+  }
+  return told;
+}
+
+function firstOfEach(listed: readonly Definition[], pause: Pause): Promise<Definition[]> {
   const byName = new Map<string, Definition>();
   for (const definition of listed) if (!byName.has(definition.name)) byName.set(definition.name, definition);
-  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return slowSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), pause);
 }
 
 /** For one whose identifier another server's has, too. */
