@@ -15,8 +15,11 @@ export class ResourceLinks {
 
   constructor(private readonly catalog: () => Catalog) {}
 
-  /** What clients call the resources that one result of a server mentions; it remembers that they were told. */
-  namesFor(server: string): ToPublic {
+  /**
+   * What clients call the resources that one result of a server mentions. It is remembered that they were told, but of
+   * what they asked for, which they knew.
+   */
+  namesFor(server: string, asked?: string): ToPublic {
     const { resources } = this.catalog();
     const names = new Map<string, string>();
     return (uri) => {
@@ -25,7 +28,7 @@ export class ResourceLinks {
       const address = { server, uri };
       const name = names.size < MOST_NAMED ? resources.publicUri(address) : resourceForm(address);
       names.set(uri, name);
-      if (!resources.lists(address)) this.give(address);
+      if (uri !== asked && !resources.lists(address)) this.give(address);
       return name;
     };
   }
@@ -35,14 +38,10 @@ export class ResourceLinks {
     return this.catalog().resources.view(scope).find(text) ?? this.findGiven(scope, text);
   }
 
-  /** What is in no list, but was named in a result or by a tool. */
+  /** What is in no list, but was named in a result or by a tool, in the form that it was named in. */
   findGiven(scope: Scope, text: string): Address | undefined {
     const form = cutResourceForm(text);
-    if (form && scope.allows(form.server) && this.wasTold(form)) return form;
-    const owners = this.catalog()
-      .servers.map(({ id }) => ({ server: id, uri: text }))
-      .filter((address) => scope.allows(address.server) && this.wasTold(address));
-    return owners.length === 1 ? owners[0] : undefined;
+    return form && scope.allows(form.server) && this.wasTold(form) ? form : undefined;
   }
 
   private wasTold({ server, uri }: Address): boolean {

@@ -60,7 +60,7 @@ export class ResourcesController {
       params: withOwnValue(context.paramsText, 'uri', uri),
       caller: context,
     });
-    return withPublicContents(result, this.registry.links.namesFor(server));
+    return withPublicContents(result, this.registry.links.namesFor(server, uri));
   }
 
   private failed({ server, uri }: FoundResource, { requestId }: McpContext, error: unknown): void {
