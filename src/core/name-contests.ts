@@ -1,4 +1,6 @@
 import { ContestedNames } from './contested-names.js';
+import { cutSlowly, isQuickToCut } from './list-cut.js';
+import { areNamesakesKnown, findNamesakes, namesakesIn } from './namesakes.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { repeated } from './same-set.js';
 import { resourceForm, type ResourceStyle } from './resource-uri.js';
@@ -15,12 +17,21 @@ export function contestedNames(offers: readonly ResourceOffer[], style: Resource
     shared[other]![key].push(keys);
   }
   const templates = templateContests(offers, style);
-  return offers.map((offer, index) => {
+  return offers.map(({ resources, templates: own }, index) => {
     const { uri, id } = shared[index]!;
-    const namesakes = style === 'original' ? offers.filter(({ server }) => hasNamesLike(offer, server)) : [];
-    const texts = offer.templates.map(({ uriTemplate }) => uriTemplate);
-    const ids = offer.templates.map((template) => template.id);
-    return new ContestedNames(uri, id, namesakes, among(texts, templates.texts), among(ids, templates.ids));
+    const namesakes = style === 'original' ? offers.map((offer) => namesakesIn(resources, offer)) : [];
+    return new ContestedNames(
+      [...uri, ...namesakes.filter(({ size }) => size > 0)],
+      id,
+      among(
+        own.map(({ uriTemplate }) => uriTemplate),
+        templates.texts,
+      ),
+      among(
+        own.map((template) => template.id),
+        templates.ids,
+      ),
+    );
   });
 }
 
@@ -30,14 +41,41 @@ export function prepareContests(
   style: ResourceStyle,
   pause: Pause,
 ): Promise<void> | undefined {
-  const slow = comparisonsOf(offers, style)
-    .map(({ one, other, key }) => [offers[one]!.resources, offers[other]!.resources, key] as const)
-    .filter((comparison) => !isQuickToCompare(...comparison));
-  if (slow.length === 0) return undefined;
-  const compareAll = async (): Promise<void> => {
-    for (const comparison of slow) await compareSlowly(...comparison, pause);
+  const slow = [...slowComparisons(offers, style, pause)];
+  const cuts = slow.length === 0 ? slowCuts(offers, style, pause) : [];
+  if (slow.length === 0 && cuts.length === 0) return undefined;
+  const doAll = async (): Promise<void> => {
+    for (const compare of slow) await compare();
+    for (const cut of slow.length === 0 ? cuts : slowCuts(offers, style, pause)) await cut();
   };
-  return compareAll();
+  return doAll();
+}
+
+type SlowWork = () => Promise<void>;
+
+function* slowComparisons(
+  offers: readonly ResourceOffer[],
+  style: ResourceStyle,
+  pause: Pause,
+): Iterable<SlowWork> {
+  for (const { one, other, key } of comparisonsOf(offers, style)) {
+    const [a, b] = [offers[one]!.resources, offers[other]!.resources];
+    if (!isQuickToCompare(a, b, key)) yield () => compareSlowly(a, b, key, pause);
+  }
+  if (style !== 'original') return;
+  for (const { resources } of offers)
+    for (const offer of offers)
+      if (!areNamesakesKnown(resources, offer)) yield () => findNamesakes(resources, offer, pause);
+}
+
+/** Only known when everything has been compared. */
+function slowCuts(offers: readonly ResourceOffer[], style: ResourceStyle, pause: Pause): SlowWork[] {
+  return contestedNames(offers, style).flatMap((contested, index) => {
+    const { resources } = offers[index]!;
+    return isQuickToCut(resources, style, contested)
+      ? []
+      : [() => cutSlowly(resources, style, contested, pause)];
+  });
 }
 
 /** Two offers, by their index, that may have the same. */
@@ -60,10 +98,6 @@ function comparisonsOf(offers: readonly ResourceOffer[], style: ResourceStyle): 
 
 /** An identifier begins with its server; where one ends the server's name is not written there. */
 const mayShareIds = (a: string, b: string): boolean => a.startsWith(`${b}_`) || b.startsWith(`${a}_`);
-
-/** Whether a server has URIs that may be taken for resource forms or identifiers of this one. */
-const hasNamesLike = ({ resources }: ResourceOffer, server: string): boolean =>
-  [resourceForm({ server, uri: '' }), `${server}_`].some((beginning) => resources.hasBeginning(beginning));
 
 /** Templates are few: all their names are looked at, whosever they are. */
 function templateContests(

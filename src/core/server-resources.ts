@@ -1,4 +1,5 @@
 import type { ContestedNames } from './contested-names.js';
+import { cutList, type ListCut } from './list-cut.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { bestInstances, publicTemplate, withDistinctId, type ResourceTemplate } from './resource-template.js';
@@ -27,6 +28,7 @@ export class ServerResources {
   readonly list: ResourceList;
   readonly templates: readonly ResourceTemplate[];
   private ownSegments: readonly Segment[] | undefined;
+  private ownCut: ListCut | undefined;
 
   constructor(
     private readonly offer: ResourceOffer,
@@ -76,7 +78,7 @@ export class ServerResources {
 
   /** The list, in parts that are each sorted by public URI. */
   get segments(): readonly Segment[] {
-    return (this.ownSegments ??= this.cut()
+    return (this.ownSegments ??= [this.cut.kept, this.cut.renamed, this.list.uis]
       .filter((resources) => resources.length > 0)
       .map((resources) => ({ of: this, resources })));
   }
@@ -114,30 +116,15 @@ export class ServerResources {
   }
 
   private idOf(resource: Resource): string {
-    return this.contested.hasId(resource.id) ? distinctId(resource) : resource.id;
+    if (!this.contested.hasId(resource.id)) return resource.id;
+    return this.cut.ids.get(resource) ?? distinctId(resource);
   }
 
   private found(resource: Resource | undefined): FoundResource | undefined {
     return resource && { server: this.server, uri: resource.uri, resource };
   }
 
-  private cut(): (readonly Resource[])[] {
-    const { list, contested } = this;
-    if (this.style === 'original' && contested.anyUris) {
-      const [renamed, others] = halves(list.plain, ({ uri }) => contested.hasUri(uri));
-      return [others, renamed, list.uis];
-    }
-    if (this.style === 'underscore' && contested.anyIds) {
-      const [renamed, others] = halves(list.plainById, ({ id }) => contested.hasId(id));
-      return [others, renamed.toSorted((a, b) => (this.idOf(a) < this.idOf(b) ? -1 : 1)), list.uis];
-    }
-    return [this.style === 'underscore' ? list.plainById : list.plain, list.uis];
+  private get cut(): ListCut {
+    return (this.ownCut ??= cutList(this.list, this.style, this.contested));
   }
-}
-
-/** Those for which it is true, and the others. */
-function halves<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
-  const result: [Item[], Item[]] = [[], []];
-  for (const item of items) result[test(item) ? 0 : 1].push(item);
-  return result;
 }
