@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { RemoteError, ERROR_CODES, GatewayError } from '../core/errors.js';
+import { answerTo, GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import { errorMessage, notificationMessage, resultMessage } from '../mcp/json-rpc.js';
 import type { Caller, Channel } from '../mcp/mcp-context.js';
@@ -117,6 +117,6 @@ export class ServerQuestions {
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;
   const known = error instanceof GatewayError;
-  const { code } = ERROR_CODES[known ? error.kind : 'internal'];
+  const { code } = answerTo(known ? error.kind : 'internal', '2025');
   return JSON.stringify({ code, message: known ? error.message : 'Internal error' });
 }
