@@ -2,10 +2,10 @@ import { ContestedNames } from './contested-names.js';
 import { cutSlowly, isQuickToCut } from './list-cut.js';
 import { areNamesakesKnown, findNamesakes, namesakesIn } from './namesakes.js';
 import type { ResourceOffer } from './resource-offer.js';
-import { repeated } from './same-set.js';
-import { resourceForm, type ResourceStyle } from './resource-uri.js';
+import type { ResourceStyle } from './resource-uri.js';
 import { compareSlowly, isQuickToCompare, sharedKeys, type Key } from './shared-keys.js';
 import type { Pause } from './slow-sort.js';
+import { areContestsKnown, findContestsSlowly, templateContests } from './template-contests.js';
 
 /** For each offer, which of its names something else has, too. */
 export function contestedNames(offers: readonly ResourceOffer[], style: ResourceStyle): ContestedNames[] {
@@ -17,21 +17,11 @@ export function contestedNames(offers: readonly ResourceOffer[], style: Resource
     shared[other]![key].push(keys);
   }
   const templates = templateContests(offers, style);
-  return offers.map(({ resources, templates: own }, index) => {
+  return offers.map(({ resources }, index) => {
     const { uri, id } = shared[index]!;
     const namesakes = style === 'original' ? offers.map((offer) => namesakesIn(resources, offer)) : [];
-    return new ContestedNames(
-      [...uri, ...namesakes.filter(({ size }) => size > 0)],
-      id,
-      among(
-        own.map(({ uriTemplate }) => uriTemplate),
-        templates.texts,
-      ),
-      among(
-        own.map((template) => template.id),
-        templates.ids,
-      ),
-    );
+    const { texts, ids } = templates[index]!;
+    return new ContestedNames([...uri, ...namesakes.filter(({ size }) => size > 0)], id, texts, ids);
   });
 }
 
@@ -62,6 +52,7 @@ function* slowComparisons(
     const [a, b] = [offers[one]!.resources, offers[other]!.resources];
     if (!isQuickToCompare(a, b, key)) yield () => compareSlowly(a, b, key, pause);
   }
+  if (!areContestsKnown(offers, style)) yield () => findContestsSlowly(offers, style, pause);
   if (style !== 'original') return;
   for (const { resources } of offers)
     for (const offer of offers)
@@ -98,23 +89,3 @@ function comparisonsOf(offers: readonly ResourceOffer[], style: ResourceStyle): 
 
 /** An identifier begins with its server; where one ends the server's name is not written there. */
 const mayShareIds = (a: string, b: string): boolean => a.startsWith(`${b}_`) || b.startsWith(`${a}_`);
-
-/** Templates are few: all their names are looked at, whosever they are. */
-function templateContests(
-  offers: readonly ResourceOffer[],
-  style: ResourceStyle,
-): { readonly texts: ReadonlySet<string>; readonly ids: ReadonlySet<string> } {
-  const templates = offers.flatMap((offer) => offer.templates);
-  const ids = templates.map(({ id }) => id);
-  if (style !== 'original') return { texts: new Set(), ids: repeated(ids) };
-  const texts = templates.map(({ uriTemplate }) => uriTemplate);
-  const forms = templates.map(({ server, uriTemplate }) => resourceForm({ server, uri: uriTemplate }));
-  const names = new Set([...forms, ...ids]);
-  return {
-    texts: new Set([...repeated(texts), ...texts.filter((text) => names.has(text))]),
-    ids: repeated(ids),
-  };
-}
-
-const among = (texts: readonly string[], contested: ReadonlySet<string>): ReadonlySet<string> =>
-  new Set(texts.filter((text) => contested.has(text)));

@@ -110,10 +110,12 @@ describe('bestInstances', () => {
     expect(best(templates, 'mcp://db/users/5', 'id')).toEqual([]);
   });
 
-  it('gives up where too much would have to be looked at', async () => {
+  it('gives up on a server of which too much would have to be looked at, and on no other', async () => {
     const many = await templatesOf('a', ...Array.from({ length: 400 }, (_, n) => `x:{a}{b}{c${n}}`));
     const templates = [...many, ...(await templatesOf('b', 'x:{+d}'))];
     expect(best(templates, 'x:1/2')).toEqual(['b x:{+d} x:1/2']);
-    expect(best(templates, `x:1/${'2'.repeat(8000)}`)).toEqual([]);
+    const long = `x:1/${'2'.repeat(8000)}`;
+    expect(best(templates, long)).toEqual([`b x:{+d} ${long}`]);
+    expect(best([...(await templatesOf('a', '{+any}')), ...many], long)).toEqual([]);
   });
 });

@@ -79,10 +79,17 @@ export interface Instance {
 }
 
 /**
- * How many characters all matchers together look at, for one text. Templates come from servers and texts from
- * clients: without it, thousands of templates and one long text would hold everybody up.
+ * How many characters the matchers of one server look at, for one text. Templates come from servers and texts from
+ * clients: without it, thousands of templates and one long text would hold everybody up. Each server has its own, so
+ * that none takes away what another's are found by.
  */
 const MOST_WORK = 2 ** 21;
+
+/** What one server's templates have made of a text so far. */
+interface Attempt {
+  best?: Instance | undefined;
+  work: number;
+}
 
 /**
  * What the most literal templates make of a text, read as a URI or as an identifier; of each server the first. When
@@ -94,25 +101,38 @@ export function bestInstances(
   form: 'uri' | 'id',
 ): readonly Instance[] {
   if (text === '') return [];
-  let best: Instance[] = [];
-  let work = 0;
+  const attempts = new Map<string, Attempt>();
   for (const template of templates) {
-    const lead = literalLead(template, best[0]?.template);
-    if (lead < 0 || (lead === 0 && best.some((other) => other.template.server === template.server))) continue;
     const matcher = form === 'uri' ? template.matcher : template.idMatcher;
     if (!matcher || !mayMatch(matcher, text)) continue;
-    work += text.length * (matcher.expressions.length + 1);
-    if (work > MOST_WORK) return [];
-    const parts = matcher.match(text);
-    if (!parts) continue;
-    const instance = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
-    best = lead > 0 ? [instance] : [...best, instance];
+    const attempt = attempts.get(template.server) ?? { work: 0 };
+    attempts.set(template.server, attempt);
+    if (literalsOf(template) > literalsOf(attempt.best?.template))
+      tryOne(attempt, template, matcher, text, form);
   }
-  return best;
+  const found = [...attempts.values()].flatMap(({ best }) => best ?? []);
+  const most = Math.max(...found.map(({ template }) => literalsOf(template)));
+  return found.filter(({ template }) => literalsOf(template) === most);
 }
 
-const literalLead = (a: ResourceTemplate, b: ResourceTemplate | undefined): number =>
-  b ? a.matcher.literalLength - b.matcher.literalLength : 1;
+function tryOne(
+  attempt: Attempt,
+  template: ResourceTemplate,
+  matcher: UriTemplate,
+  text: string,
+  form: 'uri' | 'id',
+): void {
+  if (attempt.work > MOST_WORK) return;
+  attempt.work += text.length * (matcher.expressions.length + 1);
+  // What was found may not be the most literal: it is as if nothing was.
+  if (attempt.work > MOST_WORK) attempt.best = undefined;
+  else {
+    const parts = matcher.match(text);
+    if (parts) attempt.best = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
+  }
+}
+
+const literalsOf = (template: ResourceTemplate | undefined): number => template?.matcher.literalLength ?? -1;
 
 /** Whether beginning and end fit, which costs nothing to see. */
 const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>

@@ -4,7 +4,7 @@ import type { Resource, ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { bestInstances, publicTemplate, withDistinctId, type ResourceTemplate } from './resource-template.js';
 import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
-import type { SeenResource, SeenTemplate } from './seen-resource.js';
+import { byTemplate, type SeenResource, type SeenTemplate } from './seen-resource.js';
 
 /** A part of the list that is sorted by public URI. */
 export interface Segment {
@@ -29,6 +29,7 @@ export class ServerResources {
   readonly templates: readonly ResourceTemplate[];
   private ownSegments: readonly Segment[] | undefined;
   private ownCut: ListCut | undefined;
+  private ownTemplates: readonly SeenTemplate[] | undefined;
 
   constructor(
     private readonly offer: ResourceOffer,
@@ -94,9 +95,14 @@ export class ServerResources {
     return this.contested.hasUri(uri) ? resourceForm(resource) : uri;
   }
 
-  seenTemplate(template: ResourceTemplate): SeenTemplate {
-    const isContested = this.contested.hasTemplate(template.uriTemplate);
-    return { uriTemplate: publicTemplate(template, this.style, isContested), template };
+  /** Sorted by what clients see. Kept as long as the list is the same, since all servers together may have many. */
+  get listedTemplates(): readonly SeenTemplate[] {
+    return (this.ownTemplates ??= this.templates
+      .map((template): SeenTemplate => {
+        const isContested = this.contested.hasTemplate(template.uriTemplate);
+        return { uriTemplate: publicTemplate(template, this.style, isContested), template };
+      })
+      .toSorted(byTemplate));
   }
 
   /** What an instance of a template is called, in the words of the template's identifier. */
