@@ -55,8 +55,9 @@ function* searchSteps<Item>(
 ): Generator<void, Item[]> {
   const query = parseQuery(text, (word, isLast) => isLast || word.length >= LEAST_PREFIX);
   const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b), acceptAll);
-  const sweep = new Sweep(indexes, query, 'with typos');
-  for (const segments of sweep.steps) {
+  const sweep = new Sweep(indexes, query);
+  yield* sweep.look();
+  for (const segments of sweep.weigh('with typos')) {
     for (const segment of segments) {
       const tally = sweep.tallyOf(segment);
       tally.weighCoverage(bitsIn(query.all));
@@ -76,8 +77,8 @@ function* searchSteps<Item>(
  */
 export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
   const query = parseQuery(text, (_word, isLast) => isLast);
-  const sweep = new Sweep(indexes, query, 'as written');
-  for (const segments of sweep.steps) {
+  const sweep = new Sweep(indexes, query);
+  for (const segments of sweep.weigh('as written')) {
     const items: Item[] = [];
     for (const segment of segments) {
       if (query.words.length === 0) items.push(...segment.all);
@@ -89,24 +90,38 @@ export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: str
 
 /** Goes through the indexes with the words of a query. */
 class Sweep<Item> {
-  /**
-   * What belongs together in one go. Segments that can still be added to number their words anew, so that they come
-   * first and all at once; nothing but gaps comes into the others.
-   */
-  readonly steps: readonly (readonly Segment<Item>[])[];
   private readonly words: readonly SoughtWord<Item>[];
   private readonly tally = new Tally();
 
-  constructor(indexes: readonly SearchIndex<Item>[], query: Query, spelling: 'with typos' | 'as written') {
-    const segments = indexes.flatMap((index) => index.segments);
-    this.steps = [
+  constructor(
+    private readonly indexes: readonly SearchIndex<Item>[],
+    query: Query,
+  ) {
+    const entries = new Entries();
+    this.words = query.words.map((word) => new SoughtWord<Item>(word, entries));
+  }
+
+  /** Finds the words in what nothing but gaps comes into any more, and stops in between for others. */
+  *look(): Generator<void, void> {
+    for (const segment of this.segments) {
+      if (!segment.isSealed) continue;
+      for (const word of this.words) word.look(segment);
+      yield;
+    }
+  }
+
+  /**
+   * What belongs together in one go. Segments that can still be added to number their words anew, so that they come
+   * first and all at once. Those that are gone by now have left what they had to others.
+   */
+  weigh(spelling: 'with typos' | 'as written'): readonly (readonly Segment<Item>[])[] {
+    const { segments } = this;
+    const documents = this.indexes.reduce((sum, index) => sum + index.size, 0);
+    for (const word of this.words) word.weigh(segments, documents, spelling === 'with typos');
+    return [
       segments.filter(({ isSealed }) => !isSealed),
       ...segments.filter(({ isSealed }) => isSealed).map((segment) => [segment]),
     ];
-    const entries = new Entries();
-    this.words = query.words.map((word) => new SoughtWord<Item>(word, entries));
-    const documents = indexes.reduce((sum, index) => sum + index.size, 0);
-    for (const word of this.words) word.weigh(segments, documents, spelling === 'with typos');
   }
 
   /** It lasts until the next one is asked for. */
@@ -114,6 +129,10 @@ class Sweep<Item> {
     this.tally.clear();
     for (const word of this.words) word.tally(segment, this.tally);
     return this.tally;
+  }
+
+  private get segments(): readonly Segment<Item>[] {
+    return this.indexes.flatMap((index) => index.segments);
   }
 }
 
