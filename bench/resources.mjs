@@ -39,6 +39,20 @@ export function resourceText(server, index) {
   );
 }
 
+/**
+ * The same where servers meet, two by two: by listing the `same`, or what is `alike` in that it would have the same
+ * identifier, the one server being called like the other and a piece of the other's URIs.
+ */
+export function listedText(overlap, server, index) {
+  if (overlap === 'none') return resourceText(server, index);
+  const isFirst = server % 2 === 0;
+  const text = resourceText(isFirst ? server : server - 1, index);
+  return overlap === 'alike' && isFirst ? text.replace('"uri":"file:', '"uri":"b+file:') : text;
+}
+
+export const serverName = (overlap, server) =>
+  overlap === 'alike' && server % 2 === 1 ? `server-${server - 1}_b` : `server-${server}`;
+
 /** What all the texts of one run take. */
 export function bytesOfTexts(count) {
   let bytes = 0;

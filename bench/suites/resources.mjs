@@ -1,4 +1,5 @@
 import { ResourceStage } from '../resource-stage.mjs';
+import { onOnePage, otherStyles } from './resource-styles.mjs';
 import { bytesOfTexts, FILTERED, QUERIES, SERVERS } from '../resources.mjs';
 
 const SIZES = [10_000, 100_000, 1_000_000];
@@ -12,6 +13,8 @@ export async function resources() {
   print(rows);
   const [, medium, large] = rows;
   return [
+    ...(await otherStyles()),
+    ...(await onOnePage()),
     {
       what: 'longest stall (ms) of sync, index and lists at 1,000,000',
       is: longest(large, 'search'),
