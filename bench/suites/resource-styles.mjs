@@ -11,7 +11,6 @@ const STYLES = [
 ];
 
 const ON_ONE_PAGE = 50_000;
-const TURNS = 5;
 
 /** The other styles of naming, with and without names that meet: the first page after the start has most to do. */
 export async function otherStyles() {
@@ -65,10 +64,9 @@ export async function onOnePage() {
 function timeToParse() {
   const texts = Array.from({ length: ON_ONE_PAGE }, (_, index) => resourceText(0, index));
   const page = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"resources":[${texts.join(',')}]}}`);
-  const times = Array.from({ length: TURNS }, () => {
-    const before = process.cpuUsage();
-    JSON.parse(page.toString());
-    return process.cpuUsage(before).user / 1000;
-  });
-  return Math.min(...times);
+  // Once, as the gateway does it: the second time has the room that the first one made.
+  const before = process.cpuUsage();
+  JSON.parse(page.toString());
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
