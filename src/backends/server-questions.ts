@@ -33,6 +33,8 @@ export class ServerQuestions {
     private readonly send: (text: string) => void,
     /** The client has had its say: the server has what these calls were waiting for. */
     private readonly onSettled: (callers: ReadonlySet<Caller>) => void,
+    /** The params as clients understand them. */
+    private readonly translate: (params: JsonText) => JsonText = (params) => params,
   ) {}
 
   ask(request: ServerRequest): void {
@@ -99,7 +101,8 @@ export class ServerQuestions {
   ): Promise<string> {
     const token = progressTokenOf(params);
     try {
-      const result = await channel.ask(method, params === undefined ? undefined : new JsonText(params), {
+      const question = params === undefined ? undefined : this.translate(new JsonText(params));
+      const result = await channel.ask(method, question, {
         signal,
         ...(token && { onProgress: (progress: JsonText) => this.progress(progress, token) }),
       });

@@ -85,6 +85,17 @@ describe('the result of a prompt', () => {
   });
 });
 
+const asked = (uri: string): string =>
+  `{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"1","content":[` +
+  `{"type":"resource_link","uri":"${uri}"},` +
+  `{"type":"tool_result","content":[{"type":"resource_link","uri":"x:2"}]}]}]}]}`;
+
+describe('what a server asks a model', () => {
+  it('has public URIs in the results of tools, too, but in none within those', () => {
+    expect(messages(asked('x:1'))).toBe(asked('P<x:1>'));
+  });
+});
+
 describe('a tool', () => {
   it('names its user interface as clients know it, whatever its URI', () => {
     expect(withPublicUi('{"name":"t","_meta":{"ui":{"resourceUri":"ui://view"}}}', toPublic)).toBe(

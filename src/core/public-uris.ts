@@ -18,7 +18,7 @@ export function withPublicLinks(result: JsonText, toPublic: ToPublic): JsonText 
   );
 }
 
-/** The result of a prompt: each message has one block of content, or several. */
+/** The result of a prompt, or what a server asks a model: each message has one block of content, or several. */
 export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
@@ -56,7 +56,15 @@ const mapContent = (content: string, toPublic: ToPublic): string =>
     ? mapArray(content, (block) => mapBlock(block, toPublic))
     : mapBlock(content, toPublic);
 
+/** In what a server asks a model there may be results of tools, which have blocks of their own, but none within those. */
 function mapBlock(block: string, toPublic: ToPublic): string {
+  const isResult = block.startsWith('{') && memberText(block, 'type') === '"tool_result"';
+  return isResult
+    ? mapElements(block, 'content', (inner) => mapPlainBlock(inner, toPublic))
+    : mapPlainBlock(block, toPublic);
+}
+
+function mapPlainBlock(block: string, toPublic: ToPublic): string {
   if (!block.startsWith('{')) return block;
   const type = memberText(block, 'type');
   if (type === '"resource_link"') return mapUri(block, toPublic);
