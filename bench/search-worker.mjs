@@ -12,8 +12,6 @@ const LIMIT = 20;
 const SLICE = 64;
 const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'];
 
-const ofType = (mimeType) => mimeType && ((document) => document.mimeType === mimeType);
-
 const byUri = (a, b) => (a.uri < b.uri ? -1 : a.uri > b.uri ? 1 : 0);
 
 const ENGINES = {
@@ -21,9 +19,10 @@ const ENGINES = {
   ours: () => {
     const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(byUri));
     return {
-      add: (document) => indexes[document.server].add(document, document),
+      add: (document) => indexes[document.server].add(document, document, document.mimeType),
       remove: (document) => indexes[document.server].remove(document),
-      search: ({ query, mimeType }) => search(indexes, query, { limit: LIMIT, filter: ofType(mimeType) }),
+      search: ({ query, mimeType }) =>
+        search(indexes, query, { limit: LIMIT, kind: mimeType && ((kind) => kind === mimeType) }),
     };
   },
   /** The same fields, weights and kinds of matches. */
@@ -40,8 +39,8 @@ const ENGINES = {
       add: (document) => index.add(document),
       remove: (document) => index.remove(document),
       search: ({ query, mimeType }) => {
-        const filter = ofType(mimeType);
-        return index.search(query, filter && { filter }).slice(0, LIMIT);
+        const filter = (document) => document.mimeType === mimeType;
+        return index.search(query, mimeType && { filter }).slice(0, LIMIT);
       },
     };
   },

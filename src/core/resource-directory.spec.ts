@@ -334,40 +334,6 @@ describe('changedServers', () => {
   });
 });
 
-describe('changedServers, where two have the same,', () => {
-  const names = ['x:1', 'resource://a/x:1', 'a_x___1'];
-
-  it.each(STYLES)('are not those of which nothing is called otherwise, in style %s', async (style) => {
-    const a = await offerOf('a', ['x:1', 'x:3']);
-    const old = ResourceDirectory.build([a, await offerOf('b', names)], style);
-    const now = ResourceDirectory.build([a, await offerOf('b', [...names, 'y:2'])], style, old);
-    expect(changed(old, now)).toEqual(['b']);
-    const later = ResourceDirectory.build([a, await offerOf('b', ['y:2', ...names])], style, now);
-    expect(changed(now, later)).toEqual(['b']);
-  });
-
-  it('are not those whose names still give way to another', async () => {
-    const [a, b] = [await offerOf('a', ['x:1']), await offerOf('b', ['x:1'])];
-    const old = ResourceDirectory.build([a, b, await offerOf('c', ['x:1'])], 'original');
-    const now = ResourceDirectory.build([a, b, await offerOf('c', ['y:1'])], 'original', old);
-    expect(changed(old, now)).toEqual(['c']);
-    expect(changed(now, ResourceDirectory.build([a], 'original', now))).toEqual(['a', 'b', 'c']);
-  });
-
-  it('are not those of long lists, either, of which nothing is called otherwise', async () => {
-    const many = Array.from({ length: 3000 }, (_, n) => `x:${n}`);
-    const a = await offerOf('a', many);
-    const [before, after] = [
-      [a, await offerOf('b', many)],
-      [a, await offerOf('b', [...many, 'y:1'])],
-    ];
-    await ResourceDirectory.prepare(before, 'original', unhurried);
-    const old = ResourceDirectory.build(before, 'original');
-    await ResourceDirectory.prepare(after, 'original', unhurried);
-    expect(changed(old, ResourceDirectory.build(after, 'original', old))).toEqual(['b']);
-  });
-});
-
 describe('differs', () => {
   it('is whether one scope sees a server with resources that the other does not', async () => {
     const directory = await directoryOf(

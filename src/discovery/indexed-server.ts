@@ -2,14 +2,12 @@ import { ResourceList, type Resource } from '../core/resource-list.js';
 import { SearchIndex } from '../core/search/search-index.js';
 import { turns } from '../registry/turns.js';
 import { Follower } from './follower.js';
-import { MimeTypes } from './mime-types.js';
+import { bareType } from './mime-types.js';
 import { fieldsOf } from './search-fields.js';
 
 /** A resource in the index. One that a new list has as it was stays there, and only stands for the new one. */
 export interface IndexedResource {
   resource: Resource;
-  /** Its type: parsing the texts of all that match would take longer than to find them. */
-  readonly type: string;
 }
 
 /** The index of one server, and the list it was last brought in step with. */
@@ -19,7 +17,6 @@ export class IndexedServer {
     () => this.list === this.current(),
     () => this.replace(this.current()),
   );
-  private readonly types = new MimeTypes();
   private list = ResourceList.EMPTY;
   /** In the order of the list. */
   private indexed: readonly IndexedResource[] = [];
@@ -64,8 +61,8 @@ export class IndexedServer {
 
   private add(resource: Resource): IndexedResource {
     const fields = fieldsOf(resource.text);
-    const indexed = { resource, type: this.types.of(fields.mimeType) };
-    this.index.add(indexed, fields);
+    const indexed = { resource };
+    this.index.add(indexed, fields, bareType(fields.mimeType));
     return indexed;
   }
 }

@@ -30,8 +30,8 @@ export class ResourceSearch implements OnModuleInit {
   /** Best first. Waits until everything that is listed can be found; what is found may be gone by then. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.indexes(scope);
-    const filter = mimeType === undefined ? undefined : ofType(mimeType);
-    const found = await slowSearch(indexes, query, { limit, filter }, turns.pause());
+    const kind = mimeType === undefined ? undefined : typeFilter(mimeType);
+    const found = await slowSearch(indexes, query, { limit, kind }, turns.pause());
     return found.map(({ resource }) => resource);
   }
 
@@ -68,9 +68,4 @@ export class ResourceSearch implements OnModuleInit {
 
 function* resourcesOf(indexed: Iterable<IndexedResource>): Iterable<Resource> {
   for (const { resource } of indexed) yield resource;
-}
-
-function ofType(wanted: string): (indexed: IndexedResource) => boolean {
-  const fits = typeFilter(wanted);
-  return ({ type }) => fits(type);
 }

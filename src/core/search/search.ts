@@ -1,4 +1,5 @@
 import { Best } from './best.js';
+import type { Kinds } from './kinds.js';
 import { Entries } from './postings.js';
 import type { Pause } from '../slow-sort.js';
 import { bitsIn, parseQuery, type Query } from './query.js';
@@ -7,10 +8,10 @@ import type { Segment } from './segment.js';
 import { SoughtWord } from './sought-word.js';
 import { Tally } from './tally.js';
 
-export interface SearchOptions<Item> {
+export interface SearchOptions {
   readonly limit: number;
-  /** Only asked about items that would be among the results. */
-  readonly filter?: ((item: Item) => boolean) | undefined;
+  /** Only what is of a kind that passes. */
+  readonly kind?: ((name: string) => boolean) | undefined;
 }
 
 /** Shorter words are sought among longer ones only when they may still be being typed. */
@@ -24,7 +25,7 @@ const RANKS = 0x10000;
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  options: SearchOptions<Item>,
+  options: SearchOptions,
 ): Item[] {
   const steps = searchSteps(indexes, text, options);
   for (;;) {
@@ -37,7 +38,7 @@ export function search<Item>(
 export async function slowSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  options: SearchOptions<Item>,
+  options: SearchOptions,
   pause: Pause,
 ): Promise<Item[]> {
   const steps = searchSteps(indexes, text, options);
@@ -51,17 +52,19 @@ export async function slowSearch<Item>(
 function* searchSteps<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  { limit, filter = acceptAll }: SearchOptions<Item>,
+  { limit, kind }: SearchOptions,
 ): Generator<void, Item[]> {
   const query = parseQuery(text, (word, isLast) => isLast || word.length >= LEAST_PREFIX);
-  const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b), acceptAll);
+  const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
+  const passing = new Passing(kind);
   const sweep = new Sweep(indexes, query);
   yield* sweep.look();
   for (const segments of sweep.weigh('with typos')) {
     for (const segment of segments) {
       const tally = sweep.tallyOf(segment);
       tally.weighCoverage(bitsIn(query.all));
-      const documents = new Best(limit, notCompared, (document: number) => filter(segment.at(document)!));
+      if (kind) tally.keep(segment.kindNumbers, passing.in(segment.kinds));
+      const documents = new Best<number>(limit, notCompared);
       select(tally, segment.ranks, best.leastScore, documents);
       for (const { item: document } of documents.take())
         best.offer(segment.at(document)!, tally.scores[document]!);
@@ -85,6 +88,19 @@ export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: str
       else collect(segment, sweep.tallyOf(segment), query.all, items);
     }
     yield* items;
+  }
+}
+
+/** The kinds that pass, found out once for each index. */
+class Passing {
+  private readonly known = new Map<Kinds, Uint8Array>();
+
+  constructor(private readonly test: (name: string) => boolean = () => true) {}
+
+  in(kinds: Kinds): Uint8Array {
+    let passing = this.known.get(kinds);
+    if (!passing) this.known.set(kinds, (passing = kinds.passing(this.test)));
+    return passing;
   }
 }
 
@@ -158,4 +174,3 @@ function collect<Item>(segment: Segment<Item>, tally: Tally, all: number, items:
 }
 
 const notCompared = (): number => 0;
-const acceptAll = (): boolean => true;
