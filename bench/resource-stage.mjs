@@ -12,6 +12,11 @@ const SYNC_TIMEOUT_MS = 300_000;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+const directories = new Set();
+process.once('exit', () => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
 /** A gateway with a gauge in it, before servers that list so many resources between them. */
 export class ResourceStage {
   /** `overlap` says whether servers have the same, and how. */
@@ -85,7 +90,7 @@ export class ResourceStage {
 
 function configOf(url, { naming, servers: many, overlap }) {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  directories.add(directory);
   const path = join(directory, 'gatehouse.json');
   const servers = Array.from({ length: many }, (_, number) => [
     serverName(overlap, number),

@@ -26,7 +26,7 @@ describe('what is prepared', () => {
     let pauses = 0;
     const prepared = ResourceDirectory.prepare(ahead, style, () => void pauses++);
     expect(prepared).toBeDefined();
-    await prepared;
+    await prepared!();
     expect(pauses).toBeGreaterThan(5);
     expect(ResourceDirectory.prepare(ahead, style, unhurried)).toBeUndefined();
     const [one, other] = [ahead, atOnce].map((offers) => ResourceDirectory.build(offers, style));
@@ -63,9 +63,9 @@ describe('changedServers, where two have the same,', () => {
       [a, await offerOf('b', many)],
       [a, await offerOf('b', [...many, 'y:1'])],
     ];
-    await ResourceDirectory.prepare(before, 'original', unhurried);
+    await ResourceDirectory.prepare(before, 'original', unhurried)?.();
     const old = ResourceDirectory.build(before, 'original');
-    await ResourceDirectory.prepare(after, 'original', unhurried);
+    await ResourceDirectory.prepare(after, 'original', unhurried)?.();
     expect(changed(old, ResourceDirectory.build(after, 'original', old))).toEqual(['b']);
   });
 });

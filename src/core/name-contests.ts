@@ -4,7 +4,7 @@ import { areNamesakesKnown, findNamesakes, namesakesIn } from './namesakes.js';
 import type { ResourceOffer } from './resource-offer.js';
 import type { ResourceStyle } from './resource-uri.js';
 import { compareSlowly, isQuickToCompare, sharedKeys, type Key } from './shared-keys.js';
-import type { Pause } from './slow-sort.js';
+import type { Pause, SlowWork } from './slow-sort.js';
 import { areContestsKnown, findContestsSlowly, templateContests } from './template-contests.js';
 
 /** For each offer, which of its names something else has, too. */
@@ -25,23 +25,20 @@ export function contestedNames(offers: readonly ResourceOffer[], style: Resource
   });
 }
 
-/** Does ahead of time, giving way, what of it may take long; undefined when nothing does. */
+/** What of it may take long, to be done ahead of time, giving way; undefined when nothing does. */
 export function prepareContests(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
   pause: Pause,
-): Promise<void> | undefined {
+): SlowWork | undefined {
   const slow = [...slowComparisons(offers, style, pause)];
   const cuts = slow.length === 0 ? slowCuts(offers, style, pause) : [];
   if (slow.length === 0 && cuts.length === 0) return undefined;
-  const doAll = async (): Promise<void> => {
+  return async () => {
     for (const compare of slow) await compare();
     for (const cut of slow.length === 0 ? cuts : slowCuts(offers, style, pause)) await cut();
   };
-  return doAll();
 }
-
-type SlowWork = () => Promise<void>;
 
 function* slowComparisons(
   offers: readonly ResourceOffer[],

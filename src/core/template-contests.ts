@@ -11,8 +11,9 @@ export interface TemplateContests {
 
 interface Known {
   readonly style: ResourceStyle;
-  readonly lists: readonly (readonly ResourceTemplate[])[];
-  readonly contests: readonly TemplateContests[];
+  /** By server: in which order they come makes no difference. */
+  readonly lists: ReadonlyMap<string, readonly ResourceTemplate[]>;
+  readonly contests: ReadonlyMap<string, TemplateContests>;
 }
 
 /** Templates seldom change: what was found last mostly holds. */
@@ -97,11 +98,9 @@ function foundBefore(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
 ): readonly TemplateContests[] | undefined {
-  const isSame =
-    last?.style === style &&
-    last.lists.length === offers.length &&
-    offers.every(({ templates }, index) => templates === last!.lists[index]);
-  return isSame ? last!.contests : undefined;
+  const known = last?.style === style && last.lists.size === offers.length ? last : undefined;
+  const isSame = offers.every(({ server, templates }) => templates === known?.lists.get(server));
+  return known && isSame ? offers.map(({ server }) => known.contests.get(server)!) : undefined;
 }
 
 function remember(
@@ -109,6 +108,10 @@ function remember(
   style: ResourceStyle,
   contests: readonly TemplateContests[],
 ): readonly TemplateContests[] {
-  last = { style, lists: offers.map(({ templates }) => templates), contests };
+  last = {
+    style,
+    lists: new Map(offers.map(({ server, templates }) => [server, templates])),
+    contests: new Map(offers.map(({ server }, index) => [server, contests[index]!])),
+  };
   return contests;
 }
