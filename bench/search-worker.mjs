@@ -25,7 +25,7 @@ const ENGINES = {
         search(indexes, query, { limit: LIMIT, kind: mimeType && ((kind) => kind === mimeType) }),
     };
   },
-  /** The same fields, weights and kinds of matches. */
+  /** The same fields, weights and prefixes. It is not asked for typos, which ours looks for where there is nothing else. */
   minisearch: () => {
     const index = new MiniSearch({
       fields: FIELDS,
