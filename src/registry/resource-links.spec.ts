@@ -70,9 +70,10 @@ describe('a link in a result', () => {
   it('has the form that always works where a result has very many of them', async () => {
     const registry = await registryWith('original');
     const nameOf = registry.links.namesFor('a');
-    for (let n = 0; n < 1000; n++) expect(nameOf(`a:t/${n}`)).toBe(`a:t/${n}`);
-    expect(nameOf('a:t/1000')).toBe('resource://a/a:t/1000');
+    for (let n = 0; n < 50; n++) expect(nameOf(`a:t/${n}`)).toBe(`a:t/${n}`);
+    expect(nameOf('a:t/50')).toBe('resource://a/a:t/50');
     expect(nameOf('a:t/1')).toBe('a:t/1');
+    expect(nameOf('a:1')).toBe('a:1');
   });
 });
 

@@ -6,8 +6,8 @@ import type { Scope } from '../core/scope.js';
 import type { FoundResource } from '../core/server-resources.js';
 import { interfacesOf } from '../core/tool-interfaces.js';
 
-/** Finding out what a link is called can take a look at every template, which one result gets so often. */
-const MOST_NAMED = 1000;
+/** What a link is called that no list has can take a look at every template to find out: so often for one result. */
+const MOST_SOUGHT = 50;
 
 /** Resources as clients come across them: in lists, in results of calls, in what tools say of themselves. */
 export class ResourceLinks {
@@ -22,13 +22,15 @@ export class ResourceLinks {
   namesFor(server: string, asked?: string): ToPublic {
     const { resources } = this.catalog();
     const names = new Map<string, string>();
+    let sought = 0;
     return (uri) => {
       const known = names.get(uri);
       if (known !== undefined) return known;
       const address = { server, uri };
-      const name = names.size < MOST_NAMED ? resources.publicUri(address) : resourceForm(address);
+      const isListed = resources.lists(address);
+      const name = isListed || sought++ < MOST_SOUGHT ? resources.publicUri(address) : resourceForm(address);
       names.set(uri, name);
-      if (uri !== asked && !resources.lists(address)) this.give(address);
+      if (uri !== asked && !isListed) this.give(address);
       return name;
     };
   }
