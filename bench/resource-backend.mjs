@@ -1,10 +1,11 @@
-// Twenty MCP servers in one process, `/0` to `/19`, that list so many resources between them, a thousand on a page.
+// MCP servers in one process, `/0` to `/19`, that list so many resources between them, so many on a page.
 // `POST /<server>/add` adds one and says that the list has changed.
 import { createServer } from 'node:http';
-import { PAGE, resourceText, SERVERS } from './resources.mjs';
+import { listedText } from './resources.mjs';
 
-const each = Number(process.argv[2]) / SERVERS;
-const servers = Array.from({ length: SERVERS }, () => ({ size: each, streams: new Set() }));
+const [count, many, perPage] = process.argv.slice(2, 5).map(Number);
+const overlap = process.argv[5];
+const servers = Array.from({ length: many }, () => ({ size: count / many, streams: new Set() }));
 
 const methods = {
   initialize: (_server, { protocolVersion }) =>
@@ -21,8 +22,8 @@ const methods = {
 function listPage(number, params) {
   const { size } = servers[number];
   const from = Number(params?.cursor ?? 0);
-  const to = Math.min(from + PAGE, size);
-  const texts = Array.from({ length: to - from }, (_, index) => resourceText(number, from + index));
+  const to = Math.min(from + perPage, size);
+  const texts = Array.from({ length: to - from }, (_, index) => listedText(overlap, number, from + index));
   const cursor = to < size ? `,"nextCursor":"${to}"` : '';
   return `{"resources":[${texts.join(',')}]${cursor}}`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Caller } from './caller.mjs';
 import { startServer } from './processes.mjs';
-import { SERVERS } from './resources.mjs';
+import { PAGE, serverName, SERVERS } from './resources.mjs';
 
 const ADMIN_TOKEN = 'admin-token-of-the-bench';
 const POLL_MS = 20;
@@ -12,10 +12,17 @@ const SYNC_TIMEOUT_MS = 300_000;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
+const directories = new Set();
+process.once('exit', () => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
 /** A gateway with a gauge in it, before servers that list so many resources between them. */
 export class ResourceStage {
-  static async open(count, naming) {
-    const backend = await startServer([here('resource-backend.mjs'), String(count)]);
+  /** `overlap` says whether servers have the same, and how. */
+  static async open(count, { naming, servers = SERVERS, page = PAGE, overlap = 'none' } = {}) {
+    const given = [count, servers, page, overlap].map(String);
+    const backend = await startServer([here('resource-backend.mjs'), ...given]);
     const startedAt = performance.now();
     const gateway = await startServer(
       [
@@ -23,7 +30,7 @@ export class ResourceStage {
         `--import=${new URL('gauge.mjs', import.meta.url).href}`,
         here('../dist/main.js'),
         '--config',
-        configOf(backend.url, naming),
+        configOf(backend.url, { naming, servers, overlap }),
       ],
       { GATEHOUSE__HTTP__PORT: '0' },
     );
@@ -81,12 +88,12 @@ export class ResourceStage {
   }
 }
 
-function configOf(url, naming) {
+function configOf(url, { naming, servers: many, overlap }) {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  directories.add(directory);
   const path = join(directory, 'gatehouse.json');
-  const servers = Array.from({ length: SERVERS }, (_, number) => [
-    `server-${number}`,
+  const servers = Array.from({ length: many }, (_, number) => [
+    serverName(overlap, number),
     { url: `${url}/${number}` },
   ]);
   const config = {

@@ -39,6 +39,20 @@ export function resourceText(server, index) {
   );
 }
 
+/**
+ * The same where servers meet, two by two: by listing the `same`, or what is `alike` in that it would have the same
+ * identifier, the one server being called like the other and a piece of the other's URIs.
+ */
+export function listedText(overlap, server, index) {
+  if (overlap === 'none') return resourceText(server, index);
+  const isFirst = server % 2 === 0;
+  const text = resourceText(isFirst ? server : server - 1, index);
+  return overlap === 'alike' && isFirst ? text.replace('"uri":"file:', '"uri":"b+file:') : text;
+}
+
+export const serverName = (overlap, server) =>
+  overlap === 'alike' && server % 2 === 1 ? `server-${server - 1}_b` : `server-${server}`;
+
 /** What all the texts of one run take. */
 export function bytesOfTexts(count) {
   let bytes = 0;
@@ -46,6 +60,13 @@ export function bytesOfTexts(count) {
     for (let index = 0; index < count / SERVERS; index++) bytes += resourceText(server, index).length;
   return bytes;
 }
+
+/** A type that few have of those who have the word, one that none has, and a kind. */
+export const FILTERED = [
+  { query: 'incident', mimeType: 'image/png' },
+  { query: 'the team keeps', mimeType: 'audio/ogg' },
+  { query: 'file', mimeType: 'text/*' },
+];
 
 /** What people look for: a word that many have, several, one of its beginning, one with a typo, one that nobody else has. */
 export const QUERIES = [

@@ -1,13 +1,15 @@
-// `npm run bench [-- calls lists resources fanout]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
+// `npm run bench [-- calls lists resources search templates fanout]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
 import { busyShare } from './cpu-time.mjs';
 import { openStage } from './stage.mjs';
 import { calls } from './suites/calls.mjs';
 import { fanout } from './suites/fanout.mjs';
 import { lists } from './suites/lists.mjs';
 import { resources } from './suites/resources.mjs';
+import { search } from './suites/search.mjs';
+import { templates } from './suites/templates.mjs';
 
-const SUITES = { calls, lists, resources, fanout };
-const LONGEST_MS = 600_000;
+const SUITES = { calls, lists, resources, search, templates, fanout };
+const LONGEST_MS = 1_200_000;
 const BUSY = 0.2;
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);

@@ -19,15 +19,17 @@ const ENGINES = {
   ours: () => {
     const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(byUri));
     return {
-      add: (document) => indexes[document.server].add(document, document),
+      add: (document) => indexes[document.server].add(document, document, document.mimeType),
       remove: (document) => indexes[document.server].remove(document),
-      search: (query) => search(indexes, query, { limit: LIMIT }),
+      search: ({ query, mimeType }) =>
+        search(indexes, query, { limit: LIMIT, kind: mimeType && ((kind) => kind === mimeType) }),
     };
   },
-  /** The same fields, weights and kinds of matches. */
+  /** The same fields, weights and prefixes. It is not asked for typos, which ours looks for where there is nothing else. */
   minisearch: () => {
     const index = new MiniSearch({
       fields: FIELDS,
+      storeFields: ['mimeType'],
       searchOptions: {
         boost: { name: 4, title: 3, uri: 1.5 },
         prefix: (word, at, words) => at === words.length - 1 || word.length >= 3,
@@ -36,7 +38,10 @@ const ENGINES = {
     return {
       add: (document) => index.add(document),
       remove: (document) => index.remove(document),
-      search: (query) => index.search(query).slice(0, LIMIT),
+      search: ({ query, mimeType }) => {
+        const filter = (document) => document.mimeType === mimeType;
+        return index.search(query, mimeType && { filter }).slice(0, LIMIT);
+      },
     };
   },
 };

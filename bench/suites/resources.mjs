@@ -1,5 +1,6 @@
 import { ResourceStage } from '../resource-stage.mjs';
-import { bytesOfTexts, QUERIES, SERVERS } from '../resources.mjs';
+import { onOnePage, otherStyles } from './resource-styles.mjs';
+import { bytesOfTexts, FILTERED, QUERIES, SERVERS } from '../resources.mjs';
 
 const SIZES = [10_000, 100_000, 1_000_000];
 const TURNS = 7;
@@ -12,6 +13,8 @@ export async function resources() {
   print(rows);
   const [, medium, large] = rows;
   return [
+    ...(await otherStyles()),
+    ...(await onOnePage()),
     {
       what: 'longest stall (ms) of sync, index and lists at 1,000,000',
       is: longest(large, 'search'),
@@ -52,7 +55,7 @@ async function measure(count, empty) {
   row.pages = await walk(caller, count);
   await note('list');
   row.searches = [];
-  for (const query of QUERIES) row.searches.push(await searched(stage, caller, query));
+  for (const search of SEARCHES) row.searches.push(await searched(stage, caller, search));
   row.slowestSearch = Math.max(...row.searches.map(({ cpu }) => cpu));
   await note('search');
   row.oneMore = await oneMore(stage, caller);
@@ -69,6 +72,10 @@ const heldOf = ({ heapUsed, external }) => heapUsed + external;
 
 const searchFor = (query) => ({ name: 'search_resources', arguments: { query } });
 
+/** Words alone, and words together with a type. */
+const SEARCHES = [...QUERIES.map((query) => ({ query })), ...FILTERED];
+const titleOf = ({ query, mimeType }) => (mimeType ? `${query} (${mimeType})` : query);
+
 async function times(turns, request) {
   const all = [];
   for (let turn = 0; turn < turns; turn++) all.push((await request()).ms);
@@ -76,9 +83,10 @@ async function times(turns, request) {
 }
 
 /** How long an answer takes, and what of that time the gateway had the processor. */
-async function searched(stage, caller, query) {
+async function searched(stage, caller, search) {
+  const call = { name: 'search_resources', arguments: search };
   const before = await stage.gateway.ask('cpu');
-  const wall = median(await times(TURNS, () => caller.request('tools/call', searchFor(query))));
+  const wall = median(await times(TURNS, () => caller.request('tools/call', call)));
   const after = await stage.gateway.ask('cpu');
   return { wall, cpu: (after.ms - before.ms) / TURNS };
 }
@@ -122,8 +130,8 @@ const LINES = [
   ['first page, from memory, ms', ({ cachedPage }) => fine(cachedPage)],
   ['all pages, ms', ({ pages }) => whole(pages.total)],
   ['one of them, p50 / p99, ms', ({ pages }) => `${fine(pages.p50)} / ${fine(pages.p99)}`],
-  ...QUERIES.map((query, index) => [
-    `search: ${query}`,
+  ...SEARCHES.map((search, index) => [
+    `search: ${titleOf(search)}`,
     ({ searches }) => `${fine(searches[index].cpu)} (${fine(searches[index].wall)})`,
   ]),
   ['one resource more: listed and found, ms', ({ oneMore: ms }) => whole(ms)],

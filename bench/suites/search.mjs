@@ -11,13 +11,14 @@ const RUNS = [
   ['ours', 1_000_000],
 ];
 const QUERIES = {
-  'a rare word': '0004217',
-  'a word that all have': 'the',
-  'one letter': 'p',
-  'one digit': '0',
-  'three words': 'incident postmortem payments',
-  'a typo': 'archtecture',
-  'twelve words': 'the file srv on and that team keeps report summary notes plan',
+  'a rare word': { query: '0004217' },
+  'a word that all have': { query: 'the' },
+  'one letter': { query: 'p' },
+  'one digit': { query: '0' },
+  'three words': { query: 'incident postmortem payments' },
+  'a typo': { query: 'archtecture' },
+  'twelve words': { query: 'the file srv on and that team keeps report summary notes plan' },
+  'a type that none has': { query: 'the', mimeType: 'audio/ogg' },
 };
 const JOB = { queries: Object.values(QUERIES), turns: 7, warmUps: 5 };
 

@@ -6,6 +6,7 @@ import type { ServerConfig } from '../config/servers-config.js';
 import { serverUnavailable } from '../core/errors.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
+import { withPublicMessages } from '../core/public-uris.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backend, type BackendEvents, type Connect } from './backend.js';
 import { connectTo } from './connect.js';
@@ -120,7 +121,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   protected connectTo(id: string, config: ServerConfig): Connect {
-    return connectTo(id, config, this.limits);
+    const { links } = this.registry;
+    return connectTo(id, config, this.limits, (asked) => withPublicMessages(asked, links.namesFor(id)));
   }
 
   private adjust(backend: Backend, { config }: DesiredServer): void {

@@ -4,7 +4,7 @@ import type { ServerConfig } from '../config/servers-config.js';
 import { VERSION } from '../version.js';
 import type { Connect } from './backend.js';
 import { StreamableHttpTransport } from './http/streamable-http-transport.js';
-import { JsonRpcLink } from './json-rpc-link.js';
+import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
 import { SseTransport } from './sse-transport.js';
 import { StdioTransport } from './stdio/stdio-transport.js';
 import type { LinkTransport } from './transport.js';
@@ -18,13 +18,14 @@ const SPARE_CONNECTIONS = 32;
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
 export const connectTo =
-  (server: string, config: ServerConfig, limits: Limits): Connect =>
+  (server: string, config: ServerConfig, limits: Limits, translate?: LinkOptions['translate']): Connect =>
   (signal, owner) =>
     JsonRpcLink.connect(
       transportTo(config, limits),
       {
         server,
         version: VERSION,
+        translate,
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,

@@ -37,6 +37,8 @@ export interface LinkOptions {
   readonly connectTimeoutMs: number;
   /** What the gateway can do for the server at this link. */
   readonly capabilities: ClientCapabilities;
+  /** What the server asks a client, in words that the client knows. */
+  readonly translate?: ((params: JsonText) => JsonText) | undefined;
   /** The one client this link serves; absent when clients share it. */
   readonly owner?: McpClient | undefined;
 }
@@ -53,6 +55,7 @@ export class JsonRpcLink implements Link {
   private readonly questions = new ServerQuestions(
     (text) => this.post(text),
     (callers) => this.pending.prolongAll(callers),
+    (params) => this.options.translate?.(params) ?? params,
   );
   private announceClosed!: (reason: Error) => void;
   private closedFor: Error | undefined;

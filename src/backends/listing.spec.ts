@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FakeLink, refusalOf } from '../../test/kit/fake-link.js';
 import type { LinkRequest } from './link.js';
-import { fetchList, LISTING_LIMITS } from './listing.js';
+import { LISTING_LIMITS, type ListingLimits } from './listing-limits.js';
+import { fetchList, type ListMethod } from './listing.js';
 
 interface Page {
   readonly tools?: unknown;
@@ -21,7 +22,8 @@ const names = async (link: FakeLink, limits = LISTING_LIMITS): Promise<string[]>
   return definitions.map(({ name }) => name);
 };
 
-const tools = (...list: string[]): object[] => list.map((name) => ({ name }));
+const SCHEMA = { type: 'object' };
+const tools = (...list: string[]): object[] => list.map((name) => ({ name, inputSchema: SCHEMA }));
 
 describe('a list', () => {
   it('of one page is asked for once, without a cursor', async () => {
@@ -60,8 +62,8 @@ describe('a list', () => {
 
   it('keeps every definition as it was written', async () => {
     const text = '{ "name":"a", "x":12345678901234567890, "f":1.0 }';
-    const link = new FakeLink({ 'tools/list': () => `{ "tools":[ ${text} , {"name":"b"}],"_meta":{}}` });
-    const { definitions } = await fetchList(link, 'tools/list');
+    const link = new FakeLink({ 'prompts/list': () => `{ "prompts":[ ${text} , {"name":"b"}],"_meta":{}}` });
+    const { definitions } = await fetchList(link, 'prompts/list');
     expect(definitions).toEqual([
       { name: 'a', text },
       { name: 'b', text: '{"name":"b"}' },
@@ -77,7 +79,7 @@ describe('a list', () => {
   });
 
   it('leaves out what has no usable name, and says how many', async () => {
-    const list = [
+    const prompts = [
       { name: 'a', n: 1 },
       { name: '' },
       { name: 7 },
@@ -88,10 +90,8 @@ describe('a list', () => {
       { name: 'x'.repeat(8193) },
       { name: 'c' },
     ];
-    const { definitions, leftOut, cutShort } = await fetchList(
-      serverOf(() => ({ tools: list })),
-      'tools/list',
-    );
+    const link = new FakeLink({ 'prompts/list': () => ({ prompts }) });
+    const { definitions, leftOut, cutShort } = await fetchList(link, 'prompts/list');
     expect(definitions.map(({ text }) => text)).toEqual(['{"name":"a","n":1}', '{"name":"c"}']);
     expect(leftOut).toBe(7);
     expect(cutShort).toBeUndefined();
@@ -138,7 +138,7 @@ describe('a list without end', () => {
     [5, false],
     [6, true],
   ])('of %i items is cut short at five: %s', async (count, isCut) => {
-    const list = Array.from({ length: count }, (_, n) => ({ name: `t${n}` }));
+    const list = tools(...Array.from({ length: count }, (_, n) => `t${n}`));
     const { definitions, cutShort } = await fetchList(
       serverOf(() => ({ tools: list })),
       'tools/list',
@@ -152,28 +152,36 @@ describe('a list without end', () => {
   });
 });
 
-const uris = (count: number): object[] => Array.from({ length: count }, (_, n) => ({ uri: `x:${n}` }));
+const uris = (count: number): object[] =>
+  Array.from({ length: count }, (_, n) => ({ uri: `x:${n}`, name: 'n' }));
 
-const fetched = (page: object, method: 'resources/list' | 'resources/templates/list' = 'resources/list') =>
-  fetchList(new FakeLink({ [method]: () => page }), method);
+const fetched = (page: object | string, method: ListMethod = 'resources/list', limits?: ListingLimits) =>
+  fetchList(new FakeLink({ [method]: () => page }), method, limits);
 
 describe('a list of resources', () => {
   it('is read by the URI, each from its own member', async () => {
-    const page = { resources: [{ uri: 'x:1', name: 'n' }], resourceTemplates: [{ uriTemplate: 'x:{y}' }] };
+    const page = {
+      resources: [{ uri: 'x:1', name: 'n' }],
+      resourceTemplates: [{ uriTemplate: 'x:{y}', name: 'n' }],
+    };
     expect((await fetched(page)).definitions).toEqual([{ name: 'x:1', text: '{"uri":"x:1","name":"n"}' }]);
     expect((await fetched(page, 'resources/templates/list')).definitions).toEqual([
-      { name: 'x:{y}', text: '{"uriTemplate":"x:{y}"}' },
+      { name: 'x:{y}', text: '{"uriTemplate":"x:{y}","name":"n"}' },
     ]);
   });
 
   it('leaves out what nobody could ask for, the server before it included, and says how many', async () => {
     const longest = 'x'.repeat(8192 - 'resource:///'.length - 64);
     const page = {
-      resources: [{ name: 'x:1' }, { uri: `${longest}x` }, { uri: longest }, { uri: 1 }, 'x:1'],
+      resources: [
+        { name: 'x:1' },
+        ...[`${longest}x`, `é${longest.slice(1)}`, longest, 1, 'x:\ud800'].map((uri) => ({ uri, name: 'n' })),
+        'x:1',
+      ],
     };
     const { definitions, leftOut } = await fetched(page);
     expect(definitions.map(({ name }) => name)).toEqual([longest]);
-    expect(leftOut).toBe(4);
+    expect(leftOut).toBe(6);
   });
 
   it('may be longer than one of tools, which one of templates may not', async () => {
@@ -181,7 +189,7 @@ describe('a list of resources', () => {
     const { definitions, cutShort } = await fetched(page);
     expect(definitions).toHaveLength(100_001);
     expect(cutShort).toBeUndefined();
-    const templates = Array.from({ length: 10_001 }, (_, n) => ({ uriTemplate: `x:${n}/{y}` }));
+    const templates = Array.from({ length: 10_001 }, (_, n) => ({ uriTemplate: `x:${n}/{y}`, name: 'n' }));
     const cut = await fetched({ resourceTemplates: templates }, 'resources/templates/list');
     expect(cut.definitions).toHaveLength(10_000);
     expect(cut.cutShort).toBe('more than 10000 items');
@@ -198,5 +206,40 @@ describe('a list of resources', () => {
     await fetched({ resources: uris(30_000) });
     isDone = true;
     expect(turns).toBeGreaterThan(2);
+  });
+});
+
+const long = (length: number): string => `{"uri":"x:1","name":"${'n'.repeat(length - 23)}"}`;
+
+describe('a list within bounds', () => {
+  const LIMITS = { ...LISTING_LIMITS, definition: 100, total: 250 };
+
+  it('leaves out a definition that is too long, and says so', async () => {
+    const texts = [long(101), long(100)];
+    const { definitions, leftOut } = await fetched(
+      `{"resources":[${texts.join()}]}`,
+      'resources/list',
+      LIMITS,
+    );
+    expect(definitions.map(({ text }) => text.length)).toEqual([100]);
+    expect(leftOut).toBe(1);
+  });
+
+  it('is cut short where it becomes too long as a whole', async () => {
+    const page = `{"resources":[${[long(100), long(100), long(60), long(40)].join()}]}`;
+    const { definitions, cutShort } = await fetched(page, 'resources/list', LIMITS);
+    expect(definitions).toHaveLength(2);
+    expect(cutShort).toBe('more than 250 characters');
+  });
+
+  it('is cut short at a cursor that is too long to be remembered', async () => {
+    const page = { resources: uris(1), nextCursor: 'c'.repeat(8193) };
+    expect((await fetched(page)).cutShort).toBe('the server has too long a cursor');
+  });
+
+  it('has the same entries when most of the page is something else', async () => {
+    const text = '{ "uri":"x:\\u00e9" , "name":"\\ud800 é", "n":1.0 }';
+    const { definitions } = await fetched(`{"_meta":{"x":"${'x'.repeat(1000)}"},"resources":[${text}]}`);
+    expect(definitions).toEqual([{ name: 'x:é', text }]);
   });
 });

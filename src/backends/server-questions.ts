@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { RemoteError, ERROR_CODES, GatewayError } from '../core/errors.js';
+import { answerTo, GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import { errorMessage, notificationMessage, resultMessage } from '../mcp/json-rpc.js';
 import type { Caller, Channel } from '../mcp/mcp-context.js';
@@ -33,6 +33,8 @@ export class ServerQuestions {
     private readonly send: (text: string) => void,
     /** The client has had its say: the server has what these calls were waiting for. */
     private readonly onSettled: (callers: ReadonlySet<Caller>) => void,
+    /** The params as clients understand them. */
+    private readonly translate: (params: JsonText) => JsonText = (params) => params,
   ) {}
 
   ask(request: ServerRequest): void {
@@ -99,7 +101,8 @@ export class ServerQuestions {
   ): Promise<string> {
     const token = progressTokenOf(params);
     try {
-      const result = await channel.ask(method, params === undefined ? undefined : new JsonText(params), {
+      const question = params === undefined ? undefined : this.translate(new JsonText(params));
+      const result = await channel.ask(method, question, {
         signal,
         ...(token && { onProgress: (progress: JsonText) => this.progress(progress, token) }),
       });
@@ -117,6 +120,6 @@ export class ServerQuestions {
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;
   const known = error instanceof GatewayError;
-  const { code } = ERROR_CODES[known ? error.kind : 'internal'];
+  const { code } = answerTo(known ? error.kind : 'internal', '2025');
   return JSON.stringify({ code, message: known ? error.message : 'Internal error' });
 }

@@ -137,6 +137,27 @@ describe('a sync of resources', () => {
     expect(JSON.stringify(entry).length).toBeLessThan(2000);
   });
 
+  it('warns of what is the matter with a list when that changes, not whenever it is fetched', async () => {
+    const synced = new Synced();
+    let odd: object[] = [{ uri: 'x:1' }, { name: 'nobody' }];
+    await synced.attach({
+      'resources/list': () => ({ resources: odd }),
+      'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: '{{', name: 'n' }] }),
+    });
+    synced.sync.takeNotice(RESOURCES_CHANGED);
+    await pass(2000);
+    odd = [{ uri: 'x:1', name: 'one', size: 'large' }];
+    synced.sync.takeNotice(RESOURCES_CHANGED);
+    await pass(2000);
+    const said = warnings.mock.calls.map(([entry]) => entry as Record<string, unknown>);
+    const message = 'resources/list: some are not what clients accept';
+    expect(said.filter(({ count }) => count !== undefined)).toHaveLength(3);
+    expect(said.filter((entry) => entry['message'] === message)).toEqual([
+      { message, server: 'db', count: 2, leftOut: 1, mended: 1 },
+      { message, server: 'db', count: 1, leftOut: 0, mended: 1 },
+    ]);
+  });
+
   it('keeps the lists as last known when they are cut short, or do not come', async () => {
     const synced = new Synced();
     const whole = offering(
@@ -145,7 +166,7 @@ describe('a sync of resources', () => {
     );
     await synced.attach(whole);
     await synced.attach({
-      'resources/list': () => ({ resources: [{ uri: 'part:1' }], nextCursor: 'again' }),
+      'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
       'resources/templates/list': () => new Error('busy'),
     });
     await pass(2000);
@@ -159,7 +180,7 @@ describe('a sync of resources', () => {
   it('takes a part of the list where nothing was known before', async () => {
     const synced = new Synced();
     await synced.attach({
-      'resources/list': () => ({ resources: [{ uri: 'part:1' }], nextCursor: 'again' }),
+      'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
       'resources/templates/list': () => ({
         resourceTemplates: [{ uriTemplate: 'part:{x}' }],
         nextCursor: 'again',

@@ -29,7 +29,7 @@ class Synced {
 }
 
 const list = (kind: 'tools' | 'prompts', ...names: string[]): object => ({
-  [kind]: names.map((name) => ({ name })),
+  [kind]: names.map((name) => ({ name, ...(kind === 'tools' && { inputSchema: { type: 'object' } }) })),
 });
 
 const offering = (tools: string, prompts: string): Answers => ({

@@ -28,6 +28,9 @@ const KINDS_OF_NOTICE = new Map<string, readonly Kind[]>([
   ['notifications/resources/list_changed', ['resources', 'templates']],
 ]);
 
+/** What is the matter, and with how many. */
+type Facts = { readonly count: number } & Readonly<Record<string, unknown>>;
+
 /** A failed sync is tried again after this long; the server itself may have nothing more to say. */
 const RETRY_MS = 5000;
 
@@ -40,6 +43,8 @@ export class Sync {
   private readonly resyncs = new Map(KINDS.map((kind) => [kind, new Resync(() => this.run(kind))]));
   private known: Lists = EMPTY_LISTING;
   private readonly tried = new Set<Kind>();
+  /** By message, the facts that were last warned of. */
+  private readonly warned = new Map<string, string>();
   private link: Link | undefined;
 
   constructor(
@@ -119,17 +124,19 @@ export class Sync {
     const definitions = await this.wholeList(link, 'templates', known.length > 0);
     if (!definitions) return known;
     const { templates, refused } = await readTemplates(this.server, definitions, turns.pause());
-    if (refused.length > 0) this.warnOfRefused(refused);
-    return sameTexts(templates, known) ? known : templates;
-  }
-
-  private warnOfRefused(refused: readonly string[]): void {
-    this.logger.warn({
-      message: 'templates are not listed: they are no valid URI templates, or too much of one',
-      server: this.server,
+    this.warnAnew('templates are not listed: they are no valid URI templates, or too much of one', {
       count: refused.length,
       uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
     });
+    return sameTexts(templates, known) ? known : templates;
+  }
+
+  /** Servers are listed again and again: what is the matter with some entries is said when it changes. */
+  private warnAnew(message: string, facts: Facts): void {
+    const text = JSON.stringify(facts);
+    if (this.warned.get(message) === text) return;
+    this.warned.set(message, text);
+    if (facts.count > 0) this.logger.warn({ message, server: this.server, ...facts });
   }
 
   /** Undefined when it was cut short and what is known already serves better. */
@@ -139,9 +146,10 @@ export class Sync {
     anyKnown: boolean,
   ): Promise<FetchedList['definitions'] | undefined> {
     const { server } = this;
-    const { definitions, leftOut, cutShort } = await fetchList(link, METHODS[kind]).catch(noneIfUnknown);
-    if (leftOut !== undefined)
-      this.logger.warn({ message: `${METHODS[kind]}: some have no usable name`, server, leftOut });
+    const fetched = await fetchList(link, METHODS[kind]).catch(noneIfUnknown);
+    const { definitions, leftOut = 0, mended = 0, cutShort } = fetched;
+    const odd = leftOut + mended;
+    this.warnAnew(`${METHODS[kind]}: some are not what clients accept`, { count: odd, leftOut, mended });
     if (cutShort === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: cutShort });
     return anyKnown ? undefined : definitions;

@@ -149,7 +149,7 @@ describe('prepare', () => {
     expect(Catalog.prepare(servers.slice(1), 'original', unhurried)).toBeUndefined();
     const prepared = Catalog.prepare(servers, 'original', unhurried);
     expect(prepared).toBeDefined();
-    await prepared;
+    await prepared!();
     expect(Catalog.prepare(servers, 'original', unhurried)).toBeUndefined();
   });
 });

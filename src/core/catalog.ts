@@ -5,7 +5,7 @@ import { ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
 import type { ResourceTemplate } from './resource-template.js';
 import type { ResourceStyle } from './resource-uri.js';
-import type { Pause } from './slow-sort.js';
+import type { Pause, SlowWork } from './slow-sort.js';
 
 /** What one server offered at its last sync. */
 export interface Listing {
@@ -64,12 +64,8 @@ export class Catalog {
 
   static readonly EMPTY = new Catalog([], NameTable.EMPTY, NameTable.EMPTY, ResourceDirectory.EMPTY);
 
-  /** Does ahead of `next`, giving way, what of it may take long; undefined when nothing does. */
-  static prepare(
-    servers: readonly ListedServer[],
-    style: ResourceStyle,
-    pause: Pause,
-  ): Promise<void> | undefined {
+  /** What of `next` may take long, to be done ahead of it; undefined when nothing does. */
+  static prepare(servers: readonly ListedServer[], style: ResourceStyle, pause: Pause): SlowWork | undefined {
     return ResourceDirectory.prepare(resourcesOf(servers), style, pause);
   }
 

@@ -1,6 +1,3 @@
-import type { ResourceOffer } from './resource-offer.js';
-import { bestInstances } from './resource-template.js';
-import { cutResourceForm } from './resource-uri.js';
 import { sameSet } from './same-set.js';
 
 type Names = ReadonlySet<string>;
@@ -12,24 +9,19 @@ export class ContestedNames {
     /** One set for each server that has some of the same. */
     private readonly uris: readonly Names[],
     private readonly ids: readonly Names[],
-    /** Servers whose names some of these URIs look like. */
-    private readonly namesakes: readonly ResourceOffer[],
-    private readonly templates: Names,
-    private readonly templateIds: Names,
+    private readonly templates: Names = NO_NAMES,
+    private readonly templateIds: Names = NO_NAMES,
   ) {}
 
-  static readonly NONE = new ContestedNames([], [], [], NO_NAMES, NO_NAMES);
+  static readonly NONE = new ContestedNames([], []);
 
-  get anyUris(): boolean {
-    return this.uris.length > 0 || this.namesakes.length > 0;
-  }
-
-  get anyIds(): boolean {
-    return this.ids.length > 0;
+  /** The URIs, or identifiers, one set after the other: some names may be in several. */
+  sets(key: 'uri' | 'id'): readonly Names[] {
+    return key === 'uri' ? this.uris : this.ids;
   }
 
   hasUri(uri: string): boolean {
-    return isIn(this.uris, uri) || this.namesakes.some((offer) => isNameIn(offer, uri));
+    return isIn(this.uris, uri);
   }
 
   hasId(id: string): boolean {
@@ -44,12 +36,11 @@ export class ContestedNames {
     return this.templateIds.has(id);
   }
 
-  /** The sets of two lists that did not change are the same objects as before. */
+  /** Whether the same names are contested, whoever has them. */
   isSame(other: ContestedNames): boolean {
     return (
-      sameItems(this.uris, other.uris) &&
-      sameItems(this.ids, other.ids) &&
-      sameOffers(this.namesakes, other.namesakes) &&
+      sameNames(this.uris, other.uris) &&
+      sameNames(this.ids, other.ids) &&
       sameSet(this.templates, other.templates) &&
       sameSet(this.templateIds, other.templateIds)
     );
@@ -58,21 +49,17 @@ export class ContestedNames {
 
 const isIn = (sets: readonly Names[], name: string): boolean => sets.some((set) => set.has(name));
 
-/** Whether a text is the resource form or the identifier of something that a server has. */
-function isNameIn({ server, resources, templates }: ResourceOffer, text: string): boolean {
-  const form = cutResourceForm(text);
-  if (form?.server === server)
-    return resources.find(form.uri) !== undefined || bestInstances(templates, form.uri, 'uri').length > 0;
-  const plainId = text.slice(0, text.lastIndexOf('~'));
-  return resources.findId(text) !== undefined || resources.findId(plainId) !== undefined;
+/** Beyond, a needless notice to clients costs less than to find out that it is. */
+const MANY_NAMES = 10_000;
+
+/** Sets that did not change are the same objects as before, so that the names are seldom looked at. */
+function sameNames(a: readonly Names[], b: readonly Names[]): boolean {
+  const [onlyA, onlyB] = [a.filter((set) => !b.includes(set)), b.filter((set) => !a.includes(set))];
+  const count = [...onlyA, ...onlyB].reduce((sum, { size }) => sum + size, 0);
+  return count <= MANY_NAMES && onlyA.every((set) => areIn(b, set)) && onlyB.every((set) => areIn(a, set));
 }
 
-const sameItems = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
-  a.length === b.length && a.every((item, index) => item === b[index]);
-
-const sameOffers = (a: readonly ResourceOffer[], b: readonly ResourceOffer[]): boolean =>
-  a.length === b.length &&
-  a.every(({ server, resources, templates }, index) => {
-    const other = b[index]!;
-    return server === other.server && resources === other.resources && templates === other.templates;
-  });
+function areIn(sets: readonly Names[], names: Names): boolean {
+  for (const name of names) if (!isIn(sets, name)) return false;
+  return true;
+}

@@ -30,9 +30,14 @@ export type ErrorKind =
   | 'storage-full'
   | 'storage-unavailable';
 
+/** The two kinds of MCP that there are: with sessions, and without. They differ in some numbers. */
+export type Era = '2025' | '2026';
+
 /** The JSON-RPC code, and the HTTP status where the failure is one of the exchange and not of the method. */
 interface Answer {
   readonly code: number;
+  /** Where the revisions of 2026 have another. */
+  readonly code2026?: number;
   /** 200 means: the exchange went well, the method did not. SDK clients only read such errors from a 200. */
   readonly http: number;
 }
@@ -48,7 +53,7 @@ export const ERROR_CODES = {
   'invalid-params': { code: -32602, http: 200 },
   'tool-not-found': { code: -32602, http: 200 },
   'prompt-not-found': { code: -32602, http: 200 },
-  'resource-not-found': { code: -32002, http: 200 },
+  'resource-not-found': { code: -32002, code2026: -32602, http: 200 },
   'nothing-to-subscribe': { code: -32602, http: 200 },
   'subscription-failed': { code: -31006, http: 200 },
   'project-not-found': { code: -32602, http: 200 },
@@ -72,6 +77,11 @@ export const ERROR_CODES = {
   'storage-full': { code: -31007, http: 507 },
   'storage-unavailable': { code: -31005, http: 503 },
 } as const satisfies Record<ErrorKind, Answer>;
+
+export function answerTo(kind: ErrorKind, era: Era): { readonly code: number; readonly http: number } {
+  const { code, code2026, http }: Answer = ERROR_CODES[kind];
+  return { code: era === '2026' ? (code2026 ?? code) : code, http };
+}
 
 /** A failure of the gateway's own making. Thrown anywhere; only the edges turn it into an answer. */
 export class GatewayError extends Error {

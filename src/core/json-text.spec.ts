@@ -5,7 +5,10 @@ import {
   elementsOf,
   mapMember,
   memberText,
+  cutOf,
   membersOf,
+  ownText,
+  withoutMembers,
   onOneLine,
   withMember,
 } from './json-text.js';
@@ -123,7 +126,7 @@ describe('elementsOf', () => {
     fc.assert(
       fc.property(array, space, fc.string(), (elements, inner, prefix) => {
         const text = `${prefix}[${elements.length > 0 ? elements.join(',') : inner}]`;
-        const read = elementsOf(text, prefix.length).map((element) => cut(text, element));
+        const read = [...elementsOf(text, prefix.length)].map((element) => cut(text, element));
         expect(read).toEqual(elements.map((element) => element.trim()));
       }),
       { numRuns: 300 },
@@ -131,7 +134,7 @@ describe('elementsOf', () => {
   });
 
   it.each(['{}', '{"a":[]}', 'null', '1', '"["', ''])('refuses %j, which is no array', (text) => {
-    expect(() => elementsOf(text)).toThrow(TypeError);
+    expect(() => [...elementsOf(text)]).toThrow(TypeError);
   });
 });
 
@@ -213,7 +216,7 @@ describe('deep nesting', () => {
     const text = `{"deep":${DEEP},"last":1}`;
     expect(memberText(text, 'deep')).toBe(DEEP);
     expect(withMember(text, 'last', '2')).toBe(`{"deep":${DEEP},"last":2}`);
-    expect(elementsOf(DEEP)).toEqual([{ start: 1, end: DEEP.length - 1 }]);
+    expect([...elementsOf(DEEP)]).toEqual([{ start: 1, end: DEEP.length - 1 }]);
   });
 
   it('and long runs of backslashes and quotes take linear time', () => {
@@ -238,5 +241,22 @@ describe('JsonText', () => {
   it('is the value again inside a larger JSON', () => {
     expect(JSON.stringify({ result: new JsonText('{ "a" : 1.0 }') })).toBe('{"result":{"a":1}}');
     expect(JsonText.of({ a: [1] }).text).toBe('{"a":[1]}');
+  });
+});
+
+describe('withoutMembers', () => {
+  it.each([
+    ['{ "a" : 1.0 , "b":2, "\\u0061":3,"c": [ 1 ] }', '{"b":2,"c": [ 1 ]}'],
+    ['{"a":1}', '{}'],
+    ['{"b":{"a":1}}', '{"b":{"a":1}}'],
+  ])('of %s leaves %s, as it was written', (text, expected) => {
+    expect(withoutMembers(text, new Set(['a', 'x']))).toBe(expected);
+  });
+});
+
+describe('a text of its own', () => {
+  it.each(['', 'plain', '"\\', '\u0000é😀', '\ud800 half'])('has the same characters: %j', (text) => {
+    expect(ownText(text)).toBe(text);
+    expect(cutOf(text.padEnd(100_000), text)).toBe(text);
   });
 });

@@ -24,9 +24,12 @@ export class SharedJson extends JsonText {
   }
 }
 
-/** Where the value of one member stands in the text. */
+/** Where one member stands in the text. */
 export interface Member {
   readonly key: string;
+  /** Where its key begins. */
+  readonly from: number;
+  /** Its value. */
   readonly start: number;
   readonly end: number;
 }
@@ -48,24 +51,25 @@ export function membersOf(text: string, at = 0): Member[] {
     const key = keyOf(text, i, keyEnd);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
-    members.push({ key, start, end });
+    members.push({ key, from: i, start, end });
     i = skipSpace(text, end);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
   }
   return members;
 }
 
-/** Where the elements of the array that begins at `at` stand. */
-export function elementsOf(text: string, at = 0): { readonly start: number; readonly end: number }[] {
-  const elements = [];
+/** Where the elements of the array that begins at `at` stand; found as they are asked for, for there may be many. */
+export function* elementsOf(
+  text: string,
+  at = 0,
+): Generator<{ readonly start: number; readonly end: number }, void> {
   let start = enter(text, at, OPEN_BRACKET);
   while (text.charCodeAt(start) !== CLOSE_BRACKET) {
     const end = skipValue(text, start);
-    elements.push({ start, end });
+    yield { start, end };
     start = skipSpace(text, end);
     if (text.charCodeAt(start) === COMMA) start = skipSpace(text, start + 1);
   }
-  return elements;
 }
 
 /** The text of one member's value; of the last one when the key stands twice, as JSON.parse has it. */
@@ -95,6 +99,27 @@ export function mapMember(
   }
   return copied === 0 ? text : result + text.slice(copied);
 }
+
+/** The object's text without these members; what is left is as it was written. */
+export function withoutMembers(text: string, keys: ReadonlySet<string>): string {
+  const kept = membersOf(text).filter(({ key }) => !keys.has(key));
+  return `{${kept.map(({ from, end }) => text.slice(from, end)).join(',')}}`;
+}
+
+/**
+ * A text of its own. What was cut out of a longer text keeps that in memory as a whole, which is no waste as long as
+ * most of it is needed.
+ */
+export const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+
+/** What was cut out of a message, so that keeping it keeps little else. */
+export function cutOf(message: string, part: string): string {
+  const isMost = part.length * 2 >= message.length || message.length < LONG_TEXT;
+  return isMost ? part : ownText(part);
+}
+
+/** Shorter ones are not worth a copy. */
+const LONG_TEXT = 65_536;
 
 /** The same JSON on one line, for framings that end at a newline: outside strings, line breaks are only space. */
 export const onOneLine = (text: string): string =>

@@ -1,8 +1,11 @@
 import { ContestedNames } from './contested-names.js';
+import { cutSlowly, isQuickToCut } from './list-cut.js';
+import { areNamesakesKnown, findNamesakes, namesakesIn } from './namesakes.js';
 import type { ResourceOffer } from './resource-offer.js';
-import { resourceForm, type ResourceStyle } from './resource-uri.js';
+import type { ResourceStyle } from './resource-uri.js';
 import { compareSlowly, isQuickToCompare, sharedKeys, type Key } from './shared-keys.js';
-import type { Pause } from './slow-sort.js';
+import type { Pause, SlowWork } from './slow-sort.js';
+import { areContestsKnown, findContestsSlowly, templateContests } from './template-contests.js';
 
 /** For each offer, which of its names something else has, too. */
 export function contestedNames(offers: readonly ResourceOffer[], style: ResourceStyle): ContestedNames[] {
@@ -14,29 +17,53 @@ export function contestedNames(offers: readonly ResourceOffer[], style: Resource
     shared[other]![key].push(keys);
   }
   const templates = templateContests(offers, style);
-  return offers.map((offer, index) => {
+  return offers.map(({ resources }, index) => {
     const { uri, id } = shared[index]!;
-    const namesakes = style === 'original' ? offers.filter(({ server }) => hasNamesLike(offer, server)) : [];
-    const texts = offer.templates.map(({ uriTemplate }) => uriTemplate);
-    const ids = offer.templates.map((template) => template.id);
-    return new ContestedNames(uri, id, namesakes, among(texts, templates.texts), among(ids, templates.ids));
+    const namesakes = style === 'original' ? offers.map((offer) => namesakesIn(resources, offer)) : [];
+    const { texts, ids } = templates[index]!;
+    return new ContestedNames([...uri, ...namesakes.filter(({ size }) => size > 0)], id, texts, ids);
   });
 }
 
-/** Does ahead of time, giving way, what of it may take long; undefined when nothing does. */
+/** What of it may take long, to be done ahead of time, giving way; undefined when nothing does. */
 export function prepareContests(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
   pause: Pause,
-): Promise<void> | undefined {
-  const slow = comparisonsOf(offers, style)
-    .map(({ one, other, key }) => [offers[one]!.resources, offers[other]!.resources, key] as const)
-    .filter((comparison) => !isQuickToCompare(...comparison));
-  if (slow.length === 0) return undefined;
-  const compareAll = async (): Promise<void> => {
-    for (const comparison of slow) await compareSlowly(...comparison, pause);
+): SlowWork | undefined {
+  const slow = [...slowComparisons(offers, style, pause)];
+  const cuts = slow.length === 0 ? slowCuts(offers, style, pause) : [];
+  if (slow.length === 0 && cuts.length === 0) return undefined;
+  return async () => {
+    for (const compare of slow) await compare();
+    for (const cut of slow.length === 0 ? cuts : slowCuts(offers, style, pause)) await cut();
   };
-  return compareAll();
+}
+
+function* slowComparisons(
+  offers: readonly ResourceOffer[],
+  style: ResourceStyle,
+  pause: Pause,
+): Iterable<SlowWork> {
+  for (const { one, other, key } of comparisonsOf(offers, style)) {
+    const [a, b] = [offers[one]!.resources, offers[other]!.resources];
+    if (!isQuickToCompare(a, b, key)) yield () => compareSlowly(a, b, key, pause);
+  }
+  if (!areContestsKnown(offers, style)) yield () => findContestsSlowly(offers, style, pause);
+  if (style !== 'original') return;
+  for (const { resources } of offers)
+    for (const offer of offers)
+      if (!areNamesakesKnown(resources, offer)) yield () => findNamesakes(resources, offer, pause);
+}
+
+/** Only known when everything has been compared. */
+function slowCuts(offers: readonly ResourceOffer[], style: ResourceStyle, pause: Pause): SlowWork[] {
+  return contestedNames(offers, style).flatMap((contested, index) => {
+    const { resources } = offers[index]!;
+    return isQuickToCut(resources, style, contested)
+      ? []
+      : [() => cutSlowly(resources, style, contested, pause)];
+  });
 }
 
 /** Two offers, by their index, that may have the same. */
@@ -59,32 +86,3 @@ function comparisonsOf(offers: readonly ResourceOffer[], style: ResourceStyle): 
 
 /** An identifier begins with its server; where one ends the server's name is not written there. */
 const mayShareIds = (a: string, b: string): boolean => a.startsWith(`${b}_`) || b.startsWith(`${a}_`);
-
-/** Whether a server has URIs that may be taken for resource forms or identifiers of this one. */
-const hasNamesLike = ({ resources }: ResourceOffer, server: string): boolean =>
-  [resourceForm({ server, uri: '' }), `${server}_`].some((beginning) => resources.hasBeginning(beginning));
-
-/** Templates are few: all their names are looked at, whosever they are. */
-function templateContests(
-  offers: readonly ResourceOffer[],
-  style: ResourceStyle,
-): { readonly texts: ReadonlySet<string>; readonly ids: ReadonlySet<string> } {
-  const templates = offers.flatMap((offer) => offer.templates);
-  const ids = templates.map(({ id }) => id);
-  if (style !== 'original') return { texts: new Set(), ids: repeated(ids) };
-  const texts = templates.map(({ uriTemplate }) => uriTemplate);
-  const forms = templates.map(({ server, uriTemplate }) => resourceForm({ server, uri: uriTemplate }));
-  const names = new Set([...forms, ...ids]);
-  return {
-    texts: new Set([...repeated(texts), ...texts.filter((text) => names.has(text))]),
-    ids: repeated(ids),
-  };
-}
-
-const among = (texts: readonly string[], contested: ReadonlySet<string>): ReadonlySet<string> =>
-  new Set(texts.filter((text) => contested.has(text)));
-
-function repeated(texts: readonly string[]): Set<string> {
-  const seen = new Set<string>();
-  return new Set(texts.filter((text) => seen.has(text) || !seen.add(text)));
-}

@@ -2,6 +2,7 @@ import type { SharedJson } from './json-text.js';
 import { firstAfter, PageCache, pageText, type Paged, type Seal } from './list-page.js';
 import { assignNames, prefixedName, type NamingStyle } from './naming.js';
 import { publicText, SERVER_MARK } from './public-text.js';
+import { resourceForm } from './resource-uri.js';
 import type { Scope } from './scope.js';
 import { withPublicUi } from './public-uris.js';
 
@@ -163,7 +164,9 @@ const addressOf = ({ server, own }: Pick<Entry, 'server' | 'own'>): string => `$
 const entryText = (text: string, server: string, name: string): string =>
   server === HOUSE
     ? publicText(text, 'name', name, { [SERVER_MARK]: HOUSE_NAME })
-    : withPublicUi(publicText(text, 'name', name, { [SERVER_MARK]: server }), server);
+    : withPublicUi(publicText(text, 'name', name, { [SERVER_MARK]: server }), (uri) =>
+        resourceForm({ server, uri }),
+      );
 
 const sameOffers = (a: readonly Offer[], b: readonly Offer[]): boolean =>
   a.length === b.length &&

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from './errors.js';
 
 const SEAL_BYTES = 16;
-/** Of a URI of 8,192 characters, each of three bytes. */
-const LONGEST_CURSOR = 32_800;
+/** Of a URI of 8,192 bytes, and a little more where it is an identifier with a digest. */
+const LONGEST_CURSOR = 11_200;
 
 /**
  * Cursors that a client can keep but not make. A cursor holds a position by key, so it stays valid when the

@@ -7,7 +7,7 @@ const toPublic = (uri: string): string => `P<${uri}>`;
 const asItWas = (uri: string): string => uri;
 
 const contents = (text: string): string => withPublicContents(new JsonText(text), toPublic).text;
-const links = (text: string): string => withPublicLinks(new JsonText(text), 'fs', toPublic).text;
+const links = (text: string): string => withPublicLinks(new JsonText(text), toPublic).text;
 const messages = (text: string): string => withPublicMessages(new JsonText(text), toPublic).text;
 
 /** What a server may write that must not be touched. */
@@ -53,7 +53,7 @@ describe('the result of a tool', () => {
         '{"content":[],"_meta":{"ui":{"resourceUri":"ui://a/b","x":1.0},"ui/resourceUri":"ui://c","resourceUri":"ui://d"}}',
       ),
     ).toBe(
-      '{"content":[],"_meta":{"ui":{"resourceUri":"ui://fs/a/b","x":1.0},"ui/resourceUri":"ui://fs/c","resourceUri":"ui://d"}}',
+      '{"content":[],"_meta":{"ui":{"resourceUri":"P<ui://a/b>","x":1.0},"ui/resourceUri":"P<ui://c>","resourceUri":"ui://d"}}',
     );
   });
 
@@ -85,13 +85,24 @@ describe('the result of a prompt', () => {
   });
 });
 
+const asked = (uri: string): string =>
+  `{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"1","content":[` +
+  `{"type":"resource_link","uri":"${uri}"},` +
+  `{"type":"tool_result","content":[{"type":"resource_link","uri":"x:2"}]}]}]}]}`;
+
+describe('what a server asks a model', () => {
+  it('has public URIs in the results of tools, too, but in none within those', () => {
+    expect(messages(asked('x:1'))).toBe(asked('P<x:1>'));
+  });
+});
+
 describe('a tool', () => {
   it('names its user interface as clients know it, whatever its URI', () => {
-    expect(withPublicUi('{"name":"t","_meta":{"ui":{"resourceUri":"ui://view"}}}', 'a')).toBe(
-      '{"name":"t","_meta":{"ui":{"resourceUri":"ui://a/view"}}}',
+    expect(withPublicUi('{"name":"t","_meta":{"ui":{"resourceUri":"ui://view"}}}', toPublic)).toBe(
+      '{"name":"t","_meta":{"ui":{"resourceUri":"P<ui://view>"}}}',
     );
-    expect(withPublicUi('{"_meta":{"ui/resourceUri":"x:1"}}', 'a')).toBe(
-      '{"_meta":{"ui/resourceUri":"resource://a/x:1"}}',
+    expect(withPublicUi('{"_meta":{"ui/resourceUri":"x:1"}}', toPublic)).toBe(
+      '{"_meta":{"ui/resourceUri":"P<x:1>"}}',
     );
   });
 
@@ -102,7 +113,7 @@ describe('a tool', () => {
     '{"_meta":{"ui":{"resourceUri":1}}}',
     '{"_meta":null,"resourceUri":"ui://x"}',
   ])('that names none stays as it is: %s', (text) => {
-    expect(withPublicUi(text, 'a')).toBe(text);
+    expect(withPublicUi(text, toPublic)).toBe(text);
   });
 });
 
@@ -141,7 +152,7 @@ describe('what is not of the expected shape', () => {
   it.each(ODD_RESULTS)('passes untouched: %s', (text) => {
     const result = new JsonText(text);
     expect(withPublicContents(result, toPublic)).toBe(result);
-    expect(withPublicLinks(result, 'fs', toPublic)).toBe(result);
+    expect(withPublicLinks(result, toPublic)).toBe(result);
     expect(withPublicMessages(result, toPublic)).toBe(result);
   });
 
@@ -176,7 +187,7 @@ describe('what is not of the expected shape', () => {
         expect(withPublicMessages(text, asItWas)).toBe(text);
         for (const changed of [
           withPublicContents(text, toPublic),
-          withPublicLinks(text, 'fs', toPublic),
+          withPublicLinks(text, toPublic),
           withPublicMessages(text, toPublic),
         ])
           expect(() => changed.toJSON()).not.toThrow();
@@ -189,7 +200,7 @@ describe('what is not of the expected shape', () => {
 describe('what mentions no resource', () => {
   it('is passed on as the very same object', () => {
     const result = new JsonText('{"content":[{"type":"text","text":"x"}],"messages":[]}');
-    expect(withPublicLinks(result, 'fs', toPublic)).toBe(result);
+    expect(withPublicLinks(result, toPublic)).toBe(result);
     expect(withPublicMessages(result, toPublic)).toBe(result);
   });
 });

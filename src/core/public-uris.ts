@@ -1,5 +1,4 @@
 import { elementsOf, JsonText, mapMember, memberText } from './json-text.js';
-import { resourceForm } from './resource-uri.js';
 
 /** From a server's own URI to the one that clients know. */
 export type ToPublic = (uri: string) => string;
@@ -9,17 +8,17 @@ export const withPublicContents = (result: JsonText, toPublic: ToPublic): JsonTe
   rewritten(result, (text) => mapElements(text, 'contents', (content) => mapUri(content, toPublic)));
 
 /** The result of a tool call: resources that it links to or embeds, and the user interface it names. */
-export function withPublicLinks(result: JsonText, server: string, toPublic: ToPublic): JsonText {
+export function withPublicLinks(result: JsonText, toPublic: ToPublic): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
     withPublicUi(
       mapElements(text, 'content', (block) => mapBlock(block, toPublic)),
-      server,
+      toPublic,
     ),
   );
 }
 
-/** The result of a prompt: each message has one block of content, or several. */
+/** The result of a prompt, or what a server asks a model: each message has one block of content, or several. */
 export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
@@ -32,9 +31,8 @@ export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonTe
 }
 
 /** `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result. */
-export function withPublicUi(text: string, server: string): string {
+export function withPublicUi(text: string, toPublic: ToPublic): string {
   if (!text.includes('esourceUri')) return text;
-  const toPublic = (uri: string): string => resourceForm({ server, uri });
   return mapObject(text, '_meta', (meta) =>
     mapText(
       mapObject(meta, 'ui', (ui) => mapText(ui, 'resourceUri', toPublic)),
@@ -58,7 +56,15 @@ const mapContent = (content: string, toPublic: ToPublic): string =>
     ? mapArray(content, (block) => mapBlock(block, toPublic))
     : mapBlock(content, toPublic);
 
+/** In what a server asks a model there may be results of tools, which have blocks of their own, but none within those. */
 function mapBlock(block: string, toPublic: ToPublic): string {
+  const isResult = block.startsWith('{') && memberText(block, 'type') === '"tool_result"';
+  return isResult
+    ? mapElements(block, 'content', (inner) => mapPlainBlock(inner, toPublic))
+    : mapPlainBlock(block, toPublic);
+}
+
+function mapPlainBlock(block: string, toPublic: ToPublic): string {
   if (!block.startsWith('{')) return block;
   const type = memberText(block, 'type');
   if (type === '"resource_link"') return mapUri(block, toPublic);

@@ -282,7 +282,7 @@ describe('build', () => {
         await offerOf('a_b', many.slice(2500)),
         await offerOf('c', ['x:1']),
       ];
-      await ResourceDirectory.prepare(again, style, unhurried);
+      await ResourceDirectory.prepare(again, style, unhurried)?.();
       expect(ResourceDirectory.prepare(again, style, unhurried)).toBeUndefined();
       const [plainly, prepared] = [offers, again].map((given) => ResourceDirectory.build(given, style));
       expect(seenIn(prepared!).map(({ uri }) => uri)).toEqual(seenIn(plainly!).map(({ uri }) => uri));

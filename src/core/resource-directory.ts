@@ -5,7 +5,7 @@ import { isUi, resourceForm, type Address, type ResourceStyle } from './resource
 import { ResourceView } from './resource-view.js';
 import { EVERYTHING, type Scope } from './scope.js';
 import { ServerResources } from './server-resources.js';
-import type { Pause } from './slow-sort.js';
+import type { Pause, SlowWork } from './slow-sort.js';
 
 /**
  * All resources and templates of all servers: who is called what, and whose it is. Immutable; a change builds a new one
@@ -25,12 +25,8 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
-  /** Finds out what `build` has to know, where that may take long; undefined where it does not. */
-  static prepare(
-    offers: readonly ResourceOffer[],
-    style: ResourceStyle,
-    pause: Pause,
-  ): Promise<void> | undefined {
+  /** The work of finding out what `build` has to know, where that may take long; undefined where it does not. */
+  static prepare(offers: readonly ResourceOffer[], style: ResourceStyle, pause: Pause): SlowWork | undefined {
     return prepareContests(offers, style, pause);
   }
 
@@ -80,6 +76,11 @@ export class ResourceDirectory {
   /** Whether two scopes see different lists. */
   differs(a: Scope, b: Scope): boolean {
     return this.parts.some((part) => !part.isEmpty && a.allows(part.server) !== b.allows(part.server));
+  }
+
+  /** Whether a server has it in its list. */
+  lists({ server, uri }: Address): boolean {
+    return this.byServer.get(server)?.list.find(uri) !== undefined;
   }
 
   /**

@@ -85,13 +85,21 @@ describe('identifiers', () => {
     expect(list.byId).toMatchObject([{ id: 'filesystem_file___logs_app.log' }]);
   });
 
-  it('get a digest where they meet, but for the first by URI', async () => {
+  it('get a digest where they meet, all of them', async () => {
     const list = await listOf('a', 'x:/ü', 'x:/é', 'x:/y');
     expect(list.byUri.map(({ uri, id }) => [uri, id])).toEqual([
       ['x:/y', 'a_x___y'],
-      ['x:/é', 'a_x____'],
+      ['x:/é', `a_x____~${digits('x:/é', 8)}`],
       ['x:/ü', `a_x____~${digits('x:/ü', 8)}`],
     ]);
+  });
+
+  it('never come to mean something else when another is listed', async () => {
+    const [alone, both] = [await listOf('a', 'file:///a_b'), await listOf('a', 'file:///a_b', 'file:///a+b')];
+    const id = alone.find('file:///a_b')!.id;
+    expect(id).toBe('a_file___a_b');
+    expect(both.findId(id)).toBeUndefined();
+    for (const { id: own, uri } of both.byUri) expect(both.findId(own)?.uri).toBe(uri);
   });
 
   it('get a longer digest where that meets, too', async () => {
@@ -100,8 +108,8 @@ describe('identifiers', () => {
     expect(digits(one, 8)).toBe(digits(other, 8));
     const list = await listOf('a', '!', other, one);
     expect(list.byUri.map(({ uri, id }) => [uri, id])).toEqual([
-      ['!', 'a_____'],
-      [one, `a_____~${digits(one, 8)}`],
+      ['!', `a_____~${digits('!', 8)}`],
+      [one, `a_____~${digits(one, 16)}`],
       [other, `a_____~${digits(other, 16)}`],
     ]);
     for (const each of list.byUri) expect(list.findId(each.id)).toBe(each);

@@ -1,5 +1,5 @@
 import type { Definition } from './name-table.js';
-import { distinctId, isUi, UI_SCHEME, underscoreId } from './resource-uri.js';
+import { distinctId, isUi, underscoreId } from './resource-uri.js';
 import { slowSort, type Pause } from './slow-sort.js';
 
 /** A resource as its server listed it, with its identifier. */
@@ -20,16 +20,16 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
  * syncs would keep the pages of all of them.
  */
 export class ResourceList {
-  private ownUis: readonly Resource[] | undefined;
-  private ownPlain: readonly Resource[] | undefined;
-  private ownPlainById: readonly Resource[] | undefined;
-
   private constructor(
     readonly byUri: readonly Resource[],
     readonly byId: readonly Resource[],
+    /** User interfaces keep their scheme under every style, so they are listed apart. */
+    readonly uis: readonly Resource[],
+    readonly plain: readonly Resource[],
+    readonly plainById: readonly Resource[],
   ) {}
 
-  static readonly EMPTY = new ResourceList([], []);
+  static readonly EMPTY = new ResourceList([], [], [], [], []);
 
   /** Definitions by their URIs; of equal ones the first stays. */
   static async build(server: string, listed: readonly Definition[], pause: Pause): Promise<ResourceList> {
@@ -45,7 +45,13 @@ export class ResourceList {
       if (!(await tellApart(ids, digits, pause))) break;
       ids = await slowSort(ids, compareIds, pause);
     }
-    return new ResourceList(resources, ids);
+    const uis = await only(resources, isOfUi, pause);
+    const isPlain = (resource: Resource): boolean => !isOfUi(resource);
+    const [plain, plainById] =
+      uis.length === 0
+        ? [resources, ids]
+        : [await only(resources, isPlain, pause), await only(ids, isPlain, pause)];
+    return new ResourceList(resources, ids, uis, plain, plainById);
   }
 
   get size(): number {
@@ -73,19 +79,6 @@ export class ResourceList {
     }
   }
 
-  /** User interfaces keep their scheme under every style, so they are listed apart. */
-  get uis(): readonly Resource[] {
-    return (this.ownUis ??= [...this.startingWith(UI_SCHEME)]);
-  }
-
-  get plain(): readonly Resource[] {
-    return (this.ownPlain ??= this.withoutUis(this.byUri));
-  }
-
-  get plainById(): readonly Resource[] {
-    return (this.ownPlainById ??= this.withoutUis(this.byId));
-  }
-
   async equals(other: ResourceList, pause: Pause): Promise<boolean> {
     if (this.size !== other.size) return false;
     for (const [index, { text }] of this.byUri.entries()) {
@@ -94,10 +87,21 @@ export class ResourceList {
     }
     return true;
   }
+}
 
-  private withoutUis(resources: readonly Resource[]): readonly Resource[] {
-    return this.uis.length === 0 ? resources : resources.filter(({ uri }) => !isUi(uri));
+const isOfUi = ({ uri }: Resource): boolean => isUi(uri);
+
+async function only(
+  resources: readonly Resource[],
+  test: (resource: Resource) => boolean,
+  pause: Pause,
+): Promise<Resource[]> {
+  const found: Resource[] = [];
+  for (const [index, resource] of resources.entries()) {
+    if ((index & 1023) === 0) await pause();
+    if (test(resource)) found.push(resource);
   }
+  return found;
 }
 
 /** A resource whose identifier may yet have to give way. */
@@ -106,18 +110,21 @@ type Unsettled = { -readonly [Key in keyof Resource]: Resource[Key] };
 /** How much of the digest goes into an identifier; more for those that still share it. */
 const DIGITS = [8, 16, 64];
 
-/** Of those that share an identifier, the first by URI keeps it. True when there were any. */
+/**
+ * None of those that share an identifier keeps it: what it stands for would change with what else is listed, and a
+ * client that kept it would read something else. True when there were any.
+ */
 async function tellApart(sortedById: readonly Unsettled[], digits: number, pause: Pause): Promise<boolean> {
   let any = false;
   let shared: string | undefined;
   for (const [index, resource] of sortedById.entries()) {
     if ((index & 63) === 0) await pause();
-    if (resource.id !== shared) {
-      shared = resource.id;
-      continue;
+    const { id } = resource;
+    if (id === shared || id === sortedById[index + 1]?.id) {
+      any = true;
+      resource.id = distinctId(resource, digits);
     }
-    any = true;
-    resource.id = distinctId(resource, digits);
+    shared = id;
   }
   return any;
 }

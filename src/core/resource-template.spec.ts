@@ -49,8 +49,11 @@ describe('readTemplates', () => {
       'mcp://database/{table}/{id}',
       'mcp:/database/{table}/{id}',
     );
-    expect(second!.id).toBe('db_mcp___database_{table}_{id}~' + second!.id.slice(-8));
-    expect(first!.id).toBe('db_mcp___database_{table}_{id}');
+    for (const { id } of [first!, second!])
+      expect(id).toMatch(/^db_mcp___database_\{table\}_\{id\}~[0-9a-f]{8}$/);
+    expect(first!.id).not.toBe(second!.id);
+    const [alone] = await templatesOf('db', 'mcp://database/{table}/{id}');
+    expect(alone!.id).toBe('db_mcp___database_{table}_{id}');
   });
 });
 
@@ -107,10 +110,12 @@ describe('bestInstances', () => {
     expect(best(templates, 'mcp://db/users/5', 'id')).toEqual([]);
   });
 
-  it('gives up where too much would have to be looked at', async () => {
+  it('gives up on a server of which too much would have to be looked at, and on no other', async () => {
     const many = await templatesOf('a', ...Array.from({ length: 400 }, (_, n) => `x:{a}{b}{c${n}}`));
     const templates = [...many, ...(await templatesOf('b', 'x:{+d}'))];
     expect(best(templates, 'x:1/2')).toEqual(['b x:{+d} x:1/2']);
-    expect(best(templates, `x:1/${'2'.repeat(8000)}`)).toEqual([]);
+    const long = `x:1/${'2'.repeat(8000)}`;
+    expect(best(templates, long)).toEqual([`b x:{+d} ${long}`]);
+    expect(best([...(await templatesOf('a', '{+any}')), ...many], long)).toEqual([]);
   });
 });

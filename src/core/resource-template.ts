@@ -1,6 +1,7 @@
 import type { Definition } from './name-table.js';
 import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from './resource-uri.js';
-import type { Pause } from './slow-sort.js';
+import { repeated } from './same-set.js';
+import { slowSort, type Pause } from './slow-sort.js';
 import { UriTemplate } from './uri-template.js';
 
 /** A template as its server listed it, ready to be matched in its own form and in that of its identifier. */
@@ -24,26 +25,34 @@ export async function readTemplates(
 ): Promise<{ readonly templates: readonly ResourceTemplate[]; readonly refused: readonly string[] }> {
   const templates: ResourceTemplate[] = [];
   const refused: string[] = [];
-  const ids = new Set<string>();
-  for (const { name: uriTemplate, text } of firstOfEach(listed)) {
+  for (const { name: uriTemplate, text } of await firstOfEach(listed, pause)) {
     await pause();
     const matcher = UriTemplate.parse(uriTemplate);
     if (!matcher) {
       refused.push(uriTemplate);
       continue;
     }
-    const plainId = underscoreId({ server, uri: uriTemplate });
-    const id = ids.has(plainId) ? distinctId({ server, uri: uriTemplate }) : plainId;
-    ids.add(id);
+    const id = underscoreId({ server, uri: uriTemplate });
     templates.push({ server, uriTemplate, text, id, matcher, idMatcher: UriTemplate.parse(id) });
   }
-  return { templates, refused };
+  return { templates: await toldApart(templates, pause), refused };
 }
 
-function firstOfEach(listed: readonly Definition[]): Definition[] {
+/** As with resources, none of those that share an identifier keeps it. */
+async function toldApart(templates: readonly ResourceTemplate[], pause: Pause): Promise<ResourceTemplate[]> {
+  const shared = repeated(templates.map(({ id }) => id));
+  const told: ResourceTemplate[] = [];
+  for (const template of templates) {
+    await pause();
+    told.push(shared.has(template.id) ? withDistinctId(template) : template);
+  }
+  return told;
+}
+
+function firstOfEach(listed: readonly Definition[], pause: Pause): Promise<Definition[]> {
   const byName = new Map<string, Definition>();
   for (const definition of listed) if (!byName.has(definition.name)) byName.set(definition.name, definition);
-  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return slowSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), pause);
 }
 
 /** For one whose identifier another server's has, too. */
@@ -70,10 +79,17 @@ export interface Instance {
 }
 
 /**
- * How many characters all matchers together look at, for one text. Templates come from servers and texts from
- * clients: without it, thousands of templates and one long text would hold everybody up.
+ * How many characters the matchers of one server look at, for one text. Templates come from servers and texts from
+ * clients: without it, thousands of templates and one long text would hold everybody up. Each server has its own, so
+ * that none takes away what another's are found by.
  */
 const MOST_WORK = 2 ** 21;
+
+/** What one server's templates have made of a text so far. */
+interface Attempt {
+  best?: Instance | undefined;
+  work: number;
+}
 
 /**
  * What the most literal templates make of a text, read as a URI or as an identifier; of each server the first. When
@@ -85,25 +101,38 @@ export function bestInstances(
   form: 'uri' | 'id',
 ): readonly Instance[] {
   if (text === '') return [];
-  let best: Instance[] = [];
-  let work = 0;
+  const attempts = new Map<string, Attempt>();
   for (const template of templates) {
-    const lead = literalLead(template, best[0]?.template);
-    if (lead < 0 || (lead === 0 && best.some((other) => other.template.server === template.server))) continue;
     const matcher = form === 'uri' ? template.matcher : template.idMatcher;
     if (!matcher || !mayMatch(matcher, text)) continue;
-    work += text.length * (matcher.expressions.length + 1);
-    if (work > MOST_WORK) return [];
-    const parts = matcher.match(text);
-    if (!parts) continue;
-    const instance = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
-    best = lead > 0 ? [instance] : [...best, instance];
+    const attempt = attempts.get(template.server) ?? { work: 0 };
+    attempts.set(template.server, attempt);
+    if (literalsOf(template) > literalsOf(attempt.best?.template))
+      tryOne(attempt, template, matcher, text, form);
   }
-  return best;
+  const found = [...attempts.values()].flatMap(({ best }) => best ?? []);
+  const most = Math.max(...found.map(({ template }) => literalsOf(template)));
+  return found.filter(({ template }) => literalsOf(template) === most);
 }
 
-const literalLead = (a: ResourceTemplate, b: ResourceTemplate | undefined): number =>
-  b ? a.matcher.literalLength - b.matcher.literalLength : 1;
+function tryOne(
+  attempt: Attempt,
+  template: ResourceTemplate,
+  matcher: UriTemplate,
+  text: string,
+  form: 'uri' | 'id',
+): void {
+  if (attempt.work > MOST_WORK) return;
+  attempt.work += text.length * (matcher.expressions.length + 1);
+  // What was found may not be the most literal: it is as if nothing was.
+  if (attempt.work > MOST_WORK) attempt.best = undefined;
+  else {
+    const parts = matcher.match(text);
+    if (parts) attempt.best = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
+  }
+}
+
+const literalsOf = (template: ResourceTemplate | undefined): number => template?.matcher.literalLength ?? -1;
 
 /** Whether beginning and end fit, which costs nothing to see. */
 const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>

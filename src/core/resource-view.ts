@@ -4,7 +4,13 @@ import type { Resource } from './resource-list.js';
 import type { ResourcePattern } from './resource-pattern.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
 import { cutResourceForm } from './resource-uri.js';
-import { resourceText, templateText, type SeenResource, type SeenTemplate } from './seen-resource.js';
+import {
+  byTemplate,
+  resourceText,
+  templateText,
+  type SeenResource,
+  type SeenTemplate,
+} from './seen-resource.js';
 import type { FoundResource, Segment, ServerResources } from './server-resources.js';
 
 /** The resources and templates that one scope sees. */
@@ -43,11 +49,11 @@ export class ResourceView {
       }),
   };
 
-  /** Sorted by what clients see. */
+  /** Sorted by what clients see. Those of each server are sorted already, and are only put between one another. */
   get listedTemplates(): readonly SeenTemplate[] {
     return (this.ownTemplates ??= this.parts
-      .flatMap((part) => part.templates.map((template) => part.seenTemplate(template)))
-      .toSorted((a, b) => (a.uriTemplate < b.uriTemplate ? -1 : 1)));
+      .flatMap(({ listedTemplates }) => listedTemplates)
+      .toSorted(byTemplate));
   }
 
   /** Up to so many resources whose public URI comes after this one, in order; of one server, if one is named. */

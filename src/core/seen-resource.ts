@@ -15,6 +15,9 @@ export interface SeenTemplate {
   readonly template: ResourceTemplate;
 }
 
+export const byTemplate = (a: SeenTemplate, b: SeenTemplate): number =>
+  a.uriTemplate < b.uriTemplate ? -1 : 1;
+
 export const resourceText = ({ uri, id, resource: { server, text } }: SeenResource): string =>
   publicText(text, 'uri', uri, { [SERVER_MARK]: server, [ID_MARK]: id });
 

@@ -1,9 +1,10 @@
 import type { ContestedNames } from './contested-names.js';
+import { cutList, type ListCut } from './list-cut.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { bestInstances, publicTemplate, withDistinctId, type ResourceTemplate } from './resource-template.js';
 import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
-import type { SeenResource, SeenTemplate } from './seen-resource.js';
+import { byTemplate, type SeenResource, type SeenTemplate } from './seen-resource.js';
 
 /** A part of the list that is sorted by public URI. */
 export interface Segment {
@@ -27,6 +28,8 @@ export class ServerResources {
   readonly list: ResourceList;
   readonly templates: readonly ResourceTemplate[];
   private ownSegments: readonly Segment[] | undefined;
+  private ownCut: ListCut | undefined;
+  private ownTemplates: readonly SeenTemplate[] | undefined;
 
   constructor(
     private readonly offer: ResourceOffer,
@@ -76,7 +79,7 @@ export class ServerResources {
 
   /** The list, in parts that are each sorted by public URI. */
   get segments(): readonly Segment[] {
-    return (this.ownSegments ??= this.cut()
+    return (this.ownSegments ??= [this.cut.kept, this.cut.renamed, this.list.uis]
       .filter((resources) => resources.length > 0)
       .map((resources) => ({ of: this, resources })));
   }
@@ -92,9 +95,14 @@ export class ServerResources {
     return this.contested.hasUri(uri) ? resourceForm(resource) : uri;
   }
 
-  seenTemplate(template: ResourceTemplate): SeenTemplate {
-    const isContested = this.contested.hasTemplate(template.uriTemplate);
-    return { uriTemplate: publicTemplate(template, this.style, isContested), template };
+  /** Sorted by what clients see. Kept as long as the list is the same, since all servers together may have many. */
+  get listedTemplates(): readonly SeenTemplate[] {
+    return (this.ownTemplates ??= this.templates
+      .map((template): SeenTemplate => {
+        const isContested = this.contested.hasTemplate(template.uriTemplate);
+        return { uriTemplate: publicTemplate(template, this.style, isContested), template };
+      })
+      .toSorted(byTemplate));
   }
 
   /** What an instance of a template is called, in the words of the template's identifier. */
@@ -114,30 +122,15 @@ export class ServerResources {
   }
 
   private idOf(resource: Resource): string {
-    return this.contested.hasId(resource.id) ? distinctId(resource) : resource.id;
+    if (!this.contested.hasId(resource.id)) return resource.id;
+    return this.cut.ids.get(resource) ?? distinctId(resource);
   }
 
   private found(resource: Resource | undefined): FoundResource | undefined {
     return resource && { server: this.server, uri: resource.uri, resource };
   }
 
-  private cut(): (readonly Resource[])[] {
-    const { list, contested } = this;
-    if (this.style === 'original' && contested.anyUris) {
-      const [renamed, others] = halves(list.plain, ({ uri }) => contested.hasUri(uri));
-      return [others, renamed, list.uis];
-    }
-    if (this.style === 'underscore' && contested.anyIds) {
-      const [renamed, others] = halves(list.plainById, ({ id }) => contested.hasId(id));
-      return [others, renamed.toSorted((a, b) => (this.idOf(a) < this.idOf(b) ? -1 : 1)), list.uis];
-    }
-    return [this.style === 'underscore' ? list.plainById : list.plain, list.uis];
+  private get cut(): ListCut {
+    return (this.ownCut ??= cutList(this.list, this.style, this.contested));
   }
-}
-
-/** Those for which it is true, and the others. */
-function halves<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
-  const result: [Item[], Item[]] = [[], []];
-  for (const item of items) result[test(item) ? 0 : 1].push(item);
-  return result;
 }

@@ -1,4 +1,5 @@
 import type { Resource, ResourceList } from './resource-list.js';
+import { sameSet } from './same-set.js';
 import type { Pause } from './slow-sort.js';
 
 /** What resources can meet in. */
@@ -8,6 +9,12 @@ type Known = WeakMap<ResourceList, WeakMap<ResourceList, ReadonlySet<string>>>;
 
 /** Lists never change, so that two of them are compared once and for all. */
 const known: Readonly<Record<Key, Known>> = { uri: new WeakMap(), id: new WeakMap() };
+
+/** What a list last had in common with those of each server, so that what did not change stays the same object. */
+const latest: Readonly<Record<Key, WeakMap<ResourceList, Map<string, ReadonlySet<string>>>>> = {
+  uri: new WeakMap(),
+  id: new WeakMap(),
+};
 
 /** Looking up so few takes no noticeable time, however long the other list is. */
 const FEW = 2048;
@@ -19,7 +26,8 @@ export function sharedKeys(a: ResourceList, b: ResourceList, key: Key): Readonly
   if (before) return before;
   const shared = new Set<string>();
   Array.from(walkAlong(a, b, key, shared));
-  return remember(a, b, key, shared);
+  const same = latestOf(a, b, key).find((set) => sameSet(set, shared));
+  return remember(a, b, key, same ?? shared);
 }
 
 /** Whether `sharedKeys` can say it without holding anybody up. */
@@ -31,8 +39,25 @@ export async function compareSlowly(a: ResourceList, b: ResourceList, key: Key, 
   const shared = new Set<string>();
   const walk = walkAlong(a, b, key, shared);
   while (!walk.next().done) await pause();
+  for (const before of latestOf(a, b, key))
+    if (await isSame(before, shared, pause)) return void remember(a, b, key, before);
   remember(a, b, key, shared);
 }
+
+async function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>, pause: Pause): Promise<boolean> {
+  if (a.size !== b.size) return false;
+  let step = 0;
+  for (const item of a) {
+    if (++step % STEPS_BETWEEN_PAUSES === 0) await pause();
+    if (!b.has(item)) return false;
+  }
+  return true;
+}
+
+const latestOf = (a: ResourceList, b: ResourceList, key: Key): ReadonlySet<string>[] =>
+  [latest[key].get(a)?.get(serverOf(b)), latest[key].get(b)?.get(serverOf(a))].filter(
+    (set) => set !== undefined,
+  );
 
 function remember(
   a: ResourceList,
@@ -46,9 +71,13 @@ function remember(
   ] as const) {
     const others = known[key].get(one) ?? new WeakMap<ResourceList, ReadonlySet<string>>();
     known[key].set(one, others.set(other, shared));
+    const byServer = latest[key].get(one) ?? new Map<string, ReadonlySet<string>>();
+    latest[key].set(one, byServer.set(serverOf(other), shared));
   }
   return shared;
 }
+
+const serverOf = (list: ResourceList): string => list.byUri[0]?.server ?? '';
 
 /**
  * Both are sorted. Skips by halves over what lies between: lists of different servers seldom overlap, and then it

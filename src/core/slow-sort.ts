@@ -1,6 +1,9 @@
 /** Gives way to others when a slice of work has taken long enough; undefined when there is time left. */
 export type Pause = () => Promise<void> | undefined;
 
+/** Work that gives way, not begun yet. */
+export type SlowWork = () => Promise<void>;
+
 /** Sorted at once: so few take no noticeable time. */
 const RUN = 1024;
 

@@ -1,5 +1,5 @@
 import { resourceText, templateText, type SeenResource, type SeenTemplate } from '../core/seen-resource.js';
-import type { ListedEntry } from '../core/name-table.js';
+import type { Entry, ListedEntry } from '../core/name-table.js';
 
 /** Just enough of something to choose it by. */
 export type Card = Readonly<Record<string, unknown>>;
@@ -38,4 +38,4 @@ export const toolCard = ({ name, server, definition }: ListedEntry): Card => ({
 
 export const wholeResource = (seen: SeenResource): Definition => parse(resourceText(seen));
 export const wholeTemplate = (seen: SeenTemplate): Definition => parse(templateText(seen));
-export const wholeTool = ({ text }: ListedEntry): Definition => parse(text);
+export const wholeTool = ({ text }: Entry): Definition => parse(text);

@@ -13,6 +13,8 @@ export interface CatalogPage<Card> {
 export class CatalogCursors {
   private readonly cursors = new Cursors(randomBytes(32));
 
+  constructor(private readonly pageSize: number) {}
+
   page<Item, Card>(
     tool: string,
     scope: Scope,
@@ -23,8 +25,9 @@ export class CatalogCursors {
   ): CatalogPage<Card> {
     const list = JSON.stringify([tool, scope.key, args.serverId ?? '']);
     const after = args.cursor === undefined ? '' : this.cursors.open(list, args.cursor);
-    const found = [...find(after, args.limit + 1)];
-    const items = found.slice(0, args.limit);
+    const size = args.pageSize(this.pageSize);
+    const found = [...find(after, size + 1)];
+    const items = found.slice(0, size);
     const last = items.at(-1);
     const more =
       last !== undefined && found.length > items.length

@@ -24,10 +24,11 @@ export class DiscoveryModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    if (!this.live.current.metaTools) return;
+    const { metaTools, limits } = this.live.current;
+    if (!metaTools) return;
     this.houseTools.offer([
-      ...resourceTools(this.registry, this.resources),
-      ...toolTools(this.registry, this.tools),
+      ...resourceTools(this.registry, this.resources, limits.pageSize),
+      ...toolTools(this.registry, this.tools, limits.pageSize),
     ]);
   }
 }

@@ -2,6 +2,7 @@ import { ResourceList, type Resource } from '../core/resource-list.js';
 import { SearchIndex } from '../core/search/search-index.js';
 import { turns } from '../registry/turns.js';
 import { Follower } from './follower.js';
+import { bareType } from './mime-types.js';
 import { fieldsOf } from './search-fields.js';
 
 /** A resource in the index. One that a new list has as it was stays there, and only stands for the new one. */
@@ -59,8 +60,9 @@ export class IndexedServer {
   }
 
   private add(resource: Resource): IndexedResource {
+    const fields = fieldsOf(resource.text);
     const indexed = { resource };
-    this.index.add(indexed, fieldsOf(resource.text));
+    this.index.add(indexed, fields, bareType(fields.mimeType));
     return indexed;
   }
 }

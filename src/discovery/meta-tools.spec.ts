@@ -84,8 +84,8 @@ describe('the meta tools', () => {
   });
 
   it.each([
-    ['catalog_resources', { limit: 0 }, 'limit must be a whole number from 1 to 100'],
-    ['catalog_tools', { limit: 'all' }, 'limit must be a whole number from 1 to 100'],
+    ['catalog_resources', { limit: 1001 }, 'limit must be a whole number from 1 to 1000'],
+    ['catalog_tools', { limit: 'all' }, 'limit must be a whole number from 1 to 1000'],
     ['catalog_resource_templates', { serverId: 7 }, 'serverId must be a string'],
     ['describe_resource', {}, 'uri is required'],
     ['describe_resource', { uri: 7 }, 'uri must be a string'],

@@ -7,7 +7,7 @@ import type { SearchIndex } from '../core/search/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { turns } from '../registry/turns.js';
 import { IndexedServer, type IndexedResource } from './indexed-server.js';
-import { fieldsOf } from './search-fields.js';
+import { typeFilter } from './mime-types.js';
 
 export interface ResourceQuery {
   readonly scope: Scope;
@@ -30,8 +30,8 @@ export class ResourceSearch implements OnModuleInit {
   /** Best first. Waits until everything that is listed can be found; what is found may be gone by then. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.indexes(scope);
-    const filter = mimeType === undefined ? undefined : ofType(mimeType);
-    const found = await slowSearch(indexes, query, { limit, filter }, turns.pause());
+    const kind = mimeType === undefined ? undefined : typeFilter(mimeType);
+    const found = await slowSearch(indexes, query, { limit, kind }, turns.pause());
     return found.map(({ resource }) => resource);
   }
 
@@ -69,17 +69,3 @@ export class ResourceSearch implements OnModuleInit {
 function* resourcesOf(indexed: Iterable<IndexedResource>): Iterable<Resource> {
   for (const { resource } of indexed) yield resource;
 }
-
-function ofType(wanted: string): (indexed: IndexedResource) => boolean {
-  const type = bareType(wanted);
-  const kind = type.endsWith('/*') ? type.slice(0, -1) : undefined;
-  return ({ resource }) => {
-    const { mimeType } = fieldsOf(resource.text);
-    if (mimeType === undefined) return false;
-    const own = bareType(mimeType);
-    return kind === undefined ? own === type : kind === '*/' || own.startsWith(kind);
-  };
-}
-
-/** Without its parameters, such as the character set. */
-const bareType = (mimeType: string): string => mimeType.split(';', 1)[0]!.trim().toLowerCase();

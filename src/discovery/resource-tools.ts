@@ -6,12 +6,21 @@ import { resourceCard, templateCard, wholeResource, wholeTemplate } from './card
 import { CatalogCursors } from './catalog-cursors.js';
 import { metaTool } from './meta-tool.js';
 import type { ResourceSearch } from './resource-search.js';
-import { CURSOR, LIMIT, NEXT_CURSOR, QUERY, RESOURCE_CARDS, SERVER_ID, TEMPLATE_CARDS } from './schemas.js';
+import {
+  CURSOR,
+  LIMIT,
+  NEXT_CURSOR,
+  pageLimit,
+  QUERY,
+  RESOURCE_CARDS,
+  SERVER_ID,
+  TEMPLATE_CARDS,
+} from './schemas.js';
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 
 /** Tools with which an agent finds the resource it needs without listing them all. */
-export function resourceTools(registry: Registry, search: ResourceSearch): HouseTool[] {
-  const cursors = new CatalogCursors();
+export function resourceTools(registry: Registry, search: ResourceSearch, pageSize: number): HouseTool[] {
+  const cursors = new CatalogCursors(pageSize);
   const view = (scope: Scope) => registry.catalog.resources.view(scope);
 
   function catalogResources(args: ToolArguments, scope: Scope): object {
@@ -66,7 +75,7 @@ export function resourceTools(registry: Registry, search: ResourceSearch): House
       name: 'catalog_resources',
       title: 'Catalog of resources',
       description: 'Lists resources of all servers, or of one, as compact cards in alphabetical order.',
-      input: { serverId: SERVER_ID, cursor: CURSOR, limit: LIMIT },
+      input: { serverId: SERVER_ID, cursor: CURSOR, limit: pageLimit(pageSize) },
       output: { resources: RESOURCE_CARDS, nextCursor: NEXT_CURSOR },
       answers: ['resources'],
       run: catalogResources,
@@ -100,7 +109,7 @@ export function resourceTools(registry: Registry, search: ResourceSearch): House
       name: 'catalog_resource_templates',
       title: 'Catalog of resource templates',
       description: 'Lists the URI templates of all servers, or of one.',
-      input: { serverId: SERVER_ID, cursor: CURSOR, limit: LIMIT },
+      input: { serverId: SERVER_ID, cursor: CURSOR, limit: pageLimit(pageSize) },
       output: { resourceTemplates: TEMPLATE_CARDS, nextCursor: NEXT_CURSOR },
       answers: ['resourceTemplates'],
       run: catalogTemplates,

@@ -1,3 +1,5 @@
+import { MOST_ON_PAGE } from './tool-arguments.js';
+
 const text = { type: 'string' };
 
 export const QUERY = {
@@ -13,6 +15,12 @@ export const LIMIT = {
   maximum: 100,
   description: 'At most so many; 20 if not given.',
 };
+export const pageLimit = (usual: number): object => ({
+  type: 'integer',
+  minimum: 1,
+  maximum: MOST_ON_PAGE,
+  description: `At most so many on a page; ${usual} if not given.`,
+});
 export const NEXT_CURSOR = { ...text, description: 'Where the next page begins; absent on the last.' };
 
 const list = (description: string, required: readonly string[], properties: object): object => ({

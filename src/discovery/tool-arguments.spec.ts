@@ -17,6 +17,12 @@ describe('ToolArguments', () => {
     expect(() => read({ limit }).limit).toThrow(ArgumentError);
   });
 
+  it('has pages of catalogs that are as long as those of the lists, and may be longer', () => {
+    expect(read({}).pageSize(200)).toBe(200);
+    expect(read({ limit: 1000 }).pageSize(200)).toBe(1000);
+    expect(() => read({ limit: 1001 }).pageSize(200)).toThrow(ArgumentError);
+  });
+
   it('takes a query without the space around it', () => {
     expect(read({ query: '  a b\n' }).query).toBe('a b');
     expect(read({ query: 'x'.repeat(256) }).query).toHaveLength(256);

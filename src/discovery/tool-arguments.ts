@@ -2,8 +2,11 @@ import type { Params } from '../mcp/json-rpc.js';
 
 const LONGEST_QUERY = 256;
 const LONGEST_NAME = 8192;
-const MOST_RESULTS = 100;
+/** What is found is the less worth the further down it comes. */
 const USUAL_RESULTS = 20;
+const MOST_RESULTS = 100;
+/** As many as a page of the lists may have. */
+export const MOST_ON_PAGE = 1000;
 
 /** What a model got wrong. It is told, and can do better. */
 export class ArgumentError extends Error {
@@ -33,10 +36,20 @@ export class ToolArguments {
     return this.values['cursor'];
   }
 
+  /** Of results of a search. */
   get limit(): number {
-    const limit = this.values['limit'] ?? USUAL_RESULTS;
-    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MOST_RESULTS)
-      throw new ArgumentError(`limit must be a whole number from 1 to ${MOST_RESULTS}`);
+    return this.limitWithin(USUAL_RESULTS, MOST_RESULTS);
+  }
+
+  /** Of cards on a page of a catalog. */
+  pageSize(usual: number): number {
+    return this.limitWithin(usual, MOST_ON_PAGE);
+  }
+
+  private limitWithin(usual: number, most: number): number {
+    const limit = this.values['limit'] ?? usual;
+    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > most)
+      throw new ArgumentError(`limit must be a whole number from 1 to ${most}`);
     return limit;
   }
 

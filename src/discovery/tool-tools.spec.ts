@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 
 const READ = {
@@ -50,6 +51,17 @@ describe('describe_tool', () => {
   it.each(['fs__read_file', 'read_file'])('gives the whole definition of %s', async (name) => {
     expect(await stage.ask('describe_tool', { name })).toEqual({
       tool: { ...READ, name: 'fs__read_file', _meta: { 'io.gatehouse/server': 'fs' } },
+    });
+  });
+
+  it('knows one that lost its name to another server, by the name that it can be called by', async () => {
+    recordLog();
+    const never = new DiscoveryStage();
+    for (const id of ['first', 'second'])
+      await never.put(id, { tools: [{ name: 'same', title: id }] }, 'never');
+    expect(await never.ask('describe_tool', { name: 'same' })).toMatchObject({ tool: { title: 'first' } });
+    expect(await never.ask('describe_tool', { name: 'second__same' })).toMatchObject({
+      tool: { name: 'second__same', title: 'second' },
     });
   });
 

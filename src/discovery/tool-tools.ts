@@ -5,13 +5,13 @@ import type { Registry } from '../registry/registry.service.js';
 import { toolCard, wholeTool } from './cards.js';
 import { CatalogCursors } from './catalog-cursors.js';
 import { metaTool } from './meta-tool.js';
-import { CURSOR, LIMIT, NEXT_CURSOR, QUERY, SERVER_ID, TOOL_CARDS } from './schemas.js';
+import { CURSOR, LIMIT, NEXT_CURSOR, pageLimit, QUERY, SERVER_ID, TOOL_CARDS } from './schemas.js';
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 import type { ToolSearch } from './tool-search.js';
 
 /** Tools with which an agent finds the tool it needs without reading the schemas of all. */
-export function toolTools(registry: Registry, search: ToolSearch): HouseTool[] {
-  const cursors = new CatalogCursors();
+export function toolTools(registry: Registry, search: ToolSearch, pageSize: number): HouseTool[] {
+  const cursors = new CatalogCursors(pageSize);
   const view = (scope: Scope) => registry.catalog.tools.view(scope);
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
@@ -35,8 +35,9 @@ export function toolTools(registry: Registry, search: ToolSearch): HouseTool[] {
   function describeTool(args: ToolArguments, scope: Scope): object {
     const name = args.required('name');
     const tool = view(scope).find(name);
-    if (tool?.name === undefined) throw new ArgumentError(`Unknown tool: ${name}`);
-    return { tool: wholeTool(tool as ListedEntry) };
+    if (!tool) throw new ArgumentError(`Unknown tool: ${name}`);
+    // One whose name is another's is listed nowhere, and can be called by the name that it was asked for by.
+    return { tool: { ...wholeTool(tool), name: tool.name ?? name } };
   }
 
   async function searchTools(args: ToolArguments, scope: Scope): Promise<object> {
@@ -50,7 +51,7 @@ export function toolTools(registry: Registry, search: ToolSearch): HouseTool[] {
       name: 'catalog_tools',
       title: 'Catalog of tools',
       description: 'Lists tools of all servers, or of one, as compact cards without their schemas.',
-      input: { serverId: SERVER_ID, cursor: CURSOR, limit: LIMIT },
+      input: { serverId: SERVER_ID, cursor: CURSOR, limit: pageLimit(pageSize) },
       output: { tools: TOOL_CARDS, nextCursor: NEXT_CURSOR },
       answers: ['tools'],
       run: catalogTools,

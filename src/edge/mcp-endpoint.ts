@@ -164,7 +164,7 @@ function readBatch(parsed: readonly unknown[], body: string, session: Session): 
     );
   if (parsed.length === 0 || parsed.length > LARGEST_BATCH)
     throw new GatewayError('invalid-request', `Invalid request: a batch has 1 to ${LARGEST_BATCH} messages`);
-  return elementsOf(body).map(({ start, end }, index) => {
+  return Array.from(elementsOf(body)).map(({ start, end }, index) => {
     const message = readMessage(parsed[index], body.slice(start, end));
     return isInitialize(message)
       ? { kind: 'invalid', id: message.id, problem: 'initialize stands alone' }

@@ -107,7 +107,7 @@ export class MessageIntake {
     }
     const context = contextOf(message, session, undefined, sender);
     this.dispatcher.notification(context, message.params).catch((error: unknown) => {
-      this.log.failed(context, JsonRpcError.from(error));
+      this.log.failed(context, JsonRpcError.from(error, context.revision.era));
     });
   }
 
@@ -119,7 +119,7 @@ export class MessageIntake {
   }
 
   private fail(context: RequestContext, exchange: Exchange, error: unknown): void {
-    const failure = JsonRpcError.from(error);
+    const failure = JsonRpcError.from(error, context.revision.era);
     this.log.failed(context, failure);
     exchange.answer(errorMessage(context.requestId, failure.text));
     finish(context.span, { type: failure.kind, code: failure.code });

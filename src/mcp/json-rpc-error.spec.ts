@@ -1,10 +1,68 @@
 import { ForbiddenException } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices';
 import { describe, expect, it } from '@jest/globals';
-import { ERROR_CODES, GatewayError, RemoteError, serverUnavailable, type ErrorKind } from '../core/errors.js';
+import {
+  answerTo,
+  ERROR_CODES,
+  GatewayError,
+  limitExceeded,
+  nothingToSubscribe,
+  RemoteError,
+  resourceNotFound,
+  serverUnavailable,
+  type ErrorKind,
+} from '../core/errors.js';
 import { JsonRpcError } from './json-rpc-error.js';
+import { revisionOf, SUPPORTED_VERSIONS } from './revisions/revision.js';
 
 const SECRET = 'password=hunter2';
+
+/** What clients are told, by the kinds that the contract has numbers for, in the revisions of 2025 and of 2026. */
+const TABLE: readonly [GatewayError, number, number, object | undefined][] = [
+  [resourceNotFound('x:1'), -32002, -32602, { uri: 'x:1' }],
+  [nothingToSubscribe('x:1'), -32602, -32602, { uri: 'x:1' }],
+  [new GatewayError('tool-not-found', 'Unknown tool: t'), -32602, -32602, undefined],
+  [new GatewayError('prompt-not-found', 'Unknown prompt: p'), -32602, -32602, undefined],
+  [new GatewayError('invalid-params', 'Invalid cursor'), -32602, -32602, undefined],
+  [new GatewayError('method-not-found', 'Method not found: m'), -32601, -32601, undefined],
+  [new GatewayError('project-not-found', 'Unknown project: p'), -32602, -32602, undefined],
+  [limitExceeded('too many', 3), -31029, -31029, { code: 'LimitExceeded', limit: 3 }],
+  [
+    new GatewayError('overloaded', 'Overloaded', { code: 'Overloaded' }),
+    -31029,
+    -31029,
+    { code: 'Overloaded' },
+  ],
+  [serverUnavailable('s', 'gone'), -31003, -31003, { code: 'SERVER_UNAVAILABLE', server: 's' }],
+  [new GatewayError('subscription-failed', 'refused'), -31006, -31006, undefined],
+  [new GatewayError('timeout', 'Late'), -31008, -31008, undefined],
+  [new GatewayError('cancelled', 'cancelled'), -31099, -31099, undefined],
+  [new GatewayError('internal', 'Internal error'), -32603, -32603, undefined],
+];
+
+describe('the number of a failure', () => {
+  it.each(TABLE)('%s is %i in 2025 and %i in 2026, with the same words', (error, in2025, in2026, data) => {
+    for (const [era, code] of [
+      ['2025', in2025],
+      ['2026', in2026],
+    ] as const)
+      expect(JSON.parse(JsonRpcError.from(error, era).text)).toEqual({
+        code,
+        message: error.message,
+        ...(data && { data }),
+      });
+  });
+
+  it('is that of 2025 in every revision that is spoken', () => {
+    expect(SUPPORTED_VERSIONS.map((version) => revisionOf(version)!.era)).toEqual(Array(5).fill('2025'));
+  });
+
+  it('is the same for whatever has no other in 2026', () => {
+    const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
+    const differ = kinds.filter((kind) => answerTo(kind, '2025').code !== answerTo(kind, '2026').code);
+    expect(differ).toEqual(['resource-not-found']);
+  });
+});
 
 describe('JsonRpcError.from', () => {
   it.each(Object.keys(ERROR_CODES) as ErrorKind[])(
@@ -12,7 +70,7 @@ describe('JsonRpcError.from', () => {
     (kind) => {
       const cause = new GatewayError(kind, 'Words for the client', { code: 'Word' });
       const error = JsonRpcError.from(cause);
-      expect(error).toMatchObject({ kind, cause, ...ERROR_CODES[kind] });
+      expect(error).toMatchObject({ kind, cause, ...answerTo(kind, '2025') });
       expect(JSON.parse(error.text)).toEqual({
         code: ERROR_CODES[kind].code,
         message: 'Words for the client',

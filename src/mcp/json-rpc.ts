@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { JsonText, memberText } from '../core/json-text.js';
+import { cutOf, JsonText, memberText } from '../core/json-text.js';
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -52,7 +52,12 @@ function readResponse(message: Record<string, unknown>, text: string): Inbound {
   const { id, result, error } = message;
   if (!isRequestId(id)) return invalid(undefined, 'id must be a string or an integer');
   if (result !== undefined && error === undefined)
-    return { kind: 'response', id, outcome: 'result', text: memberText(text, 'result') ?? 'null' };
+    return {
+      kind: 'response',
+      id,
+      outcome: 'result',
+      text: cutOf(text, memberText(text, 'result') ?? 'null'),
+    };
   if (isObject(error) && result === undefined)
     return { kind: 'response', id, outcome: 'error', text: memberText(text, 'error') ?? 'null' };
   return invalid(id, 'a message must be a request, a notification or a response');

@@ -38,7 +38,10 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   async request(context: McpContext, params: Params | undefined): Promise<unknown> {
     const handler = this.messageHandlers.get(context.method);
     if (!handler || handler.isEventHandler)
-      throw JsonRpcError.from(new GatewayError('method-not-found', `Method not found: ${context.method}`));
+      throw JsonRpcError.from(
+        new GatewayError('method-not-found', `Method not found: ${context.method}`),
+        context.revision.era,
+      );
     const result: unknown = await handler(params, context);
     return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
   }

@@ -15,12 +15,15 @@ describe('requireUri', () => {
     },
   );
 
-  it('refuses one that is too long, without repeating it', () => {
-    expect(() => requireUri({ uri: 'x'.repeat(8193) })).toThrow(
-      expect.objectContaining({
-        kind: 'invalid-params',
-        message: 'uri must not be longer than 8192 characters',
-      }),
-    );
-  });
+  it.each(['x'.repeat(8193), 'é'.repeat(4097)])(
+    'refuses one that is too long, without repeating it',
+    (uri) => {
+      expect(() => requireUri({ uri })).toThrow(
+        expect.objectContaining({
+          kind: 'invalid-params',
+          message: 'uri must not be longer than 8192 bytes',
+        }),
+      );
+    },
+  );
 });

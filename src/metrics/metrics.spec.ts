@@ -70,22 +70,25 @@ describe('Metrics', () => {
     }
   });
 
-  it('shows resource reads under the alias with the same values', async () => {
+  it('shows resource reads under the alias too, as success or failure', async () => {
     const metrics = new Metrics();
     metrics.exposeAlias();
     metrics.resourceRead('db', 'text/plain; charset=utf-8', 'ok');
     metrics.resourceRead('db', 'text/plain', 'ok');
     metrics.resourceRead('db', undefined, 'timeout');
+    metrics.resourceRead('db', undefined, 'error');
     const now = await scrape(metrics);
     const canonical = now.samples.filter(({ name }) => name === 'mcp_resource_reads_total');
     const alias = now.samples.filter(({ name }) => name === 'mcpResourceReadsTotal');
     expect(canonical.map(({ labels, value }) => [...Object.values(labels), value])).toEqual([
       ['db', 'text/plain', 'ok', 2],
       ['db', '_none', 'timeout', 1],
+      ['db', '_none', 'error', 1],
     ]);
-    expect(alias.map(({ labels, value }) => [...Object.values(labels), value])).toEqual(
-      canonical.map(({ labels, value }) => [...Object.values(labels), value]),
-    );
+    expect(alias.map(({ labels, value }) => [...Object.values(labels), value])).toEqual([
+      ['db', 'text/plain', 'success', 2],
+      ['db', '_none', 'failure', 2],
+    ]);
     expect(Object.keys(alias[0]!.labels)).toEqual(['serverId', 'mimeType', 'status']);
   });
 

@@ -166,13 +166,13 @@ export class Metrics {
     };
   }
 
-  /** Shows resource reads under a second name too, for those whose dashboards have it. */
+  /** Shows resource reads under a second name too, for those whose dashboards have it: as success or failure. */
   exposeAlias(): void {
     const labelNames = ['serverId', 'mimeType', 'status'];
-    const help = 'The same as mcp_resource_reads_total.';
+    const help = 'The same as mcp_resource_reads_total, by whether they succeeded.';
     this.expose({ type: 'counter', name: 'mcpResourceReadsTotal', help, labelNames }, () =>
-      Array.from(this.resourceReads, ([labels, count]) => [
-        { serverId: labels.server_id, mimeType: labels.mime_type, status: labels.outcome },
+      Array.from(this.resourceReads, ([{ server_id: serverId, mime_type: mimeType, outcome }, count]) => [
+        { serverId, mimeType, status: outcome === 'ok' ? 'success' : 'failure' },
         count,
       ]),
     );

@@ -35,8 +35,7 @@ export class PromptsController {
     const params = withOwnValue(context.paramsText, 'name', own);
     const call = { method: 'prompts/get', params, caller: context, subject: own };
     const result = await this.backends.get(server).call(call);
-    const { resources } = this.registry.catalog;
-    return withPublicMessages(result, (uri) => resources.publicUri({ server, uri }));
+    return withPublicMessages(result, this.registry.links.namesFor(server));
   }
 
   private find(name: string, context: McpContext): Entry {

@@ -8,7 +8,9 @@ import {
 } from '../core/catalog.js';
 import type { Definition } from '../core/name-table.js';
 import { sameSet } from '../core/same-set.js';
+import type { SlowWork } from '../core/slow-sort.js';
 import { Naming } from '../config/naming.js';
+import { ResourceLinks } from './resource-links.js';
 import { turns } from './turns.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
@@ -21,8 +23,11 @@ export class Registry {
   private readonly listed = new Map<string, ListedServer>();
   /** Whose resources are offered as soon as it is known which of them others have, too. */
   private readonly coming = new Map<string, ListedServer>();
+  private isPreparing = false;
   private ownTools: readonly Definition[] = [];
   private current = Catalog.EMPTY;
+  /** Resources as clients come across them. */
+  readonly links = new ResourceLinks(() => this.current);
 
   constructor(private readonly naming: Naming) {}
 
@@ -35,17 +40,11 @@ export class Registry {
    * that have to be compared with many of others: those it had stay until that is done.
    */
   put(server: ListedServer): void {
-    const { id } = server;
-    const others = [...this.listed.values()].filter((other) => other.id !== id);
-    const prepared = Catalog.prepare([...others, server], this.naming.resources, turns.pause());
-    if (!prepared) return this.offer(server);
-    const resources = this.listed.get(id)?.listing.resources ?? EMPTY_LISTING.resources;
-    this.offer({ ...server, listing: { ...server.listing, resources } });
-    this.coming.set(id, server);
-    void prepared.then(() => {
-      // Others may have come meanwhile, which it has to be compared with, too.
-      if (this.coming.get(id) === server) this.put(server);
-    });
+    if (!this.workBefore(server)) return this.offer(server);
+    const { resources, templates } = this.listed.get(server.id)?.listing ?? EMPTY_LISTING;
+    this.offer({ ...server, listing: { ...server.listing, resources, templates } });
+    this.coming.set(server.id, server);
+    if (!this.isPreparing) void this.offerComing();
   }
 
   remove(server: string): void {
@@ -62,6 +61,28 @@ export class Registry {
   onChange(listener: ChangeListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  /** One after the other: two at once would each undo what the other found out. */
+  private async offerComing(): Promise<void> {
+    this.isPreparing = true;
+    try {
+      for (;;) {
+        const [server] = this.coming.values();
+        if (!server) return;
+        // Others may have come meanwhile, which it has to be compared with, too.
+        const work = this.workBefore(server);
+        if (work) await work();
+        else this.offer(server);
+      }
+    } finally {
+      this.isPreparing = false;
+    }
+  }
+
+  private workBefore(server: ListedServer): SlowWork | undefined {
+    const others = [...this.listed.values()].filter(({ id }) => id !== server.id);
+    return Catalog.prepare([...others, server], this.naming.resources, turns.pause());
   }
 
   private offer(server: ListedServer): void {

@@ -1,11 +1,22 @@
 import { elementsOf, memberText, type JsonText } from '../core/json-text.js';
+import type { FoundResource } from '../core/server-resources.js';
 
 /** The type of the first content of a read, without parsing what may be a large text or blob beside it. */
 export function mimeTypeOf({ text }: JsonText): string | undefined {
   const contents = text.startsWith('{') ? memberText(text, 'contents') : undefined;
   if (!contents?.startsWith('[')) return undefined;
-  const first = elementsOf(contents)[0];
+  const first = elementsOf(contents).next().value;
   const content = first && contents.slice(first.start, first.end);
-  const mimeType = content?.startsWith('{') ? memberText(content, 'mimeType') : undefined;
+  return content?.startsWith('{') ? namedIn(content) : undefined;
+}
+
+/** The type that the list has for what was asked for. */
+export function listedTypeOf({ resource, template }: FoundResource): string | undefined {
+  const listed = resource ?? template;
+  return listed && namedIn(listed.text);
+}
+
+function namedIn(text: string): string | undefined {
+  const mimeType = memberText(text, 'mimeType');
   return mimeType?.startsWith('"') ? (JSON.parse(mimeType) as string) : undefined;
 }

@@ -3,7 +3,7 @@ import { Registry as Numbers } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/kit/fake-link.js';
 import { only } from '../../test/kit/offers.js';
-import { offerOf } from '../../test/kit/resource-offers.js';
+import { offerOf, resource, unhurried } from '../../test/kit/resource-offers.js';
 import type { BackendCall } from '../backends/backend.js';
 import type { Backends } from '../backends/backends.service.js';
 import { Limits } from '../config/limits.js';
@@ -11,6 +11,7 @@ import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING } from '../core/catalog.js';
 import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
+import { ResourceList } from '../core/resource-list.js';
 import type { ResourceStyle } from '../core/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
@@ -35,8 +36,12 @@ class Stage {
     this.controller = new ResourcesController(this.registry, this.backends(), pages, this.metrics);
   }
 
-  async put(id: string, uris: string[], templates: string[] = []): Promise<this> {
-    const listing = { ...EMPTY_LISTING, ...(await offerOf(id, uris, templates)) };
+  async put(id: string, uris: (string | [string, object])[], templates: string[] = []): Promise<this> {
+    const definitions = uris.map((given) =>
+      typeof given === 'string' ? resource(given) : resource(...given),
+    );
+    const resources = await ResourceList.build(id, definitions, unhurried);
+    const listing = { ...EMPTY_LISTING, ...(await offerOf(id, [], templates)), resources };
     this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
     return this;
   }
@@ -213,6 +218,18 @@ describe('the count of reads', () => {
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="timeout"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="unavailable"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="text/plain",outcome="ok"} 2',
+    ]);
+  });
+
+  it('takes the type of the list where the read names none, or fails', async () => {
+    const stage = await new Stage().put('fs', [['x:1', { mimeType: 'text/x-listed' }]]);
+    for (const answer of ['{"contents":[{"uri":"x:1"}]}', new RemoteError(-1, 'no', '{}')]) {
+      stage.answer = () => answer;
+      await stage.read('{"uri":"x:1"}').catch(() => {});
+    }
+    expect(await stage.reads()).toEqual([
+      'mcp_resource_reads_total{server_id="fs",mime_type="text/x-listed",outcome="error"} 1',
+      'mcp_resource_reads_total{server_id="fs",mime_type="text/x-listed",outcome="ok"} 1',
     ]);
   });
 

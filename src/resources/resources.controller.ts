@@ -13,7 +13,7 @@ import { outcomeOfFailure } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
-import { mimeTypeOf } from './mime-type.js';
+import { listedTypeOf, mimeTypeOf } from './mime-type.js';
 
 /** The resources and templates of all servers as one list each, and the way from a public URI to what is behind it. */
 @McpController()
@@ -42,11 +42,11 @@ export class ResourcesController {
   @McpRequest('resources/read')
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
-    const found = this.registry.catalog.resources.view(context.scope).find(uri);
+    const found = this.registry.links.find(context.scope, uri);
     if (!found) throw resourceNotFound(uri);
     try {
       const result = await this.forward(found, context);
-      this.metrics.resourceRead(found.server, mimeTypeOf(result), 'ok');
+      this.metrics.resourceRead(found.server, mimeTypeOf(result) ?? listedTypeOf(found), 'ok');
       return result;
     } catch (error) {
       this.failed(found, context, error);
@@ -60,13 +60,13 @@ export class ResourcesController {
       params: withOwnValue(context.paramsText, 'uri', uri),
       caller: context,
     });
-    const { resources } = this.registry.catalog;
-    return withPublicContents(result, (own) => resources.publicUri({ server, uri: own }));
+    return withPublicContents(result, this.registry.links.namesFor(server, uri));
   }
 
-  private failed({ server, uri }: FoundResource, { requestId }: McpContext, error: unknown): void {
+  private failed(found: FoundResource, { requestId }: McpContext, error: unknown): void {
+    const { server, uri } = found;
     const outcome = outcomeOfFailure(error);
-    this.metrics.resourceRead(server, undefined, outcome);
+    this.metrics.resourceRead(server, listedTypeOf(found), outcome);
     if (outcome === 'cancelled') return;
     this.logger.warn({ message: 'resource not read', server, uri, requestId, cause: String(error) });
   }

@@ -280,13 +280,11 @@ describe('Subscriptions', () => {
 
     it('takes an identifier that two resources would share', async () => {
       await room.list(files, 'x://a/b', 'x://a?b');
-      const ids = ['files_x___a_b', 'files_x___a_b~'];
       const [first, second] = await Promise.all(
         ['x://a/b', 'x://a?b'].map((uri) => room.subscribe(client, uri)),
       );
       const shared = room.registry.catalog.servers[0]!.listing.resources.byUri.map(({ id }) => id);
-      expect(shared[0]).toBe(ids[0]);
-      expect(shared[1]).toMatch(/^files_x___a_b~[0-9a-f]{8}$/);
+      for (const id of shared) expect(id).toMatch(/^files_x___a_b~[0-9a-f]{8}$/);
       room.unsubscribe(client, shared[1]!);
       expect([...room.subscribers.table]).toEqual([first]);
       expect(second!.uri).toBe('x://a?b');

@@ -3,6 +3,7 @@ import { DesiredServers } from '../backends/desired-servers.js';
 import type { CancelSignal } from '../core/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
 import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
+import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscription-target.js';
 import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -99,6 +100,12 @@ export class Subscriptions implements OnModuleInit {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
   }
 
+  /** Also of what a client was told of in a result, which need not be in a list. */
+  private addressOf(scope: Scope, text: string): Address | undefined {
+    const { catalog, links } = this.registry;
+    return addressOf(catalog.resources.view(scope), text) ?? links.findGiven(scope, text);
+  }
+
   private begin(subscription: Subscription): void {
     this.updates.expectAcknowledgement(subscription);
     const settled = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
@@ -129,7 +136,7 @@ export class Subscriptions implements OnModuleInit {
 
   /** What the client may see can have changed since its request came. */
   private addressIn({ client, scope }: McpContext, uri: string): Address | undefined {
-    const address = addressOf(this.registry.catalog.resources.view(scope), uri);
+    const address = this.addressOf(scope, uri);
     return address && client.scope.allows(address.server) ? address : undefined;
   }
 
@@ -164,7 +171,7 @@ export class Subscriptions implements OnModuleInit {
     const { table } = this.subscribers;
     const byId = table.get(text);
     if (byId?.subscriber === client.id) return [byId];
-    const address = addressOf(this.registry.catalog.resources.view(scope), text);
+    const address = this.addressOf(scope, text);
     const meant = address && table.find({ subscriber: client.id, ...address });
     // What is not in sight any more can still be named.
     return meant ? [meant] : [...table.ofSubscriber(client.id)].filter((row) => this.isCalled(row, text));

@@ -50,8 +50,7 @@ export class ToolsController {
         subject: own,
         exclusive: backend.config.tools.exclusive.includes(own),
       });
-      const { resources } = this.registry.catalog;
-      const shown = withPublicLinks(result, server, (uri) => resources.publicUri({ server, uri }));
+      const shown = withPublicLinks(result, this.registry.links.namesFor(server));
       this.metrics.toolCalled(server, outcomeOfResult(result));
       return shown;
     } catch (error) {

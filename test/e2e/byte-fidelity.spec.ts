@@ -23,7 +23,7 @@ const RESULT =
 const PROMPT = `{"messages":[{"role":"user","content":{"type":"hologram",${ODDITIES}},"x":0.0}],"_meta":{${ODDITIES}}}`;
 const ERROR = `{"code":-32050,"message":"own \\u00e9","data":{${ODDITIES}},"more":{${ODDITIES}}}`;
 const DEFINITION = `{"x":1.0,"name":"odd","inputSchema":{"type":"object",${ODDITIES}},"icons":[{"src":"a","y":1.0}],${ODDITIES}}`;
-const DEFINITION_WITH_META = `{"name":"odd_meta","inputSchema":{},"_meta":{"vendor/x":1.0,${ODDITIES}},"z":{}}`;
+const DEFINITION_WITH_META = `{"name":"odd_meta","inputSchema":{"type":"object"},"_meta":{"vendor/x":1.0,${ODDITIES}},"z":{}}`;
 
 const oddParams = (name: string, token: string | number): string =>
   `{"unknown":{${ODDITIES}},"name":"${name}","arguments":{${ODDITIES}},"_meta":{"vendor/x":1.0,"progressToken":${token}}}`;

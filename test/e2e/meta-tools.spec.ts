@@ -319,7 +319,7 @@ describe('tools that find tools and resources', () => {
     ['search_resources', { query: 7 }, 'query must be a string'],
     ['search_resources', { query: 'x'.repeat(257) }, 'query must not be longer than 256 characters'],
     ['search_tools', { query: 'x', limit: 0 }, 'limit must be a whole number from 1 to 100'],
-    ['catalog_resources', { limit: 101 }, 'limit must be a whole number from 1 to 100'],
+    ['catalog_resources', { limit: 1001 }, 'limit must be a whole number from 1 to 1000'],
     ['catalog_tools', { serverId: [] }, 'serverId must be a string'],
     ['describe_resource', { uri: 'x'.repeat(8193) }, 'uri must not be longer than 8192 characters'],
   ])('tell a model what it got wrong (%s %j)', async (name, args, message) => {

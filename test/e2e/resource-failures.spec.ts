@@ -55,9 +55,10 @@ const readings = async (gateway: Gateway): Promise<Scrape> =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
 
 /** Under either name. */
-const readsOfWell = (scrape: Scrape, mime: string, outcome: string): number[] => [
+const STATUS = { ok: 'success', error: 'failure', timeout: 'failure' };
+const readsOfWell = (scrape: Scrape, mime: string, outcome: keyof typeof STATUS): number[] => [
   scrape.value('mcp_resource_reads_total', { server_id: 'well', mime_type: mime, outcome }) ?? 0,
-  scrape.value('mcpResourceReadsTotal', { serverId: 'well', mimeType: mime, status: outcome }) ?? 0,
+  scrape.value('mcpResourceReadsTotal', { serverId: 'well', mimeType: mime, status: STATUS[outcome] }) ?? 0,
 ];
 
 describe('resources that cannot be had', () => {

@@ -11,9 +11,10 @@ const SHARED = 'config://app/settings.json';
 const ARCHIVE = 'file:///archive/{year}/{name}';
 const SECTION = 'config://app/{section}';
 
-/** Of two resources that share an identifier, the second by URI. */
+/** It and `file:///a_b` would share an identifier. */
 const PLUS = 'file:///a+b';
-const digest = createHash('sha256').update('file:///a_b').digest('hex').slice(0, 8);
+const digestOf = (uri: string): string => createHash('sha256').update(uri).digest('hex').slice(0, 8);
+const digest = digestOf('file:///a_b');
 
 const STYLES = ['resource', 'underscore', 'original'] as const;
 type Style = (typeof STYLES)[number];
@@ -31,7 +32,7 @@ const LISTS: Record<Style, readonly string[]> = {
   ],
   underscore: [
     'filesystem_config___app_settings.json',
-    'filesystem_file___a_b',
+    `filesystem_file___a_b~${digestOf(PLUS)}`,
     `filesystem_file___a_b~${digest}`,
     'filesystem_file___config_app.json',
     'filesystem_file___logs_app.log',

@@ -158,6 +158,16 @@ describe('what a server asks', () => {
     expect(said(answer)).toEqual({ code: -1, message: 'User rejected', data: { by: 'me' } });
   });
 
+  it('names resources as the client knows them', async () => {
+    const client = await RawSession.open(gateway.url, { capabilities: ALL });
+    client.onQuestion = ({ params }) => ({ heard: params?.['messages'] });
+    const link = { type: 'resource_link', uri: 'made:1', name: 'made' };
+    const messages = [{ role: 'user', content: [{ type: 'tool_result', toolUseId: '1', content: [link] }] }];
+    const args = { method: 'sampling/createMessage', params: { messages, maxTokens: 1 } };
+    const { heard } = said(await client.callTool('http__ask', args));
+    expect(JSON.stringify(heard)).toContain('"uri":"resource://http/made:1"');
+  });
+
   it('carries progress on the answer back to the server, under the token the server gave', async () => {
     const client = await named('busy');
     client.onQuestion = async ({ params = {} }) => {

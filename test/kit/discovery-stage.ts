@@ -2,6 +2,7 @@ import { Naming } from '../../src/config/naming.js';
 import { EMPTY_LISTING } from '../../src/core/catalog.js';
 import type { JsonText } from '../../src/core/json-text.js';
 import type { Definition } from '../../src/core/name-table.js';
+import type { NamingStyle } from '../../src/core/naming.js';
 import { ResourceList } from '../../src/core/resource-list.js';
 import { readTemplates } from '../../src/core/resource-template.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
@@ -41,8 +42,8 @@ export class DiscoveryStage {
     this.resourceSearch.onModuleInit();
     this.toolSearch = new ToolSearch(this.registry);
     this.tools = [
-      ...resourceTools(this.registry, this.resourceSearch),
-      ...toolTools(this.registry, this.toolSearch),
+      ...resourceTools(this.registry, this.resourceSearch, 200),
+      ...toolTools(this.registry, this.toolSearch, 200),
     ];
     this.houseTools.offer(this.tools);
   }
@@ -55,6 +56,7 @@ export class DiscoveryStage {
       readonly resources?: readonly Members[];
       readonly templates?: readonly Members[];
     },
+    style: NamingStyle = 'always',
   ): Promise<void> {
     const { tools = [], resources = [], templates = [] } = listed;
     const read = await readTemplates(id, definitions('uriTemplate', templates), unhurried);
@@ -62,7 +64,7 @@ export class DiscoveryStage {
     this.registry.put({
       id,
       rank: 0,
-      style: 'always',
+      style,
       disabledTools: new Set(),
       listing: {
         ...EMPTY_LISTING,

@@ -11,7 +11,6 @@ export class Best<Item> {
   constructor(
     private readonly limit: number,
     private readonly compare: (a: Item, b: Item) => number,
-    private readonly filter: (item: Item) => boolean,
   ) {}
 
   /** Whoever scores less is not among the best. */
@@ -20,15 +19,13 @@ export class Best<Item> {
     return this.items.length < this.limit ? -Infinity : this.scores[0]!;
   }
 
-  /** Asks the filter only about an item that would be among the best. */
   offer(item: Item, score: number): void {
     if (this.limit <= 0) return;
     if (this.items.length < this.limit) {
-      if (this.filter(item)) this.rise(this.items.length, item, score);
+      this.rise(this.items.length, item, score);
       return;
     }
-    if (this.isWorse(this.scores[0]!, this.items[0]!, score, item) && this.filter(item))
-      this.sink(item, score);
+    if (this.isWorse(this.scores[0]!, this.items[0]!, score, item)) this.sink(item, score);
   }
 
   /** Best first. Leaves nothing behind. */

@@ -1,3 +1,4 @@
+import { Kinds } from './kinds.js';
 import { Segment } from './segment.js';
 import { weigh, type SearchFields } from './weights.js';
 
@@ -9,12 +10,13 @@ export type { SearchFields } from './weights.js';
  */
 export class SearchIndex<Item> {
   private open: Segment<Item>;
+  private readonly kinds = new Kinds();
   private readonly sealed = new Set<Segment<Item>>();
   private count = 0;
 
   /** The order of items that score the same. */
   constructor(readonly compare: (a: Item, b: Item) => number) {
-    this.open = new Segment(compare);
+    this.open = new Segment(compare, this.kinds);
   }
 
   get size(): number {
@@ -27,10 +29,10 @@ export class SearchIndex<Item> {
   }
 
   /** The item must not be there yet. */
-  add(item: Item, fields: SearchFields): void {
+  add(item: Item, fields: SearchFields, kind = ''): void {
     const weights = weigh(fields);
     if (!this.open.hasRoomFor(1, weights.size, weights.size)) this.startNext();
-    this.open.add(item, weights);
+    this.open.add(item, weights, this.kinds.numberOf(kind));
     this.count++;
   }
 
@@ -45,7 +47,7 @@ export class SearchIndex<Item> {
   /** Moves what is left of a segment that is mostly gaps to where there is room. */
   private clear(segment: Segment<Item>): void {
     this.sealed.delete(segment);
-    if (segment === this.open) this.open = new Segment(this.compare);
+    if (segment === this.open) this.open = new Segment(this.compare, this.kinds);
     else if (!this.open.hasRoomForAll(segment)) this.startNext();
     this.open.absorb(segment);
   }
@@ -53,6 +55,6 @@ export class SearchIndex<Item> {
   private startNext(): void {
     this.open.seal();
     this.sealed.add(this.open);
-    this.open = new Segment(this.compare);
+    this.open = new Segment(this.compare, this.kinds);
   }
 }

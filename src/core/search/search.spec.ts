@@ -165,20 +165,19 @@ describe('search', () => {
     expect(search([], 'log', { limit: 2 })).toEqual([]);
   });
 
-  it('fills the limit with what the filter lets through', () => {
-    const index = indexOf(['a', 'b', 'c', 'd'].map((key) => ({ key, name: 'log' })));
-    const results = search([index], 'log', { limit: 2, filter: ({ key }) => key !== 'a' });
-    expect(keysOf(results)).toEqual(['b', 'c']);
-  });
-
-  it('asks the filter only about what would be among the results', () => {
-    const index = indexOf([
-      { key: 'best', name: 'log' },
-      ...Array.from('abcdef', (key) => ({ key, title: 'log' })),
-    ]);
-    const asked: string[] = [];
-    search([index], 'log', { limit: 1, filter: ({ key }) => asked.push(key) > 0 });
-    expect(asked).toEqual(['best']);
+  it('fills the limit with what is of a kind that passes, whatever moved meanwhile', () => {
+    const index = new SearchIndex<Item>(byKey);
+    const items = Array.from({ length: 9000 }, (_, n) => ({ key: String(n).padStart(4, '0'), name: 'log' }));
+    for (const [n, item] of items.entries()) index.add(item, item, `kind ${n % 3}`);
+    const ofKind = (name: string): string[] =>
+      keysOf(search([index], 'log', { limit: 2, kind: (kind) => kind === name }));
+    expect(ofKind('kind 1')).toEqual(['0001', '0004']);
+    // Enough that what is left is put together anew.
+    for (const item of items.slice(0, 6001)) index.remove(item);
+    expect(ofKind('kind 1')).toEqual(['6001', '6004']);
+    expect(ofKind('kind 2')).toEqual(['6002', '6005']);
+    expect(ofKind('kind 3')).toEqual([]);
+    expect(keysOf(search([index], 'log', { limit: 2 }))).toEqual(['6001', '6002']);
   });
 
   it('answers a hostile query within reason', () => {

@@ -1,4 +1,5 @@
 import { Best } from './best.js';
+import type { Kinds } from './kinds.js';
 import { Entries } from './postings.js';
 import type { Pause } from '../slow-sort.js';
 import { bitsIn, parseQuery, type Query } from './query.js';
@@ -7,10 +8,10 @@ import type { Segment } from './segment.js';
 import { SoughtWord } from './sought-word.js';
 import { Tally } from './tally.js';
 
-export interface SearchOptions<Item> {
+export interface SearchOptions {
   readonly limit: number;
-  /** Only asked about items that would be among the results. */
-  readonly filter?: ((item: Item) => boolean) | undefined;
+  /** Only what is of a kind that passes. */
+  readonly kind?: ((name: string) => boolean) | undefined;
 }
 
 /** Shorter words are sought among longer ones only when they may still be being typed. */
@@ -24,7 +25,7 @@ const RANKS = 0x10000;
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  options: SearchOptions<Item>,
+  options: SearchOptions,
 ): Item[] {
   const steps = searchSteps(indexes, text, options);
   for (;;) {
@@ -37,7 +38,7 @@ export function search<Item>(
 export async function slowSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  options: SearchOptions<Item>,
+  options: SearchOptions,
   pause: Pause,
 ): Promise<Item[]> {
   const steps = searchSteps(indexes, text, options);
@@ -51,16 +52,19 @@ export async function slowSearch<Item>(
 function* searchSteps<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  { limit, filter = acceptAll }: SearchOptions<Item>,
+  { limit, kind }: SearchOptions,
 ): Generator<void, Item[]> {
   const query = parseQuery(text, (word, isLast) => isLast || word.length >= LEAST_PREFIX);
-  const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b), acceptAll);
-  const sweep = new Sweep(indexes, query, 'with typos');
-  for (const segments of sweep.steps) {
+  const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
+  const passing = new Passing(kind);
+  const sweep = new Sweep(indexes, query);
+  yield* sweep.look();
+  for (const segments of sweep.weigh('with typos')) {
     for (const segment of segments) {
       const tally = sweep.tallyOf(segment);
       tally.weighCoverage(bitsIn(query.all));
-      const documents = new Best(limit, notCompared, (document: number) => filter(segment.at(document)!));
+      if (kind) tally.keep(segment.kindNumbers, passing.in(segment.kinds));
+      const documents = new Best<number>(limit, notCompared);
       select(tally, segment.ranks, best.leastScore, documents);
       for (const { item: document } of documents.take())
         best.offer(segment.at(document)!, tally.scores[document]!);
@@ -76,8 +80,8 @@ function* searchSteps<Item>(
  */
 export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
   const query = parseQuery(text, (_word, isLast) => isLast);
-  const sweep = new Sweep(indexes, query, 'as written');
-  for (const segments of sweep.steps) {
+  const sweep = new Sweep(indexes, query);
+  for (const segments of sweep.weigh('as written')) {
     const items: Item[] = [];
     for (const segment of segments) {
       if (query.words.length === 0) items.push(...segment.all);
@@ -87,26 +91,53 @@ export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: str
   }
 }
 
+/** The kinds that pass, found out once for each index. */
+class Passing {
+  private readonly known = new Map<Kinds, Uint8Array>();
+
+  constructor(private readonly test: (name: string) => boolean = () => true) {}
+
+  in(kinds: Kinds): Uint8Array {
+    let passing = this.known.get(kinds);
+    if (!passing) this.known.set(kinds, (passing = kinds.passing(this.test)));
+    return passing;
+  }
+}
+
 /** Goes through the indexes with the words of a query. */
 class Sweep<Item> {
-  /**
-   * What belongs together in one go. Segments that can still be added to number their words anew, so that they come
-   * first and all at once; nothing but gaps comes into the others.
-   */
-  readonly steps: readonly (readonly Segment<Item>[])[];
   private readonly words: readonly SoughtWord<Item>[];
   private readonly tally = new Tally();
 
-  constructor(indexes: readonly SearchIndex<Item>[], query: Query, spelling: 'with typos' | 'as written') {
-    const segments = indexes.flatMap((index) => index.segments);
-    this.steps = [
+  constructor(
+    private readonly indexes: readonly SearchIndex<Item>[],
+    query: Query,
+  ) {
+    const entries = new Entries();
+    this.words = query.words.map((word) => new SoughtWord<Item>(word, entries));
+  }
+
+  /** Finds the words in what nothing but gaps comes into any more, and stops in between for others. */
+  *look(): Generator<void, void> {
+    for (const segment of this.segments) {
+      if (!segment.isSealed) continue;
+      for (const word of this.words) word.look(segment);
+      yield;
+    }
+  }
+
+  /**
+   * What belongs together in one go. Segments that can still be added to number their words anew, so that they come
+   * first and all at once. Those that are gone by now have left what they had to others.
+   */
+  weigh(spelling: 'with typos' | 'as written'): readonly (readonly Segment<Item>[])[] {
+    const { segments } = this;
+    const documents = this.indexes.reduce((sum, index) => sum + index.size, 0);
+    for (const word of this.words) word.weigh(segments, documents, spelling === 'with typos');
+    return [
       segments.filter(({ isSealed }) => !isSealed),
       ...segments.filter(({ isSealed }) => isSealed).map((segment) => [segment]),
     ];
-    const entries = new Entries();
-    this.words = query.words.map((word) => new SoughtWord<Item>(word, entries));
-    const documents = indexes.reduce((sum, index) => sum + index.size, 0);
-    for (const word of this.words) word.weigh(segments, documents, spelling === 'with typos');
   }
 
   /** It lasts until the next one is asked for. */
@@ -114,6 +145,10 @@ class Sweep<Item> {
     this.tally.clear();
     for (const word of this.words) word.tally(segment, this.tally);
     return this.tally;
+  }
+
+  private get segments(): readonly Segment<Item>[] {
+    return this.indexes.flatMap((index) => index.segments);
   }
 }
 
@@ -139,4 +174,3 @@ function collect<Item>(segment: Segment<Item>, tally: Tally, all: number, items:
 }
 
 const notCompared = (): number => 0;
-const acceptAll = (): boolean => true;

@@ -1,3 +1,5 @@
+import { withRoomFor } from './grow.js';
+import { Kinds } from './kinds.js';
 import { Entries, MOST_DOCUMENTS, Postings } from './postings.js';
 import { Vocabulary } from './vocabulary.js';
 
@@ -14,6 +16,8 @@ export class Segment<Item> {
   private readonly postings = new Postings();
   private items: (Item | undefined)[] = [];
   private readonly places = new Map<Item, number>();
+  /** By document, the number of its kind. */
+  kindNumbers = new Uint16Array(64);
   /** By document; absent as long as none was removed. */
   private removed: Uint8Array | undefined;
   /** Absent when it must be found out again. */
@@ -21,7 +25,11 @@ export class Segment<Item> {
   /** Whether nothing can be added any more. */
   isSealed = false;
 
-  constructor(private readonly compare: (a: Item, b: Item) => number) {}
+  constructor(
+    private readonly compare: (a: Item, b: Item) => number,
+    /** Those of the whole index. */
+    readonly kinds = new Kinds(),
+  ) {}
 
   /** How many documents it has had; their numbers are below this. */
   get length(): number {
@@ -57,8 +65,8 @@ export class Segment<Item> {
     );
   }
 
-  add(item: Item, weights: ReadonlyMap<string, number>): void {
-    const document = this.place(item);
+  add(item: Item, weights: ReadonlyMap<string, number>, kind = 0): void {
+    const document = this.place(item, kind);
     for (const [word, weight] of weights) this.postings.add(this.vocabulary.intern(word), document, weight);
   }
 
@@ -102,7 +110,7 @@ export class Segment<Item> {
   /** Takes over what is left in another. */
   absorb(other: Segment<Item>): void {
     const places = other.items.map((item, document) =>
-      other.removed?.[document] ? -1 : this.place(item as Item),
+      other.removed?.[document] ? -1 : this.place(item as Item, other.kindNumbers[document]!),
     );
     const entries = new Entries();
     for (let word = 0; word < other.vocabulary.size; word++) {
@@ -118,6 +126,7 @@ export class Segment<Item> {
   seal(): void {
     this.postings.seal(this.vocabulary.seal());
     this.items = this.items.slice();
+    this.kindNumbers = this.kindNumbers.slice(0, this.length);
     this.knownRanks = this.findRanks();
     this.isSealed = true;
   }
@@ -130,9 +139,11 @@ export class Segment<Item> {
     return ranks;
   }
 
-  private place(item: Item): number {
+  private place(item: Item, kind: number): number {
     this.knownRanks = undefined;
     const document = this.items.push(item) - 1;
+    this.kindNumbers = withRoomFor(this.kindNumbers, this.length);
+    this.kindNumbers[document] = kind;
     this.places.set(item, document);
     return document;
   }

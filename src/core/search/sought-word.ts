@@ -16,12 +16,19 @@ interface Found {
   readonly similar: readonly number[];
 }
 
+/** The same, and how many documents have them. */
+interface Counted extends Found {
+  readonly exacts: number;
+  readonly related: number;
+}
+
 const NONE: Range = { from: 0, to: 0 };
+const NOTHING: Counted = { exact: undefined, longer: NONE, similar: [], exacts: 0, related: 0 };
 
 /** One word of a query, on its way through the segments that are searched. */
 export class SoughtWord<Item> {
-  /** By segment; those that have nothing are not there. */
-  private readonly found = new Map<Segment<Item>, Found>();
+  /** By segment that was looked at. */
+  private readonly found = new Map<Segment<Item>, Counted>();
   /** What a match is worth: the rarer, the more. */
   private worth = 0;
   private relatedWorth = 0;
@@ -31,19 +38,28 @@ export class SoughtWord<Item> {
     private readonly entries: Entries,
   ) {}
 
-  /** Finds the word, and counts who has it among all that are searched and nobody else. */
+  /** Finds the word ahead of time, where nothing will be added any more. */
+  look(segment: Segment<Item>): void {
+    if (!this.found.has(segment)) this.found.set(segment, this.counted(segment, this.findIn(segment)));
+  }
+
+  /** Counts who has the word among all that are searched and nobody else, and looks where nobody has looked yet. */
   weigh(segments: readonly Segment<Item>[], documents: number, allowTypo: boolean): void {
-    let [exact, related] = this.look(segments, (segment) => this.findIn(segment));
-    if (allowTypo && exact + related === 0 && this.word.text.length >= LEAST_LETTERS_OF_A_TYPO)
-      [exact, related] = this.look(segments, (segment) => this.findSimilarIn(segment));
-    this.worth = rarity(exact, documents);
+    for (const segment of segments) this.look(segment);
+    let [exacts, related] = this.sum(segments);
+    if (allowTypo && exacts + related === 0 && this.word.text.length >= LEAST_LETTERS_OF_A_TYPO) {
+      for (const segment of segments)
+        this.found.set(segment, this.counted(segment, this.findSimilarIn(segment)));
+      [exacts, related] = this.sum(segments);
+    }
+    this.worth = rarity(exacts, documents);
     // Never more than the word itself, however rare the others are.
-    this.relatedWorth = rarity(Math.min(documents, exact + related), documents) * RELATED_SHARE;
+    this.relatedWorth = rarity(Math.min(documents, exacts + related), documents) * RELATED_SHARE;
   }
 
   tally(segment: Segment<Item>, tally: Tally): void {
     const found = this.found.get(segment);
-    if (!found) return;
+    if (!found || found.exacts + found.related === 0) return;
     const { exact, longer, similar } = found;
     if (exact !== undefined) {
       segment.read(exact, this.entries);
@@ -65,23 +81,22 @@ export class SoughtWord<Item> {
     tally.match(this.entries, this.relatedWorth * likeness);
   }
 
-  private look(
-    segments: readonly Segment<Item>[],
-    find: (segment: Segment<Item>) => Found | undefined,
-  ): [exact: number, related: number] {
-    let exacts = 0;
+  private sum(segments: readonly Segment<Item>[]): [exacts: number, related: number] {
+    const counts = segments.map((segment) => this.found.get(segment)!);
+    return [
+      counts.reduce((sum, { exacts }) => sum + exacts, 0),
+      counts.reduce((sum, { related }) => sum + related, 0),
+    ];
+  }
+
+  private counted(segment: Segment<Item>, found: Found | undefined): Counted {
+    if (!found) return NOTHING;
+    const { exact, longer, similar } = found;
     let related = 0;
-    for (const segment of segments) {
-      const found = find(segment);
-      if (!found) continue;
-      this.found.set(segment, found);
-      const { exact, longer, similar } = found;
-      if (exact !== undefined) exacts += segment.count(exact, this.entries);
-      for (let rank = longer.from; rank < longer.to; rank++)
-        related += segment.count(segment.vocabulary.numberAt(rank), this.entries);
-      for (const number of similar) related += segment.count(number, this.entries);
-    }
-    return [exacts, related];
+    for (let rank = longer.from; rank < longer.to; rank++)
+      related += segment.count(segment.vocabulary.numberAt(rank), this.entries);
+    for (const number of similar) related += segment.count(number, this.entries);
+    return { ...found, exacts: exact === undefined ? 0 : segment.count(exact, this.entries), related };
   }
 
   private findIn({ vocabulary }: Segment<Item>): Found | undefined {

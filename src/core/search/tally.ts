@@ -72,6 +72,18 @@ export class Tally {
     }
   }
 
+  /** Leaves only the documents of kinds that pass. */
+  keep(kinds: Uint16Array, passing: Uint8Array): void {
+    const { documents, scores, covered, size } = this;
+    let kept = 0;
+    for (let i = 0; i < size; i++) {
+      const document = documents[i]!;
+      if (passing[kinds[document]!] === 1) documents[kept++] = document;
+      else scores[document] = covered[document] = 0;
+    }
+    this.size = kept;
+  }
+
   /** Ready for the next segment. */
   clear(): void {
     for (let i = 0; i < this.size; i++) {

@@ -1,0 +1,96 @@
+import * as v1 from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { mendedDefinition, type ListMember } from './definition-shape.js';
+
+const mended = (member: ListMember, key: string, text: string): string | undefined =>
+  mendedDefinition(member, key, text, JSON.parse(text) as Record<string, unknown>);
+
+describe('a definition', () => {
+  it.each<[ListMember, string]>([
+    ['resources', '{ "uri":"x:1", "name":"", "size":1.0, "x":[ 1 ], "twice":1, "twice":2 }'],
+    ['resourceTemplates', '{"uriTemplate":"x:{y}","name":"n","annotations":{"priority":1.0,"own":true}}'],
+    ['tools', '{"name":"t","inputSchema":{"type":"object","properties":{"a":{}},"x":null},"future":{}}'],
+    ['prompts', '{"name":"p","arguments":[{"name":"a","required":false,"x":1}],"_meta":{"a":1.0}}'],
+  ])('of %s that clients accept stays as it was written', (member, text) => {
+    expect(mended(member, 'k', text)).toBe(text);
+  });
+
+  it.each<[ListMember, string]>([
+    ['resources', '{ "uri" : "x:1","n":1.0}'],
+    ['resources', '{ "uri" : "x:1","name":7,"n":1.0}'],
+    ['resourceTemplates', '{ "uriTemplate" : "x:1","name":null,"n":1.0}'],
+  ])('of %s without a name is called by its URI: %s', (member, text) => {
+    const { name, n } = JSON.parse(mended(member, 'x:1', text)!) as Record<string, unknown>;
+    expect([name, n]).toEqual(['x:1', 1]);
+    expect(mended(member, 'x:1', text)).toContain('"n":1.0');
+  });
+
+  it.each<[ListMember, string, string]>([
+    ['resources', '"size":"3"', '{"uri":"u","name":"n","x":1.0}'],
+    ['resources', '"mimeType":null', '{"uri":"u","name":"n","x":1.0}'],
+    ['resources', '"icons":[{}],"title":7', '{"uri":"u","name":"n","x":1.0}'],
+    ['resources', '"annotations":{"lastModified":"today"}', '{"uri":"u","name":"n","x":1.0}'],
+    ['resources', '"size":1,"size":"3"', '{"uri":"u","name":"n","x":1.0}'],
+  ])('of %s loses what clients would refuse it for, and nothing else: %s', (member, part, expected) => {
+    expect(mended(member, 'u', `{ "uri":"u", "name":"n", ${part} , "x":1.0 }`)).toBe(expected);
+  });
+
+  it.each<[ListMember, string]>([
+    ['tools', '{"name":"t","inputSchema":"none"}'],
+    ['tools', '{"name":"t","inputSchema":{"type":"string"}}'],
+    ['tools', '{"name":"t","inputSchema":{"type":"object","properties":{"a":true}}}'],
+  ])('of %s whose schema is of no use is left out: %s', (member, text) => {
+    expect(mended(member, 't', text)).toBeUndefined();
+  });
+
+  it.each([
+    ['{"name":"t"}', '{"type":"object"}'],
+    ['{"name":"t","inputSchema":null}', '{"type":"object"}'],
+    ['{"name":"t","inputSchema":{ }}', '{ "type":"object"}'],
+    ['{"name":"t","inputSchema":{"required":["a"],"x":1.0}}', '{"required":["a"],"x":1.0,"type":"object"}'],
+  ])('of a tool that does not say what its arguments are has an object for them: %s', (text, schema) => {
+    expect(mended('tools', 't', text)).toBe(`{"name":"t","inputSchema":${schema}}`);
+  });
+
+  it('keeps a tool whose other members are odd', () => {
+    const text = '{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"array"},"execution":1}';
+    expect(mended('tools', 't', text)).toBe('{"name":"t","inputSchema":{"type":"object"}}');
+  });
+});
+
+/** Whatever a server may put into a member that is known to the protocol. */
+const odd = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 7, 'text', [], {}, [{}], [{ name: 'n' }], { type: 'object' }),
+  fc.constantFrom<unknown>({ audience: ['user'], priority: 2 }, { taskSupport: 'no' }, [{ src: 'x' }]),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const MEMBERS =
+  'name title description mimeType size icons annotations arguments execution inputSchema outputSchema _meta unknown';
+const definitions = fc.dictionary(fc.constantFrom(...MEMBERS.split(' ')), odd, { maxKeys: 6 });
+
+const LISTS: readonly [ListMember, string, (page: unknown) => boolean][] = [
+  ['tools', 'name', (page) => v1.ListToolsResultSchema.safeParse(page).success],
+  ['prompts', 'name', (page) => v1.ListPromptsResultSchema.safeParse(page).success],
+  ['resources', 'uri', (page) => v1.ListResourcesResultSchema.safeParse(page).success],
+  [
+    'resourceTemplates',
+    'uriTemplate',
+    (page) => v1.ListResourceTemplatesResultSchema.safeParse(page).success,
+  ],
+];
+
+describe('any definition', () => {
+  it.each(LISTS)('of %s that is listed is one that clients accept', (member, key, accepts) => {
+    fc.assert(
+      fc.property(definitions, (definition) => {
+        const text = mended(member, 'k', JSON.stringify({ ...definition, [key]: 'k' }));
+        if (text === undefined) return;
+        const entry = JSON.parse(text) as Record<string, unknown>;
+        expect(accepts({ [member]: [entry] })).toBe(true);
+        expect(entry['unknown']).toEqual(definition['unknown']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

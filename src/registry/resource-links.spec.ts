@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { only } from '../../test/kit/offers.js';
+import { addressOf, offerOf } from '../../test/kit/resource-offers.js';
+import { Naming } from '../config/naming.js';
+import { EMPTY_LISTING } from '../core/catalog.js';
+import type { ResourceStyle } from '../core/resource-uri.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
+import { Registry } from './registry.service.js';
+
+const tool = (name: string, meta: object): { name: string; text: string } => ({
+  name,
+  text: JSON.stringify({ name, _meta: meta }),
+});
+
+async function registryWith(style: ResourceStyle = 'resource', disabled: string[] = []): Promise<Registry> {
+  const registry = new Registry(Object.assign(new Naming(), { resources: style }));
+  const tools = [
+    tool('new', { ui: { resourceUri: 'ui://view' } }),
+    tool('old', { 'ui/resourceUri': 'ui://older/view' }),
+    tool('odd', { ui: null, 'ui/resourceUri': 7 }),
+  ];
+  for (const id of ['a', 'b']) {
+    const listing = { ...EMPTY_LISTING, ...(await offerOf(id, [`${id}:1`], [`${id}:t/{x}`])) };
+    const disabledTools = new Set(disabled);
+    const own = id === 'a' ? tools : [];
+    registry.put({ id, rank: 0, listing: { ...listing, tools: own }, style: 'always', disabledTools });
+  }
+  return registry;
+}
+
+const found = ({ links }: Registry, text: string, scope: Scope = EVERYTHING): string | undefined =>
+  addressOf(links.find(scope, text));
+
+describe('a link in a result', () => {
+  it.each(['resource', 'underscore', 'original'] as const)(
+    'is found again by what clients were told it is called, in style %s',
+    async (style) => {
+      const registry = await registryWith(style);
+      const nameOf = registry.links.namesFor('a');
+      for (const uri of ['a:1', 'a:t/5', 'elsewhere:1', 'ui://panel', 'b:1'])
+        expect(found(registry, nameOf(uri))).toBe(`a ${uri}`);
+      expect(found(registry, 'elsewhere:1')).toBeUndefined();
+    },
+  );
+
+  it('is not found before it was given, under another server, or out of scope', async () => {
+    const registry = await registryWith();
+    expect(found(registry, 'resource://a/elsewhere:1')).toBeUndefined();
+    const name = registry.links.namesFor('a')('elsewhere:1');
+    expect(found(registry, 'resource://b/elsewhere:1')).toBeUndefined();
+    expect(found(registry, name, only('b'))).toBeUndefined();
+    expect(found(registry, name, only('a'))).toBe('a elsewhere:1');
+  });
+
+  it('is not remembered where it is what the client asked for', async () => {
+    const registry = await registryWith();
+    const name = registry.links.namesFor('a', 'elsewhere:1')('elsewhere:1');
+    expect(found(registry, name)).toBeUndefined();
+  });
+
+  it('is not found any more when its server is gone', async () => {
+    const registry = await registryWith();
+    const name = registry.links.namesFor('a')('elsewhere:1');
+    registry.remove('a');
+    expect(found(registry, name)).toBeUndefined();
+    registry.links.namesFor('b')('elsewhere:2');
+    expect(found(await registryWith(), name)).toBeUndefined();
+  });
+
+  it('has the form that always works where a result has very many of them', async () => {
+    const registry = await registryWith('original');
+    const nameOf = registry.links.namesFor('a');
+    for (let n = 0; n < 50; n++) expect(nameOf(`a:t/${n}`)).toBe(`a:t/${n}`);
+    expect(nameOf('a:t/50')).toBe('resource://a/a:t/50');
+    expect(nameOf('a:t/1')).toBe('a:t/1');
+    expect(nameOf('a:1')).toBe('a:1');
+  });
+});
+
+describe('the user interface of a tool', () => {
+  it('is found where only the tool names it', async () => {
+    const registry = await registryWith();
+    expect(found(registry, 'ui://a/view')).toBe('a ui://view');
+    expect(found(registry, 'ui://a/older/view')).toBe('a ui://older/view');
+    expect(found(registry, 'ui://b/view')).toBeUndefined();
+    expect(found(registry, 'ui://a/other')).toBeUndefined();
+    expect(found(registry, 'ui://a/view', only('b'))).toBeUndefined();
+  });
+
+  it('is not found when the tool is disabled', async () => {
+    const registry = await registryWith('resource', ['new']);
+    expect(found(registry, 'ui://a/view')).toBeUndefined();
+    expect(found(registry, 'ui://a/older/view')).toBe('a ui://older/view');
+  });
+});

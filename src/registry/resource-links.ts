@@ -1,0 +1,63 @@
+import type { Catalog } from '../core/catalog.js';
+import { GivenLinks } from '../core/given-links.js';
+import type { ToPublic } from '../core/public-uris.js';
+import { cutResourceForm, resourceForm, type Address } from '../core/resource-uri.js';
+import type { Scope } from '../core/scope.js';
+import type { FoundResource } from '../core/server-resources.js';
+import { interfacesOf } from '../core/tool-interfaces.js';
+
+/** What a link is called that no list has can take a look at every template to find out: so often for one result. */
+const MOST_SOUGHT = 50;
+
+/** Resources as clients come across them: in lists, in results of calls, in what tools say of themselves. */
+export class ResourceLinks {
+  private readonly given = new GivenLinks();
+
+  constructor(private readonly catalog: () => Catalog) {}
+
+  /**
+   * What clients call the resources that one result of a server mentions. It is remembered that they were told, but of
+   * what they asked for, which they knew.
+   */
+  namesFor(server: string, asked?: string): ToPublic {
+    const { resources } = this.catalog();
+    const names = new Map<string, string>();
+    let sought = 0;
+    return (uri) => {
+      const known = names.get(uri);
+      if (known !== undefined) return known;
+      const address = { server, uri };
+      const isListed = resources.lists(address);
+      const name = isListed || sought++ < MOST_SOUGHT ? resources.publicUri(address) : resourceForm(address);
+      names.set(uri, name);
+      if (uri !== asked && !isListed) this.give(address);
+      return name;
+    };
+  }
+
+  /** What a client means by a URI: something listed, an instance of a template, or what it was told of. */
+  find(scope: Scope, text: string): FoundResource | undefined {
+    return this.catalog().resources.view(scope).find(text) ?? this.findGiven(scope, text);
+  }
+
+  /** What is in no list, but was named in a result or by a tool, in the form that it was named in. */
+  findGiven(scope: Scope, text: string): Address | undefined {
+    const form = cutResourceForm(text);
+    return form && scope.allows(form.server) && this.wasTold(form) ? form : undefined;
+  }
+
+  private wasTold({ server, uri }: Address): boolean {
+    const listed = this.catalog().servers.find(({ id }) => id === server);
+    if (!listed) return false;
+    if (this.given.has({ server, uri })) return true;
+    const tools = interfacesOf(listed.listing.tools).get(uri) ?? [];
+    return tools.some((tool) => !listed.disabledTools.has(tool));
+  }
+
+  private give(address: Address): void {
+    const { servers } = this.catalog();
+    for (const server of this.given.servers)
+      if (!servers.some(({ id }) => id === server)) this.given.forget(server);
+    this.given.add(address);
+  }
+}

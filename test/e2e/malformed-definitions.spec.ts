@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+
+/** Entries for each of which the SDK's clients refuse the whole page that it is on. */
+const ODD = {
+  'tools/list': {
+    tools: [
+      { name: 'bare' },
+      { name: 'titled', title: 7, inputSchema: { type: 'object' }, annotations: { readOnlyHint: 'yes' } },
+      { name: 'unusable', inputSchema: { type: 'string' } },
+      { inputSchema: { type: 'object' } },
+    ],
+  },
+  'resources/list': {
+    resources: [
+      { uri: 'odd:nameless', future: { kept: 1 } },
+      { uri: 'odd:sized', name: 'sized', size: '3' },
+      { uri: 'odd:typed', name: 'typed', mimeType: null, annotations: { lastModified: 'yesterday' } },
+      { name: 'nowhere' },
+      null,
+    ],
+  },
+  'resources/templates/list': {
+    resourceTemplates: [{ uriTemplate: 'odd:{id}' }, { uriTemplate: 'odder:{id}', name: 'n', icons: 'none' }],
+  },
+  'prompts/list': {
+    prompts: [
+      { name: 'argued', arguments: 'none' },
+      { name: 'plain', description: null },
+    ],
+  },
+};
+
+describe('entries that clients would refuse', () => {
+  let gateway: Gateway;
+  let clients: (ClientV1 | ClientV2)[];
+
+  beforeAll(async () => {
+    const [odd, healthy] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    const capabilities = { tools: {}, prompts: {}, resources: {} };
+    const serverInfo = { name: 'odd', version: '1' };
+    odd.on('initialize', () => ({ protocolVersion: '2025-11-25', capabilities, serverInfo }));
+    for (const [method, page] of Object.entries(ODD)) odd.on(method, () => page);
+    healthy
+      .tool('fine', () => text('fine'))
+      .prompt('fine', () => ({ messages: [] }))
+      .resource('fine:1')
+      .template('fine:{id}');
+    gateway = await startGateway({ mcpServers: { odd: odd.http, healthy: healthy.http } });
+    const both = ['odd', 'healthy'];
+    await gateway.listed({ tools: both, prompts: both, resources: both, resourceTemplates: both });
+    clients = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
+  }, 30_000);
+
+  it('break no list for either generation of the SDK, and stand beside those of a healthy server', async () => {
+    for (const client of clients) {
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['healthy__fine', 'odd__bare', 'odd__titled']);
+      const { prompts } = await client.listPrompts();
+      expect(prompts.map(({ name }) => name)).toEqual(['healthy__fine', 'odd__argued', 'odd__plain']);
+      const { resources } = await client.listResources();
+      expect(resources.map(({ name }) => name)).toEqual(['fine:1', 'odd:nameless', 'sized', 'typed']);
+      const { resourceTemplates } = await client.listResourceTemplates();
+      expect(resourceTemplates.map(({ name }) => name)).toEqual(['any fine:{id}', 'odd:{id}', 'n']);
+    }
+  });
+
+  it('are warned of once per list, with their number', async () => {
+    for (const [method, count] of [
+      ['tools/list', 4],
+      ['resources/list', 5],
+      ['resources/templates/list', 2],
+      ['prompts/list', 2],
+    ] as const) {
+      const message = `${method}: some are not what clients accept`;
+      expect(await gateway.logged({ message })).toMatchObject({ server: 'odd', count });
+      expect(gateway.logs.filter((entry) => entry.message === message)).toHaveLength(1);
+    }
+  });
+});

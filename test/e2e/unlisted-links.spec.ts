@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { ScriptedBackend } from '../kit/scripted-backend.js';
+import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+
+const textAt = async (client: ClientV1 | ClientV2, uri: string): Promise<unknown> =>
+  (await client.readResource({ uri })).contents;
+
+const interfaceOf = ({ _meta: meta }: { _meta?: unknown }): string =>
+  (meta as { ui: { resourceUri: string } }).ui.resourceUri;
+
+/** The specification: links that tools return need not be in any list. */
+describe('links that are in no list', () => {
+  let backend: ScriptedBackend;
+  let gateway: Gateway;
+  let clients: (ClientV1 | ClientV2)[];
+
+  beforeAll(async () => {
+    backend = await ScriptedBackend.start();
+    backend.resource('listed:1').tool(
+      'render',
+      () => ({
+        content: [{ type: 'resource_link', uri: 'made:just-now', name: 'made' }],
+        _meta: { ui: { resourceUri: 'ui://result/view' } },
+      }),
+      '{"name":"render","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://app/index.html"}}}',
+    );
+    gateway = await startGateway({
+      mcpServers: { app: backend.http },
+      projects: { empty: { servers: [] } },
+    });
+    await gateway.listed({ tools: ['app'], resources: ['app'] });
+    clients = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
+  }, 30_000);
+
+  it('are not readable before they were given out, and no server is asked', async () => {
+    const before = backend.countOf('resources/read');
+    for (const uri of ['resource://app/made:just-now', 'ui://app/result/view', 'ui://app/never/named'])
+      await expect(clients[0]!.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
+    expect(backend.countOf('resources/read')).toBe(before);
+  });
+
+  it('are readable by both generations of the SDK once a tool or a result has named them', async () => {
+    for (const client of clients) {
+      const { tools } = await client.listTools();
+      const ui = interfaceOf(tools[0]!);
+      expect(await textAt(client, ui)).toMatchObject([{ uri: ui, text: 'read ui://app/index.html' }]);
+      const result = await client.callTool({ name: 'app__render' });
+      const [link] = result.content as { uri: string }[];
+      expect(await textAt(client, link!.uri)).toMatchObject([{ uri: link!.uri, text: 'read made:just-now' }]);
+      const view = interfaceOf(result);
+      expect(await textAt(client, view)).toMatchObject([{ uri: view, text: 'read ui://result/view' }]);
+    }
+  });
+
+  it('can be subscribed to', async () => {
+    await clients[0]!.callTool({ name: 'app__render' });
+    expect(await clients[0]!.subscribeResource({ uri: 'resource://app/made:just-now' })).toBeDefined();
+  });
+
+  it('stay unknown to those who do not see the server', async () => {
+    const outsider = await connectV1(gateway.urlOf('/projects/empty/mcp'));
+    await clients[0]!.callTool({ name: 'app__render' });
+    await expect(outsider.readResource({ uri: 'resource://app/made:just-now' })).rejects.toMatchObject({
+      code: -32002,
+    });
+  });
+});
