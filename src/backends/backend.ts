@@ -17,6 +17,9 @@ import { traceCall } from './trace-call.js';
 import { unlessAborted } from './unless-aborted.js';
 import { within } from './within.js';
 
+/** No session has this id. */
+const OF_THE_HOUSE = '';
+
 /** Opens a link to a server, for all clients or for the one that owns it. */
 export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
 
@@ -147,6 +150,19 @@ export class Backend {
     return this.gate.run(client.id, () => this.send(call), { signal, deadline, exclusive });
   }
 
+  /** A request of the gateway's own over this link. It takes its turn among the calls as one client more. */
+  async ask(link: Link, method: string, params: string): Promise<JsonText> {
+    const { timeoutMs } = this.settings;
+    const deadline = performance.now() + timeoutMs;
+    return this.gate.run(OF_THE_HOUSE, () => link.request({ method, params, timeoutMs }), { deadline });
+  }
+
+  /** The link after a lost one, where the server had only forgotten us; undefined where there is none at once. */
+  async replacement(lost: Link): Promise<Link | undefined> {
+    if (this.retired || this.supervisor.link === lost) return undefined;
+    return this.supervisor.replacement(lost).catch(() => undefined);
+  }
+
   /** The level the most talkative client wants; the server is told now and after every reconnect. */
   setLogLevel(level: string): void {
     if (level === this.logLevel) return;
@@ -247,6 +263,7 @@ export class Backend {
 
   private linked(link: Link): void {
     link.onNotification((notification) => this.notified(notification));
+    link.onGap(() => this.sync.catchUp());
     this.applyLogLevel(link);
     this.sync.attach(link);
     this.events.linked(link);

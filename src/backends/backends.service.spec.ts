@@ -148,7 +148,11 @@ describe('Backends', () => {
     const never = { naming: { tools: 'never' } };
     const house = new House({ a: { ...a.http, ...never }, b: { ...b.http, ...never } });
     await house.lists('t', 'u');
-    await until('both are known', () => house.registry.catalog.servers.length === 2);
+    await until('the tools of both are known', () =>
+      house.registry.catalog.servers.every(
+        ({ listing }, _n, all) => all.length === 2 && listing.tools.length > 0,
+      ),
+    );
     const owner = () => house.registry.catalog.tools.view(EVERYTHING).find('t')?.server;
     expect(owner()).toBe('a');
     house.reload({ b: { ...b.http, ...never }, a: { ...a.http, ...never } });
