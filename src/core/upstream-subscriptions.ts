@@ -18,7 +18,7 @@ export interface UpstreamOptions {
   /** How long a URI that nobody wants any more stays subscribed, in case somebody does again. */
   readonly lingerMs: number;
   readonly schedule: Schedule;
-  /** How many requests that no client waits for may be on their way to one server at once. */
+  /** How many requests may be on their way to one server at once: for clients who wait, and as many for nobody who does. */
   readonly parallel?: number;
 }
 
@@ -94,6 +94,15 @@ export class UpstreamSubscriptions {
   /** The server may have forgotten it, as when the resource vanished: the next to ask for it makes sure. */
   doubt(server: string, uri: string): void {
     this.lanes.get(server)?.doubt(uri);
+  }
+
+  /**
+   * The link holds, but what the server said may have been missed, and it may be another that knows nothing: the same
+   * as for a new link.
+   */
+  renew(server: string): void {
+    this.lanes.get(server)?.doubtAll();
+    this.restore(server, this.wanted.of(server));
   }
 
   close(): void {

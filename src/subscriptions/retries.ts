@@ -7,7 +7,7 @@ interface Trouble {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Tries again what a server did not take, less and less often as long as its link is the same. */
+/** Tries again what a server did not take, less and less often as long as it takes nothing over the same link. */
 export class Retries {
   private readonly troubles = new Map<string, Trouble>();
 
@@ -21,6 +21,11 @@ export class Retries {
       trouble.timer = undefined;
       this.retry(server);
     }, trouble.backoff.next()).unref();
+  }
+
+  /** The server took something. What is still planned stays so. */
+  worked(server: string): void {
+    if (this.troubles.get(server)?.timer === undefined) this.troubles.delete(server);
   }
 
   forget(server: string): void {

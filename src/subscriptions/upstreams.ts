@@ -2,6 +2,8 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link.js';
+import { timedOut } from '../backends/link-faults.js';
+import { inTime } from '../backends/within.js';
 import { RemoteError } from '../core/errors.js';
 import { ResourceList } from '../core/resource-list.js';
 import { resourceForm, type Address } from '../core/resource-uri.js';
@@ -12,7 +14,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { matchesIn, MOST_MATCHES } from './pattern-matches.js';
 import { Retries } from './retries.js';
-import { upstreamOver } from './server-upstream.js';
+import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
 
@@ -26,6 +28,8 @@ const PARALLEL = 8;
 export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
   private readonly upstreams: UpstreamSubscriptions;
+  /** By server: the link that clients share. */
+  private readonly links = new Map<string, Link>();
   private readonly retries = new Retries((server) =>
     this.upstreams.restore(
       server,
@@ -43,7 +47,11 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     this.upstreams = new UpstreamSubscriptions(
       { has: (server, uri) => this.wants(server, uri), of: (server) => this.wantedOf(server) },
       {
-        restored: (server, uri) => updates.mayHaveChanged(server, uri),
+        restored: (server, uri) => {
+          this.retries.worked(server);
+          // Whoever was told that it is gone would take an update for its return.
+          if (!this.isGone(server, uri)) updates.mayHaveChanged(server, uri);
+        },
         failed: (server, request, uri, error) => {
           this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) });
           // Whoever wants it believes to be subscribed.
@@ -76,7 +84,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     const tell = async (): Promise<void> => {
       for (let next = left.next(); !next.done; next = left.next()) {
         try {
-          await this.upstreams.ensure(server, next.value);
+          await this.tell(server, next.value);
           told++;
         } catch (error) {
           failures.push(error);
@@ -120,14 +128,41 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   private linked(backend: Backend, link: Link | undefined): void {
     const { id } = backend;
     this.retries.forget(id);
+    this.links.delete(id);
     if (!link) {
       this.upstreams.disconnected(id);
       return;
     }
+    this.links.set(id, link);
     const upstream = upstreamOver(backend, link, (uri) => this.updates.mayHaveChanged(id, uri));
     this.upstreams.connected(id, upstream);
-    // A server that is not told may have said something while there was no link, like any other.
-    if (!upstream) for (const uri of new Set(this.wantedOf(id))) this.updates.mayHaveChanged(id, uri);
+    if (takesSubscriptions(link)) link.onGap(() => this.upstreams.renew(id));
+    if (upstream) return;
+    // A server that is not told may have said something while nobody heard it, like any other.
+    this.allMayHaveChanged(id);
+    link.onGap(() => this.allMayHaveChanged(id));
+  }
+
+  private allMayHaveChanged(server: string): void {
+    for (const uri of new Set(this.wantedOf(server))) this.updates.mayHaveChanged(server, uri);
+  }
+
+  /** Waits no longer than a call would. A server that only forgot us is told on the next link. */
+  private async tell(server: string, uri: string): Promise<void> {
+    const backend = this.backends.get(server);
+    const { timeoutMs } = backend.config;
+    await inTime(this.tellOver(this.links.get(server), backend, uri), timeoutMs, () =>
+      timedOut(server, 'resources/subscribe', timeoutMs),
+    );
+  }
+
+  private async tellOver(link: Link | undefined, backend: Backend, uri: string): Promise<void> {
+    try {
+      return await this.upstreams.ensure(backend.id, uri);
+    } catch (error) {
+      if (!link || !(await backend.replacement(link))) throw error;
+    }
+    await this.upstreams.ensure(backend.id, uri);
   }
 
   private wants(server: string, uri: string): boolean {
@@ -146,6 +181,11 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   /** What is wanted by its name may be gone; there is no use in asking for that again and again. */
   private isOffered(server: string, uri: string): boolean {
     return this.registry.catalog.resources.view(EVERYTHING).find(resourceForm({ server, uri })) !== undefined;
+  }
+
+  /** As far as anybody knows: a server that is new may not have said yet what it has. */
+  private isGone(server: string, uri: string): boolean {
+    return this.listOf(server) !== ResourceList.EMPTY && !this.isOffered(server, uri);
   }
 
   private concrete({ server, uri }: Address): Iterable<string> {
