@@ -28,7 +28,10 @@ export interface BackendEvents {
   listed(listing: Listing): void;
   /** There is a new link for all clients, or none any more. */
   linked(link: Link | undefined): void;
-  notified(notification: ServerNotification): void;
+  /** One client has a link to itself; `link.closed` says until when. */
+  ownLinked(link: Link, owner: McpClient): void;
+  /** `owner` is the client on whose own link it came. */
+  notified(notification: ServerNotification, owner?: McpClient): void;
   stateChanged(): void;
 }
 
@@ -95,15 +98,21 @@ export class Backend {
     );
     if (settings.isolation === 'session') {
       const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
-      this.sessionLinks = new SessionLinks(open, (link) => {
+      this.sessionLinks = new SessionLinks(open, (link, owner) => {
         this.applyLogLevel(link);
-        link.onNotification((notification) => this.log(notification));
+        link.onNotification((notification) => this.ownNotified(notification, owner));
+        this.events.ownLinked(link, owner);
       });
     }
   }
 
   get config(): ServerConfig {
     return this.settings;
+  }
+
+  /** Whether every client has a link to itself. */
+  get isPerClient(): boolean {
+    return this.sessionLinks !== undefined;
   }
 
   start(): void {
@@ -155,6 +164,17 @@ export class Backend {
     const { timeoutMs } = this.settings;
     const deadline = performance.now() + timeoutMs;
     return this.gate.run(OF_THE_HOUSE, () => link.request({ method, params, timeoutMs }), { deadline });
+  }
+
+  /** The link that a client has to itself, opened if need be. Rejects where the server keeps none. */
+  async ownLink(client: McpClient): Promise<Link> {
+    this.requireLink();
+    if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
+    try {
+      return await this.sessionLinks.of(client);
+    } catch (error) {
+      throw serverUnavailable(this.id, (error as Error).message, { cause: error });
+    }
   }
 
   /** The link after a lost one, where the server had only forgotten us; undefined where there is none at once. */
@@ -242,12 +262,8 @@ export class Backend {
   }
 
   private linkFor({ client, signal }: Caller): Link | Promise<Link> {
-    const shared = this.requireLink();
-    if (!this.sessionLinks) return shared;
-    const own = this.sessionLinks.of(client).catch((error: Error) => {
-      throw serverUnavailable(this.id, error.message, { cause: error });
-    });
-    return unlessAborted(signal, own);
+    if (!this.sessionLinks) return this.requireLink();
+    return unlessAborted(signal, this.ownLink(client));
   }
 
   private listed(listing: Listing): void {
@@ -281,6 +297,12 @@ export class Backend {
     if (this.sync.takeNotice(notification.method)) return;
     if (notification.method === 'notifications/message') this.log(notification);
     else this.events.notified(notification);
+  }
+
+  /** What the process of one client says is for that client alone. */
+  private ownNotified(notification: ServerNotification, owner: McpClient): void {
+    if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
+    else this.log(notification);
   }
 
   /** A log message goes to the client it belongs to. What belongs to nobody's call is for all who may see the server. */

@@ -114,6 +114,7 @@ describe('Backends', () => {
     ['disabled tools', { tools: { disabled: ['x'] } }],
     ['exclusive tools', { tools: { exclusive: ['t'] } }],
     ['naming', { naming: { tools: 'conflict' } }],
+    ['watch', { watch: { pollMs: 5000, coalesceMs: 100 } }],
   ])('keep their link when only this changes: %s', async (_what, change) => {
     const house = await bothListed();
     const before = house.backends.find('a');

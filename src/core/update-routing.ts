@@ -1,5 +1,5 @@
 import type { SubscriptionTable } from './subscription-table.js';
-import type { Subscription } from './subscription-target.js';
+import type { Subscription, Target } from './subscription-target.js';
 
 /** What a part-resource storm may cost a subscription that is not acknowledged yet; the oldest gives way. */
 const MOST_HELD = 1000;
@@ -34,7 +34,14 @@ export class UpdateRouting<U> {
    * Calls `deliver` once for each subscriber, however many of its subscriptions cover the URI. Returns how many
    * subscriptions it was delivered to or held for: none means that nobody wants it.
    */
-  route(server: string, uri: string, update: U, deliver: (subscription: Subscription) => void): number {
+  route(
+    server: string,
+    uri: string,
+    update: U,
+    deliver: (subscription: Subscription) => void,
+    /** The one subscriber that it is for; absent when it is for all. */
+    only?: string,
+  ): number {
     const targets = this.table.covering(server, uri).toSorted((a, b) => a.size - b.size);
     // The widest comes last: only those served before it have to be remembered.
     const widest = targets.pop();
@@ -45,13 +52,12 @@ export class UpdateRouting<U> {
       reached++;
       if (!this.hold(subscription.id, uri, update)) deliver(subscription);
     };
-    for (const target of targets) {
-      target.forEach((subscription) => {
-        reach(subscription);
-        if (!this.unacknowledged.has(subscription.id)) served.add(subscription.subscriber);
-      });
-    }
-    widest?.forEach(reach);
+    const reachFirst = (subscription: Subscription): void => {
+      reach(subscription);
+      if (!this.unacknowledged.has(subscription.id)) served.add(subscription.subscriber);
+    };
+    for (const target of targets) eachOf(target, only, reachFirst);
+    if (widest) eachOf(widest, only, reach);
     return reached;
   }
 
@@ -64,4 +70,10 @@ export class UpdateRouting<U> {
     if (oldest !== undefined) held.delete(oldest);
     return true;
   }
+}
+
+function eachOf(target: Target, only: string | undefined, visit: (subscription: Subscription) => void): void {
+  if (only === undefined) return target.forEach(visit);
+  const subscription = target.of(only);
+  if (subscription) visit(subscription);
 }

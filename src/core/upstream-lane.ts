@@ -107,6 +107,11 @@ export class UpstreamLane {
     for (const uri of this.keys.keys()) if (matches(uri)) this.release(uri);
   }
 
+  /** What of these it knows, held or not. Costs what the server holds. */
+  knownMatching(matches: (uri: string) => boolean): Set<string> {
+    return new Set([...this.keys.keys()].filter(matches));
+  }
+
   /** It is gone, and the server may have forgotten it: whoever wants it has nothing to hear of it for now. */
   doubt(uri: string): void {
     const key = this.keys.get(uri);

@@ -91,6 +91,11 @@ export class UpstreamSubscriptions {
     if (lane) for (const uri of Array.from(uris)) lane.restore(uri);
   }
 
+  /** What of these the server has been told of, or is to be. */
+  knownMatching(server: string, matches: (uri: string) => boolean): ReadonlySet<string> {
+    return this.lanes.get(server)?.knownMatching(matches) ?? new Set();
+  }
+
   /** The server may have forgotten it, as when the resource vanished: the next to ask for it makes sure. */
   doubt(server: string, uri: string): void {
     this.lanes.get(server)?.doubt(uri);

@@ -1,6 +1,6 @@
-import { Backoff } from '../backends/backoff.js';
+import { Backoff, type BackoffLimits } from '../backends/backoff.js';
 
-const PAUSES = { firstMs: 5000, longestMs: 300_000 };
+const PAUSES: BackoffLimits = { firstMs: 5000, longestMs: 300_000 };
 
 interface Trouble {
   readonly backoff: Backoff;
@@ -11,11 +11,14 @@ interface Trouble {
 export class Retries {
   private readonly troubles = new Map<string, Trouble>();
 
-  constructor(private readonly retry: (server: string) => void) {}
+  constructor(
+    private readonly retry: (server: string) => void,
+    private readonly pauses = PAUSES,
+  ) {}
 
   /** One attempt serves whatever failed before it. */
   plan(server: string): void {
-    const trouble = this.troubles.get(server) ?? { backoff: new Backoff(PAUSES), timer: undefined };
+    const trouble = this.troubles.get(server) ?? { backoff: new Backoff(this.pauses), timer: undefined };
     this.troubles.set(server, trouble);
     trouble.timer ??= setTimeout(() => {
       trouble.timer = undefined;
