@@ -177,9 +177,10 @@ export class Backend {
     }
   }
 
-  /** The link after a lost one, where the server had only forgotten us; undefined where there is none at once. */
-  async replacement(lost: Link): Promise<Link | undefined> {
-    if (this.retired || this.supervisor.link === lost) return undefined;
+  /** The link after a lost one, if it is being opened already, as after the server had forgotten us; undefined if not. */
+  async replacement(lost: Link | undefined): Promise<Link | undefined> {
+    const { link } = this.supervisor;
+    if (this.retired || (link && link === lost)) return undefined;
     return this.supervisor.replacement(lost).catch(() => undefined);
   }
 

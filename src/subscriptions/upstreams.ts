@@ -217,7 +217,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     try {
       return await this.shared.ensure(backend.id, uri);
     } catch (error) {
-      if (!link || !(await backend.replacement(link))) throw error;
+      if (error instanceof RemoteError || !(await backend.replacement(link))) throw error;
     }
     await this.shared.ensure(backend.id, uri);
   }

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { isAlive, untilGone } from '../kit/processes.js';
+import { exchange } from '../kit/http.js';
+import { Scrape } from '../kit/scrape.js';
+import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import { until } from '../kit/until.js';
+
+const A = 'resource://docs/x://a';
+const B = 'resource://docs/x://b';
+const DELETED = { 'io.gatehouse/state': 'deleted' };
+
+describe('a subscription', () => {
+  let docs: ScriptedBackend;
+  let gateway: Gateway;
+  let admin: AdminClient;
+
+  async function open(entry: object = docs.http, more: object = {}): Promise<void> {
+    gateway = await startGateway({
+      mcpServers: { docs: entry },
+      admin: { token: ADMIN_TOKEN },
+      ...more,
+    });
+    admin = new AdminClient(gateway);
+    await gateway.listed({ resources: ['docs'] });
+  }
+  beforeEach(async () => {
+    docs = await subscribable('x://a', 'x://b');
+  });
+
+  const metric = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> =>
+    new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(name, labels);
+  const rows = async (): Promise<unknown[]> =>
+    (await admin.get('subscriptions')).json['subscriptions'] as unknown[];
+
+  it('outlives its resource: its end is told as such, and it is watched again when it is back', async () => {
+    await open();
+    const [one, other] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
+    docs.withoutResource('x://a').announce('notifications/resources/list_changed');
+    await one.hears(A);
+    expect(one.updates).toEqual([{ uri: A, _meta: DELETED }]);
+    await one.events.message('the list', ({ method }) => method === 'notifications/resources/list_changed');
+    docs.resource('x://a').announce('notifications/resources/list_changed');
+    await one.hears(A, 2);
+    expect(one.updates).toEqual([{ uri: A, _meta: DELETED }, { uri: A }]);
+    expect(told(docs).filter((request) => request === '+x://a')).toHaveLength(2);
+    update(docs, 'x://a', { version: 3 });
+    await one.hears(A, 3);
+    expect(one.updates.at(-1)).toEqual({ uri: A, version: 3 });
+    expect(other.updates).toEqual([]);
+  });
+
+  it('brings the first of many updates at once and the last when the window ends, where one is set', async () => {
+    await open({ ...docs.http, watch: { coalesceMs: 300 } });
+    const one = await Listener.of(gateway.url, A, B);
+    for (let n = 1; n <= 100; n++) update(docs, 'x://a', { n });
+    update(docs, 'x://b');
+    await one.hears(B);
+    expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: B }]);
+    await one.hears(A, 2);
+    expect(one.updates.at(-1)).toEqual({ uri: A, n: 100 });
+    expect(await metric('mcp_subscription_events_total', { outcome: 'coalesced' })).toBe(98);
+  });
+
+  it('goes when its server is disabled, and does not come back with it', async () => {
+    await open(docs.stdio());
+    const one = await Listener.of(gateway.url, A);
+    const pid = docs.link.pid!;
+    expect(await rows()).toHaveLength(1);
+    expect((await admin.post('servers/docs/disable')).status).toBe(200);
+    expect(await rows()).toEqual([]);
+    expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
+    await untilGone([pid]);
+    expect((await one.subscribe(A)).error).toMatchObject({ code: -32602 });
+    expect((await admin.post('servers/docs/enable')).status).toBe(200);
+    update(docs, 'x://a', { before: true });
+    await one.subscribed(A);
+    update(docs, 'x://a', { after: true });
+    await one.hears(A);
+    expect(one.updates).toEqual([{ uri: A, after: true }]);
+    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+  });
+
+  it('ends when an administrator ends it, and the server is told when it was the last', async () => {
+    await open();
+    const [one, other] = [await Listener.open(gateway.url), await Listener.of(gateway.url, A)];
+    const id = await one.subscribed(A);
+    expect((await admin.delete(`subscriptions/${id}`)).status).toBe(204);
+    update(docs, 'x://a');
+    await other.hears(A);
+    expect(one.updates).toEqual([]);
+    await other.session.end();
+    await hears(docs, '-x://a');
+    expect(await rows()).toEqual([]);
+  });
+
+  it('ends with its client, whether that says so or just never comes back', async () => {
+    await open(docs.http, { limits: { sessionIdleMs: 1000 } });
+    const [polite, rude] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
+    await polite.session.end();
+    await hears(docs, '-x://a');
+    rude.events.cut();
+    await hears(docs, '-x://b');
+    expect(await metric('mcp_active_subscriptions')).toBe(0);
+    expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
+  });
+
+  it('is refused over the limit, exactly, however many ask at once, and a slot that is freed is free at once', async () => {
+    await open(docs.http, { limits: { subscriptionsPerClient: 1 } });
+    const one = await Listener.open(gateway.url);
+    const answers = await Promise.all([A, B, A, B].map((uri) => one.subscribe(uri)));
+    expect(answers.filter(({ result }) => result)).toHaveLength(2);
+    expect(answers.find(({ error }) => error)!.error).toEqual({
+      code: -31029,
+      message: expect.stringContaining('may have 1 subscriptions'),
+      data: { code: 'LimitExceeded', limit: 1 },
+    });
+    expect(await rows()).toHaveLength(1);
+    for (const uri of [A, B]) await one.unsubscribe(uri);
+    await one.subscribed(B);
+  });
+
+  it('goes over the link that its client has to itself, and so do its updates', async () => {
+    await open({ ...docs.stdio(), isolation: 'session' });
+    const [one, two] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, A)];
+    const [shared, ofOne, ofTwo] = docs.links;
+    const toldOn = (link: unknown): string[] =>
+      docs.received
+        .filter((received) => received.link === link)
+        .flatMap(({ message: { method = '' } }) => (method.endsWith('subscribe') ? [method] : []));
+    expect([shared, ofOne, ofTwo].map(toldOn)).toEqual([
+      [],
+      ['resources/subscribe'],
+      ['resources/subscribe'],
+    ]);
+    const say = (link: (typeof docs.links)[number] | undefined, n: number): void =>
+      link!.send(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          method: 'notifications/resources/updated',
+          params: { uri: 'x://a', n },
+        }),
+      );
+    say(shared, 0);
+    say(ofOne, 1);
+    say(ofTwo, 2);
+    await Promise.all([one.hears(A), two.hears(A)]);
+    expect([one.updates, two.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A, n: 2 }]]);
+
+    process.kill(ofOne!.pid!, 'SIGKILL');
+    await one.hears(A, 2);
+    const next = docs.links.at(-1)!;
+    expect(toldOn(next)).toEqual(['resources/subscribe']);
+    say(next, 3);
+    await one.hears(A, 3);
+    expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: A }, { uri: A, n: 3 }]);
+    expect(two.updates).toHaveLength(1);
+
+    await one.session.end();
+    await until('its process is gone', () => !isAlive(next.pid!));
+    expect(isAlive(ofTwo!.pid!)).toBe(true);
+  });
+});
