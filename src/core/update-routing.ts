@@ -31,33 +31,31 @@ export class UpdateRouting<U> {
   }
 
   /**
-   * Calls `deliver` once for each subscriber, however many of its subscriptions cover the URI. Returns how many
-   * subscriptions it was delivered to or held for: none means that nobody wants it.
+   * Whom to deliver it to now, each subscriber once, however many of its subscriptions cover the URI. Returns how many
+   * subscriptions those were, and those it was held for: none means that nobody wants it. May be taken step by step:
+   * who has left meanwhile is not met any more.
    */
-  route(
+  *route(
     server: string,
     uri: string,
     update: U,
-    deliver: (subscription: Subscription) => void,
     /** The one subscriber that it is for; absent when it is for all. */
     only?: string,
-  ): number {
+  ): Generator<Subscription, number, undefined> {
     const targets = this.table.covering(server, uri).toSorted((a, b) => a.size - b.size);
     // The widest comes last: only those served before it have to be remembered.
-    const widest = targets.pop();
+    const widest = targets.at(-1);
     const served = new Set<string>();
     let reached = 0;
-    const reach = (subscription: Subscription): void => {
-      if (served.has(subscription.subscriber)) return;
-      reached++;
-      if (!this.hold(subscription.id, uri, update)) deliver(subscription);
-    };
-    const reachFirst = (subscription: Subscription): void => {
-      reach(subscription);
-      if (!this.unacknowledged.has(subscription.id)) served.add(subscription.subscriber);
-    };
-    for (const target of targets) eachOf(target, only, reachFirst);
-    if (widest) eachOf(widest, only, reach);
+    for (const target of targets) {
+      for (const subscription of subscriptionsOf(target, only)) {
+        if (served.has(subscription.subscriber)) continue;
+        reached++;
+        if (this.hold(subscription.id, uri, update)) continue;
+        if (target !== widest) served.add(subscription.subscriber);
+        yield subscription;
+      }
+    }
     return reached;
   }
 
@@ -72,8 +70,8 @@ export class UpdateRouting<U> {
   }
 }
 
-function eachOf(target: Target, only: string | undefined, visit: (subscription: Subscription) => void): void {
-  if (only === undefined) return target.forEach(visit);
+function subscriptionsOf(target: Target, only: string | undefined): Iterable<Subscription> {
+  if (only === undefined) return target;
   const subscription = target.of(only);
-  if (subscription) visit(subscription);
+  return subscription ? [subscription] : [];
 }

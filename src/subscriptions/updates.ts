@@ -6,6 +6,7 @@ import { UpdateRouting } from '../core/update-routing.js';
 import type { Subscription } from '../core/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
+import { FanOut } from './fan-out.js';
 import { ownParams, ResourceUpdate, withPublicUri } from './resource-update.js';
 import { Subscribers } from './subscribers.js';
 import { UpdateWindows } from './update-windows.js';
@@ -21,6 +22,7 @@ export class Updates implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private readonly routing: UpdateRouting<ResourceUpdate>;
   private readonly windows = new UpdateWindows();
+  private readonly fanOut = new FanOut();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -82,10 +84,21 @@ export class Updates implements OnModuleInit {
       this.metrics.resourceUpdated('coalesced');
   }
 
-  private publish({ server, uri, only }: News, params: () => string): void {
-    const update = ResourceUpdate.of({ server, uri }, params);
-    const deliver = (subscription: Subscription): void => this.deliver(subscription, update);
-    const reached = this.routing.route(server, uri, update, deliver, only);
+  private publish(news: News, params: () => string): void {
+    const isNew = this.fanOut.add(windowOf(news), () => this.spread(news, params));
+    if (!isNew) this.metrics.resourceUpdated('coalesced');
+  }
+
+  private *spread({ server, uri, only }: News, params: () => string): Generator<undefined, void, boolean> {
+    let update = ResourceUpdate.of({ server, uri }, params);
+    const due = this.routing.route(server, uri, update, only);
+    let next = due.next();
+    for (; !next.done; next = due.next()) {
+      this.deliver(next.value, update);
+      // Those who are still due may have got something else meanwhile.
+      if (yield) update = update.later();
+    }
+    const reached = next.value;
     this.metrics.resourceUpdated(reached > 0 ? 'delivered' : 'unheard');
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: reached });
   }
