@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { REQUIREMENTS } from './requirements.js';
 
 /** Only ever lower this number: it falls when something pending gets its proof. */
-const PENDING = 64;
+const PENDING = 5;
 
 const SCENARIOS = { '000': 12, '001': 8, '002': 37, '003': 14, '004': 36 };
 

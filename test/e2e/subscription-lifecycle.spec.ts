@@ -32,8 +32,8 @@ describe('a subscription', () => {
 
   const metric = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> =>
     new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(name, labels);
-  const rows = async (): Promise<unknown[]> =>
-    (await admin.get('subscriptions')).json['subscriptions'] as unknown[];
+  const rows = async (query = ''): Promise<Record<string, unknown>[]> =>
+    (await admin.get(`subscriptions${query}`)).json['subscriptions'] as Record<string, unknown>[];
 
   it('outlives its resource: its end is told as such, and it is watched again when it is back', async () => {
     await open();
@@ -81,6 +81,27 @@ describe('a subscription', () => {
     await one.hears(A);
     expect(one.updates).toEqual([{ uri: A, after: true }]);
     expect(told(docs)).toEqual(['+x://a', '+x://a']);
+  });
+
+  it('is shown with its client, its server, its URI and its time, and found by each of them', async () => {
+    await open();
+    const startedAt = Date.now();
+    const [one, other] = [await Listener.open(gateway.url), await Listener.of(gateway.url, A, B)];
+    const id = await one.subscribed(A);
+    const [row] = (await rows(`?uri=${encodeURIComponent('x://a')}`)).filter((found) => found['id'] === id);
+    expect(row).toEqual({
+      id,
+      client: expect.stringMatching(/^[\w-]+$/),
+      server: 'docs',
+      uri: A,
+      original: 'x://a',
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    expect(Date.parse(String(row!['since']))).toBeGreaterThanOrEqual(startedAt);
+    expect(await rows(`?client=${String(row!['client'])}`)).toEqual([row]);
+    expect(await rows('?server=docs')).toHaveLength(3);
+    await other.session.end();
+    expect(await rows()).toEqual([row]);
   });
 
   it('ends when an administrator ends it, and the server is told when it was the last', async () => {
