@@ -99,6 +99,30 @@ describe('where every client has a link to itself', () => {
     expect([ann.uris, ben.uris]).toEqual([[], [A]]);
   });
 
+  it('a server that takes no subscriptions is heard over the link of each client, and gaps are filled there', async () => {
+    await open(new FakeServer(['x://a'], false));
+    await room.subscribe(ann, A);
+    await room.subscribe(ben, A);
+    server.links[1]!.say(UPDATED, { uri: 'x://a', n: 1 });
+    server.links[2]!.gap();
+    expect([ann.updates, ben.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A }]]);
+    server.links[1]!.lose();
+    await room.pass(500);
+    expect([ann.updates.length, ben.updates.length]).toEqual([2, 1]);
+    expect(server.told).toEqual([]);
+  });
+
+  it('a pattern that fits nothing yet is told of what comes later', async () => {
+    const files = new FakeServer(['x://a', 'y://b']);
+    files.templates = ['z://{id}'];
+    await open(files);
+    await room.subscribe(ann, 'resource://s/z://{id}');
+    await room.pass(0);
+    await list('x://a', 'z://1');
+    expect(toldOn(server.links[1]!)).toEqual(['+z://1']);
+    expect(ann.uris).toEqual(['resource://s/z://1']);
+  });
+
   it('a client that leaves takes everything with it', async () => {
     await room.subscribe(ann, A);
     ann.close();

@@ -86,7 +86,7 @@ export class OwnUpstreams {
     const since = performance.now();
     side.links.set(id, link);
     this.connected(side, backend, link);
-    if (takesSubscriptions(link)) link.onGap(() => side.upstreams.renew(id));
+    link.onGap(() => (takesSubscriptions(link) ? side.upstreams.renew(id) : this.tellOfAll(side, id)));
     void link.closed.then(() => this.lost(side, id, link, performance.now() - since > STABLE_MS));
   }
 
@@ -105,10 +105,24 @@ export class OwnUpstreams {
     for (const { upstreams } of this.sides.values()) upstreams.close();
   }
 
-  private connected({ upstreams, subscriber }: Side, backend: Backend, link: Link): void {
+  private connected(side: Side, backend: Backend, link: Link): void {
+    const { upstreams, subscriber } = side;
     const { id } = backend;
     const changed = (uri: string): void => this.updates.mayHaveChanged(id, uri, subscriber);
     upstreams.connected(id, upstreamOver(backend, link, changed));
+    this.tellOfAll(side, id);
+  }
+
+  /** A server that is not told may have said something while nobody heard it. */
+  private tellOfAll({ upstreams, subscriber }: Side, server: string): void {
+    if (upstreams.isTold(server)) return;
+    for (const uri of new Set(this.wantedOf(subscriber, server)))
+      if (!this.wishes.isGone(server, uri)) this.updates.mayHaveChanged(server, uri, subscriber);
+  }
+
+  /** Whoever is just being answered has missed nothing. */
+  private wantedOf(subscriber: string, server: string): Iterable<string> {
+    return this.wishes.ofClient(subscriber, server, (id) => !this.asking.has(id));
   }
 
   private async tell(backend: Backend, client: McpClient, uri: string): Promise<void> {
@@ -128,7 +142,7 @@ export class OwnUpstreams {
     const upstreams = new UpstreamSubscriptions(
       {
         has: (server, uri) => wishes.hasOf(subscriber, server, uri),
-        of: (server) => wishes.ofClient(subscriber, server, (id) => !this.asking.has(id)),
+        of: (server) => this.wantedOf(subscriber, server),
       },
       {
         restored: (server, uri) => {
