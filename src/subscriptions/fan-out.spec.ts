@@ -10,6 +10,10 @@ function* steps(name: string, count: number, done: string[]): Generator<undefine
   }
 }
 
+function fail(error: unknown): never {
+  throw error;
+}
+
 /** Every look at the clock takes a second. */
 function slowClock(): void {
   let now = 0;
@@ -20,7 +24,7 @@ describe('FanOut', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   it('does at once what does not take long', () => {
-    const [fanOut, done] = [new FanOut(), [] as string[]];
+    const [fanOut, done] = [new FanOut(fail), [] as string[]];
     expect(fanOut.add('a', () => steps('a', 100, done))).toBe(true);
     expect(done).toHaveLength(100);
     fanOut.add('a', () => steps('b', 1, done));
@@ -29,7 +33,7 @@ describe('FanOut', () => {
 
   it('gives way when it takes long, says so, and keeps the order', async () => {
     slowClock();
-    const [fanOut, done] = [new FanOut(), [] as string[]];
+    const [fanOut, done] = [new FanOut(fail), [] as string[]];
     fanOut.add('a', () => steps('a', 70, done));
     expect(done).toHaveLength(32);
     fanOut.add('b', () => steps('b', 1, done));
@@ -42,7 +46,7 @@ describe('FanOut', () => {
 
   it('lets later news take the place of those that wait, but not of those on their way', async () => {
     slowClock();
-    const [fanOut, done] = [new FanOut(), [] as string[]];
+    const [fanOut, done] = [new FanOut(fail), [] as string[]];
     const outcomes = ['a', 'a', 'b', 'a'].map((key, n) => fanOut.add(key, () => steps(`${n}:`, 40, done)));
     expect(outcomes).toEqual([true, true, true, false]);
     for (let turn = 0; turn < 6; turn++) await settled();
@@ -51,7 +55,7 @@ describe('FanOut', () => {
 
   it('gives way no more when too much waits', async () => {
     slowClock();
-    const [fanOut, done] = [new FanOut(), [] as string[]];
+    const [fanOut, done] = [new FanOut(fail), [] as string[]];
     fanOut.add('first', () => steps('a', 1000, done));
     for (let n = 0; n < 10_000; n++) fanOut.add(`${n}`, () => steps('b', 1, []));
     fanOut.add('last', () => steps('c', 1, done));
@@ -61,15 +65,32 @@ describe('FanOut', () => {
   });
 
   it('gives way after so many steps, however little time they took', async () => {
-    const [fanOut, done] = [new FanOut(), [] as string[]];
+    const [fanOut, done] = [new FanOut(fail), [] as string[]];
     fanOut.add('a', () => steps('a', 1000, done));
     expect(done).toHaveLength(512);
     await settled();
     expect(done.at(-1)).toBe('a1000');
   });
 
+  it('goes on with what waits when something fails', async () => {
+    slowClock();
+    const failures: unknown[] = [];
+    const [fanOut, done] = [new FanOut((error) => failures.push(error)), [] as string[]];
+    function* failing(): Generator<undefined, void, boolean> {
+      yield* steps('a', 40, done);
+      throw new Error('oops');
+    }
+    fanOut.add('a', failing);
+    fanOut.add('b', () => steps('b', 1, done));
+    await settled();
+    expect(done.at(-1)).toBe('b1');
+    expect(failures).toMatchObject([{ message: 'oops' }]);
+    fanOut.add('c', () => steps('c', 1, done));
+    expect(done.at(-1)).toBe('c1');
+  });
+
   it('takes news that come of news', () => {
-    const [fanOut, done] = [new FanOut(), [] as string[]];
+    const [fanOut, done] = [new FanOut(fail), [] as string[]];
     function* chain(): Generator<undefined, void, boolean> {
       fanOut.add('b', () => steps('b', 1, done));
       done.push('a');

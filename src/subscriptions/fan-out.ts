@@ -16,6 +16,8 @@ export class FanOut {
   private readonly waiting = new Map<string, () => Work>();
   private current: Work | undefined;
 
+  constructor(private readonly failed: (error: unknown) => void) {}
+
   /** False when it takes the place of what waited under the same key. */
   add(key: string, work: () => Work): boolean {
     const isNew = !this.waiting.delete(key);
@@ -28,7 +30,7 @@ export class FanOut {
     const startedAt = performance.now();
     let steps = 0;
     while ((this.current ??= this.next())) {
-      if (this.current.next(isLater && steps === 0).done) this.current = undefined;
+      if (this.isDone(this.current, isLater && steps === 0)) this.current = undefined;
       const isLong =
         ++steps >= SLICE_STEPS || ((steps & 31) === 0 && performance.now() - startedAt > SLICE_MS);
       if (isLong && this.current && this.waiting.size < MOST_WAITING) {
@@ -37,6 +39,16 @@ export class FanOut {
       }
     }
   };
+
+  /** Takes one step. Work that fails is over, and what waits behind it goes on. */
+  private isDone(work: Work, isLater: boolean): boolean {
+    try {
+      return work.next(isLater).done === true;
+    } catch (error) {
+      this.failed(error);
+      return true;
+    }
+  }
 
   private next(): Work | undefined {
     for (const [key, work] of this.waiting) {

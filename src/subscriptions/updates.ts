@@ -22,7 +22,9 @@ export class Updates implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private readonly routing: UpdateRouting<ResourceUpdate>;
   private readonly windows = new UpdateWindows();
-  private readonly fanOut = new FanOut();
+  private readonly fanOut = new FanOut((error) =>
+    this.logger.error({ message: 'an update was not delivered', cause: String(error) }),
+  );
 
   constructor(
     private readonly subscribers: Subscribers,
