@@ -1,5 +1,6 @@
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { cuttable, type Cuttable } from '../kit/cuttable.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
@@ -42,13 +43,15 @@ const hears = ({ heard }: Reader, uri: string, times: number): Promise<unknown> 
 
 describe('updates of a real server', () => {
   let gateway: Gateway;
+  let way: Cuttable;
 
   beforeAll(async () => {
     const [http, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
+    way = await cuttable(http.url);
     gateway = await startGateway({
       mcpServers: {
         stdio: everythingOverStdio(),
-        http: { url: http.url },
+        http: { url: way.url },
         sse: { url: sse.url, type: 'sse' },
       },
     });
@@ -87,4 +90,22 @@ describe('updates of a real server', () => {
       await toggle();
     },
   );
+
+  it('go on when the connections to it broke while its session lives, and one stands for all that was missed', async () => {
+    const uri = `resource://http/demo://resource/static/document/${DOCUMENTS[0]!}`;
+    const reader = await readerV1(gateway.url);
+    const toggle = (): Promise<unknown> =>
+      reader.client.callTool({ name: 'http__toggle-subscriber-updates', arguments: {} });
+    await reader.client.subscribeResource({ uri });
+    // It numbers what it says from here on.
+    await toggle();
+    await hears(reader, uri, 1);
+    await toggle();
+    way.cut();
+    await hears(reader, uri, 2);
+    await toggle();
+    await hears(reader, uri, 3);
+    await toggle();
+    expect(reader.heard).toEqual([uri, uri, uri]);
+  });
 });

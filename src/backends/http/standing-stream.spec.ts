@@ -41,28 +41,41 @@ describe('the standing stream', () => {
     });
   });
 
-  it('comes back from its last event when it is lost', async () => {
+  it('comes back from its last event where the server has said when, also after a while', async () => {
     const { transport, messages, states, errors, gets } = await serve(({ response, socket }, n) => {
+      if (n === 2) return response.writeHead(503).end();
       openEvents(response);
-      response.write(`id: ${n}\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+      return response.write(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
     await shakeHands(transport);
     transport.openStandingStream();
     for (let n = 0; n < 3; n++) await messages.next();
-    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1']);
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1', '1']);
     expect(states.all).toEqual(['open', 'lost', 'resumed']);
-    expect(errors.all).toMatchObject([{ fault: 'broken' }]);
+    expect(errors.all).toMatchObject([{ fault: 'refused' }]);
   });
 
   it.each([
-    ['numbers no events', '', 's1'],
-    ['keeps no session and so may be another by now', 'id: 1\n', undefined],
-  ])('begins anew where the server %s', async (_what, id, session) => {
-    const { transport, states } = await serve(({ response, socket }, n) => {
+    ['numbers no events', ''],
+    ['numbers them, but does not say that it has them ready for who comes back', 'id: 1\n'],
+  ])('begins anew where the server %s', async (_what, id) => {
+    const { transport, states, gets } = await serve(({ response, socket }, n) => {
       openEvents(response);
       response.write(`${id}data: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
-    if (session) await shakeHands(transport);
+    await shakeHands(transport);
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await states.next();
+    expect(states.all).toEqual(['open', 'lost', 'open']);
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
+  });
+
+  it('begins anew where the server keeps no session, and so may be another by now', async () => {
+    const { transport, states } = await serve(({ response, socket }, n) => {
+      if (n === 2) return response.writeHead(503).end();
+      openEvents(response);
+      return response.write(`id: 1\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+    });
     transport.openStandingStream();
     for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'lost', 'open']);
@@ -72,7 +85,7 @@ describe('the standing stream', () => {
     const { transport, states, gets } = await serve(({ response, socket, headers }, n) => {
       if (headers['last-event-id']) return response.writeHead(400).end();
       openEvents(response);
-      return response.write(`id: 7\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+      return response.write(`id: 7\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
     transport.openStandingStream();
     for (let n = 0; n < 3; n++) await states.next();
@@ -157,19 +170,19 @@ describe('the standing stream', () => {
   });
 
   it('is asked for again after a long silence, where nothing is lost by that', async () => {
-    const { transport, states, errors, gets } = await serve(
+    const { transport, messages, states, errors, gets } = await serve(
       ({ response }, n) => {
         openEvents(response);
-        response.write(`id: ${n}\ndata: ${NOTE}\n\n`);
+        response.write(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`);
       },
       { standingIdleMs: 80 },
     );
     await shakeHands(transport);
     transport.openStandingStream();
-    for (let n = 0; n < 3; n++) await states.next();
-    expect(errors.all[0]?.message).toBe('the standing stream was silent for 80 ms');
+    for (let n = 0; n < 3; n++) await messages.next();
     await soon('the silent one to be cut', gets[0]?.disconnected ?? Promise.resolve());
-    expect(states.all.slice(0, 3)).toEqual(['open', 'lost', 'resumed']);
+    expect(gets[1]?.headers['last-event-id']).toBe('1');
+    expect([states.all, errors.all]).toEqual([['open'], []]);
   });
 
   it('is left alone when it is silent and numbers nothing, and somebody may find out whether it is there', async () => {

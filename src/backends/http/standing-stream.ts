@@ -24,9 +24,10 @@ const LIVED_MS = 5_000;
 
 /**
  * The stream on which a server speaks unasked. It is opened again whenever it ends, for as long as it is not
- * closed: what the server says in between is lost unless it numbers its events. So is what it says on a stream that
- * only seems to be there. One that has been silent for long is asked for anew where that loses nothing; of the others,
- * many servers never send a sign of life, `silent` lets somebody find out.
+ * closed: what the server says in between is lost, but for servers that number their events and say when to come back
+ * for more. Numbers alone are not trusted: there are servers which take them and then say nothing on that stream any
+ * more. A stream that has been silent for long is asked for anew where that loses nothing; of the others, many never
+ * carry a sign of life, `silent` lets somebody find out.
  */
 export class StandingStream {
   private readonly backoff = new Backoff();
@@ -39,6 +40,8 @@ export class StandingStream {
   private lastEventId = '';
   private openedAt = Infinity;
   private wasOpen = false;
+  /** The server has said when to come back. */
+  private isInviting = false;
 
   constructor(private readonly setting: StandingStreamSetting) {}
 
@@ -82,6 +85,7 @@ export class StandingStream {
     const { standingIdleMs } = this.setting;
     if (standingIdleMs === undefined) return;
     this.watchdog = setTimeout(() => {
+      this.isInviting ||= parser.retryMs !== undefined;
       if (this.canResume(parser.lastEventId))
         stream.fail(broken(`the standing stream was silent for ${standingIdleMs} ms`));
       else {
@@ -99,7 +103,7 @@ export class StandingStream {
 
   /** A server that keeps no session may have been started anew since, and then numbers from the beginning. */
   private canResume(lastEventId: string): boolean {
-    return lastEventId !== '' && this.setting.endpoint.sessionId !== undefined;
+    return this.isInviting && lastEventId !== '' && this.setting.endpoint.sessionId !== undefined;
   }
 
   private read(data: string, type: string): void {
@@ -122,8 +126,10 @@ export class StandingStream {
 
   private reconnect(parser: SseParser, why: TransportError): void {
     if (performance.now() - this.openedAt > LIVED_MS) this.backoff.reset();
+    this.isInviting ||= parser.retryMs !== undefined;
     // What was too large would be too large again, and a number that means nothing to the server will not later.
-    this.lastEventId = why.fault === 'too-large' || isBadRequest(why) ? '' : parser.lastEventId;
+    const isUseless = !this.isInviting || why.fault === 'too-large' || isBadRequest(why);
+    this.lastEventId = isUseless ? '' : parser.lastEventId;
     const isInvitedBack = parser.retryMs !== undefined && this.lastEventId !== '';
     if (!isInvitedBack && this.change('lost')) this.setting.inbox.report(why);
     if (this.isClosed) return;
