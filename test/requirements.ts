@@ -4,27 +4,42 @@ export interface Proof {
   readonly test: string;
 }
 
-/** One scenario of the documents the gateway was created from. `pending` says what will deliver it. */
+/** One scenario of the documents the gateway was created from, and the tests that show it. */
 export interface Requirement {
   readonly seed: '000' | '001' | '002' | '003' | '004';
   readonly scenario: string;
-  readonly proofs?: readonly Proof[];
-  readonly pending?: Pending;
+  readonly proofs: readonly Proof[];
 }
-
-const CONTROL_PLANE = 'issue 3';
-const SUBSCRIPTIONS = 'issue 5';
-
-type Pending = typeof CONTROL_PLANE | typeof SUBSCRIPTIONS;
 
 const e2e = (theme: string, test: string): Proof => ({ file: `test/e2e/${theme}.spec.ts`, test });
 
-type Scenarios = Readonly<Record<string, Pending | readonly Proof[]>>;
+/** What shows several of the scenarios that the documents have of subscriptions. */
+const MADE = e2e('subscriptions', 'are made with success and an id, and told to the server by its own URI');
+const DELIVERED = e2e('subscriptions', 'bring updates to exactly those who asked, with the public URI');
+const REAL = e2e('subscriptions-real', 'reach the clients of both SDKs that subscribed, and no others');
+const COUNTED = e2e('subscriptions', 'are counted, with no name of anybody or anything');
+const UNSUBSCRIBED = e2e('subscriptions', '%s, and for nobody else');
+const UNKNOWN = e2e('subscriptions', 'which nobody has: by its name, and no server is asked');
+const REFUSED = e2e('subscriptions', 'when the server refuses: in its words, and nothing stays');
+const LEFT = e2e(
+  'subscription-lifecycle',
+  'ends with its client, whether that says so or just never comes back',
+);
+const LIMITED = e2e('subscription-lifecycle', 'is refused over the limit, exactly, however many ask at once');
+const SHOWN = e2e('subscription-lifecycle', 'is shown with its client, its server, its URI and its time');
+const CROWD = e2e('subscriptions-many', 'on one resource are one subscription of their server');
+const LOCAL = e2e(
+  'subscriptions',
+  'to a server that takes none are kept here, and what it tells anyway is delivered',
+);
+const WITHOUT_URI = e2e('subscriptions', 'with the params %j');
+const IDEMPOTENT = e2e('subscriptions', 'and what is not subscribed to is success');
+const SCHEMES = e2e('subscriptions', 'take a URI of whatever scheme: %s');
+
+type Scenarios = Readonly<Record<string, readonly Proof[]>>;
 
 const of = (seed: Requirement['seed'], scenarios: Scenarios): Requirement[] =>
-  Object.entries(scenarios).map(([scenario, state]) =>
-    typeof state === 'string' ? { seed, scenario, pending: state } : { seed, scenario, proofs: state },
-  );
+  Object.entries(scenarios).map(([scenario, proofs]) => ({ seed, scenario, proofs }));
 
 /** Resource aggregation with subscription proxying. */
 const SEED_000: Scenarios = {
@@ -37,27 +52,29 @@ const SEED_000: Scenarios = {
     e2e('real-resources', 'are listed, and both SDKs read what they listed'),
   ],
   'Client requests resource templates': [e2e('resources', 'and so are their templates')],
-  'Client subscribes to a resource': SUBSCRIPTIONS,
-  'Subscription mapping storage': SUBSCRIPTIONS,
-  'Backend sends resource update': SUBSCRIPTIONS,
-  'Notification without subscribers': SUBSCRIPTIONS,
-  'Client unsubscribes': SUBSCRIPTIONS,
-  'Subscription cleanup on disconnect': SUBSCRIPTIONS,
-  'Maximum subscriptions per client': SUBSCRIPTIONS,
-  'Backend supports subscriptions': SUBSCRIPTIONS,
-  'Backend does not support subscriptions': SUBSCRIPTIONS,
+  'Client subscribes to a resource': [MADE, SHOWN],
+  'Subscription mapping storage': [SHOWN],
+  'Backend sends resource update': [DELIVERED, REAL],
+  'Notification without subscribers': [COUNTED, DELIVERED],
+  'Client unsubscribes': [UNSUBSCRIBED, REAL],
+  'Subscription cleanup on disconnect': [LEFT, CROWD],
+  'Maximum subscriptions per client': [LIMITED],
+  'Backend supports subscriptions': [MADE, CROWD],
+  'Backend does not support subscriptions': [LOCAL],
 };
 
 /** Resource subscriptions. */
 const SEED_001: Scenarios = {
-  'Client receives capability advertisement': SUBSCRIPTIONS,
-  'Successful subscription request': SUBSCRIPTIONS,
-  'Subscription to non-existent resource': SUBSCRIPTIONS,
-  'Successful unsubscription request': SUBSCRIPTIONS,
-  'Backend server sends resource update notification': SUBSCRIPTIONS,
-  'Notification for non-subscribed resource': SUBSCRIPTIONS,
-  'Client disconnect with active subscriptions': SUBSCRIPTIONS,
-  'Subscription limit exceeded': SUBSCRIPTIONS,
+  'Client receives capability advertisement': [
+    e2e('subscriptions', 'are offered, with word of changes of the list'),
+  ],
+  'Successful subscription request': [MADE, SHOWN],
+  'Subscription to non-existent resource': [UNKNOWN],
+  'Successful unsubscription request': [UNSUBSCRIBED],
+  'Backend server sends resource update notification': [DELIVERED, REAL],
+  'Notification for non-subscribed resource': [COUNTED, DELIVERED],
+  'Client disconnect with active subscriptions': [LEFT, CROWD],
+  'Subscription limit exceeded': [LIMITED],
 };
 
 /** Resources: synchronised, namespaced, matched, listed, read, described, measured, shown. */
@@ -127,10 +144,10 @@ const SEED_002: Scenarios = {
     e2e('resources', 'from memory: no server is asked'),
     e2e('resource-changes', 'may be one of its templates'),
   ],
-  'Subscribe to resource': SUBSCRIPTIONS,
-  'Subscribe to non-existent resource': SUBSCRIPTIONS,
-  'Unsubscribe from resource': SUBSCRIPTIONS,
-  'Forward resource update notification': SUBSCRIPTIONS,
+  'Subscribe to resource': [MADE, UNKNOWN],
+  'Subscribe to non-existent resource': [UNKNOWN],
+  'Unsubscribe from resource': [UNSUBSCRIBED],
+  'Forward resource update notification': [DELIVERED],
   'Catalog resources with filter': [
     e2e('meta-tools', 'catalog_resources gives cards, of all servers or of one'),
   ],
@@ -157,12 +174,15 @@ const SEED_002: Scenarios = {
     ),
     e2e('resource-failures', 'or for any other reason, a client of %s is told why'),
   ],
-  'Subscription error': SUBSCRIPTIONS,
+  'Subscription error': [
+    REFUSED,
+    e2e('subscriptions', 'when the server does not answer in time, and are taken back there'),
+  ],
   'Track resource read operations': [
     e2e('resource-failures', 'are counted by server, type and outcome, under both names'),
     e2e('resource-failures', 'or have more types than labels may hold'),
   ],
-  'Track subscription count': SUBSCRIPTIONS,
+  'Track subscription count': [COUNTED],
   'Display resources panel': [
     e2e('tui', 'shows all resources of all servers with URI, name, type and size'),
     e2e('tui-large', 'shows the first ones at once, and how many there are'),
@@ -223,12 +243,15 @@ const SEED_003: Scenarios = {
     e2e('projects', 'by nobody, and then the tools of all servers are there'),
   ],
   'Register tools on server enable': [
+    e2e('admin-servers', 'enables it again: in lists and routes before the answer, told once'),
     e2e('reload', 'takes servers away and adds them, and clients are told'),
   ],
   'Unregister tools on server disable': [
+    e2e('admin-servers', 'disables a server: gone from lists and routes before the answer'),
     e2e('reload', 'takes servers away and adds them, and clients are told'),
   ],
   'Update tools on tool enable/disable': [
+    e2e('admin-servers', 'switches one tool off and on, whatever it is called'),
     e2e('reload', 'in what a link does not depend on reconnects nothing, and holds at once'),
   ],
   'Concurrent tool calls': [
@@ -243,42 +266,52 @@ const SEED_003: Scenarios = {
 
 /** Subscriptions as the 2025-11-25 specification has them; this document lists tests where others have scenarios. */
 const SEED_004: Scenarios = {
-  'Specification 1: resources/subscribe': SUBSCRIPTIONS,
-  'Specification 2: resources/unsubscribe': SUBSCRIPTIONS,
-  'Specification 3: resources/updated to all active subscribers': SUBSCRIPTIONS,
-  'Specification 4: auto-cleanup on disconnect': SUBSCRIPTIONS,
-  'Notification: resources/deleted': SUBSCRIPTIONS,
-  'Subscribe creates subscription': SUBSCRIPTIONS,
-  'Subscribe returns success response': SUBSCRIPTIONS,
-  'Subscribe: invalid URI handling': SUBSCRIPTIONS,
-  'Subscribe: missing URI parameter handling': SUBSCRIPTIONS,
-  'Subscribe: non-existent resource handling': SUBSCRIPTIONS,
-  'Unsubscribe removes subscription': SUBSCRIPTIONS,
-  'Unsubscribe returns success response': SUBSCRIPTIONS,
-  'Unsubscribe: missing URI parameter handling': SUBSCRIPTIONS,
-  'Multiple clients subscribe to same resource': SUBSCRIPTIONS,
-  'Multiple clients receive notifications': SUBSCRIPTIONS,
-  "Single client unsubscribe doesn't affect others": SUBSCRIPTIONS,
-  'Resource update notifies subscribers': SUBSCRIPTIONS,
-  'Notification includes metadata': SUBSCRIPTIONS,
-  'Notifications only sent to subscribers': SUBSCRIPTIONS,
-  'Cleanup on client disconnect': SUBSCRIPTIONS,
-  'Cleanup removes all subscriptions': SUBSCRIPTIONS,
-  'Duplicate subscribe is idempotent': SUBSCRIPTIONS,
-  'Unsubscribe non-existent subscription': SUBSCRIPTIONS,
-  'Edge case: empty URI validation': SUBSCRIPTIONS,
-  'File URI validation': SUBSCRIPTIONS,
-  'HTTP URI validation': SUBSCRIPTIONS,
-  'HTTPS URI validation': SUBSCRIPTIONS,
-  'Custom URI scheme validation': SUBSCRIPTIONS,
-  'Empty URI validation': SUBSCRIPTIONS,
-  'Custom URI support': SUBSCRIPTIONS,
-  'Invalid type handling': SUBSCRIPTIONS,
-  'Format "not_found" error': SUBSCRIPTIONS,
-  'Format timeout error': SUBSCRIPTIONS,
-  'Format atom errors': SUBSCRIPTIONS,
-  'Format binary messages': SUBSCRIPTIONS,
-  'Format unknown errors': SUBSCRIPTIONS,
+  'Specification 1: resources/subscribe': [MADE, REAL],
+  'Specification 2: resources/unsubscribe': [UNSUBSCRIBED, REAL],
+  'Specification 3: resources/updated to all active subscribers': [
+    DELIVERED,
+    e2e('subscriptions-many', '10,000 of them, get an update exactly once'),
+  ],
+  'Specification 4: auto-cleanup on disconnect': [LEFT, CROWD],
+  'Notification: resources/deleted': [
+    e2e('subscription-lifecycle', 'outlives its resource: its end is told as such'),
+  ],
+  'Subscribe creates subscription': [MADE, SHOWN],
+  'Subscribe returns success response': [MADE],
+  'Subscribe: invalid URI handling': [WITHOUT_URI, UNKNOWN],
+  'Subscribe: missing URI parameter handling': [WITHOUT_URI],
+  'Subscribe: non-existent resource handling': [UNKNOWN],
+  'Unsubscribe removes subscription': [UNSUBSCRIBED, REAL],
+  'Unsubscribe returns success response': [UNSUBSCRIBED],
+  'Unsubscribe: missing URI parameter handling': [e2e('subscriptions', 'but not with the params %j')],
+  'Multiple clients subscribe to same resource': [MADE, CROWD],
+  'Multiple clients receive notifications': [DELIVERED, CROWD],
+  "Single client unsubscribe doesn't affect others": [UNSUBSCRIBED, REAL],
+  'Resource update notifies subscribers': [DELIVERED],
+  'Notification includes metadata': [
+    DELIVERED,
+    e2e('subscriptions', 'bring the bytes of the server, but for the URI'),
+  ],
+  'Notifications only sent to subscribers': [DELIVERED, REAL],
+  'Cleanup on client disconnect': [LEFT],
+  'Cleanup removes all subscriptions': [LEFT, CROWD],
+  'Duplicate subscribe is idempotent': [MADE],
+  'Unsubscribe non-existent subscription': [IDEMPOTENT],
+  'Edge case: empty URI validation': [UNKNOWN, IDEMPOTENT],
+  'File URI validation': [SCHEMES],
+  'HTTP URI validation': [SCHEMES],
+  'HTTPS URI validation': [SCHEMES],
+  'Custom URI scheme validation': [SCHEMES],
+  'Empty URI validation': [UNKNOWN],
+  'Custom URI support': [SCHEMES],
+  'Invalid type handling': [WITHOUT_URI],
+  'Format "not_found" error': [UNKNOWN],
+  'Format timeout error': [
+    e2e('subscriptions', 'when the server does not answer in time, and are taken back there'),
+  ],
+  'Format atom errors': [LIMITED, REFUSED],
+  'Format binary messages': [REFUSED],
+  'Format unknown errors': [e2e('subscriptions', 'when the server refuses without a reason')],
 };
 
 /** Every scenario of the five documents. */

@@ -16,17 +16,19 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** One update to 10,000 clients, and 300,000 updates to one that does not read. */
 export async function fanout() {
   const backend = await startServer([here('../fanout-backend.mjs')]);
-  const gateway = await startServer([here('../../dist/main.js'), '--config', configFor(backend.url)], {
-    GATEHOUSE__HTTP__PORT: '0',
-  });
+  const gauged = ['--expose-gc', '--import', here('../gauge.mjs')];
+  const gateway = await startServer(
+    [...gauged, here('../../dist/main.js'), '--config', configFor(backend.url)],
+    { GATEHOUSE__HTTP__PORT: '0' },
+  );
   const readers = startWorker(here('../fanout-readers.mjs'));
   const ask = (job, options) => readers({ job, ...options });
   await untilListed(gateway.url);
 
   await ask('open', { url: gateway.url, uri: 'bench://wide', count: 100 });
-  const before = await settledRss(gateway.pid);
+  const before = await settledRss(gateway);
   await ask('open', { url: gateway.url, uri: 'bench://wide', count: CLIENTS - 100 });
-  const perStream = ((await settledRss(gateway.pid)) - before) / (CLIENTS - 100);
+  const perStream = ((await settledRss(gateway)) - before) / (CLIENTS - 100);
   const wide = [];
   for (let round = 0; round < ROUNDS; round++) wide.push(await updateAll({ backend, gateway, ask }));
   const storm = await stormOver({ backend, gateway, ask });
@@ -34,9 +36,11 @@ export async function fanout() {
 
   const lastClient = median(wide.map(({ ms }) => ms));
   const perDelivery = median(wide.map(({ cpu }) => cpu / CLIENTS));
+  const longestTurn = median(wide.map(({ stall }) => stall));
   print([
     ['last of 10,000 clients has it after', lastClient, 'ms'],
     ['CPU per delivery', perDelivery, 'us'],
+    ['longest turn of the event loop', longestTurn, 'ms'],
     ['RSS per idle stream', perStream / 1024, 'KB'],
     ['RSS for 300,000 updates to a stalled reader', storm.rss / 1_048_576, 'MB'],
     ['p99 of another client: storm for nobody', storm.forNobody, 'ms'],
@@ -45,6 +49,7 @@ export async function fanout() {
   return [
     { what: 'ms until the last of 10,000 clients has it', is: lastClient, ceiling: 400 },
     { what: 'us of CPU per delivery', is: perDelivery, ceiling: 25 },
+    { what: 'ms of the longest turn of the event loop', is: longestTurn, ceiling: 50 },
     { what: 'KB of RSS per idle stream', is: perStream / 1024, ceiling: 20 },
     { what: 'MB of RSS for 300,000 updates to a stalled reader', is: storm.rss / 1_048_576, ceiling: 5 },
     {
@@ -57,16 +62,18 @@ export async function fanout() {
 
 async function updateAll({ backend, gateway, ask }) {
   const arrived = ask('expect', { count: CLIENTS });
+  await gateway.ask('stall');
   const cpu = cpuMicroseconds(gateway.pid);
   const sent = await backend.ask({ updated: 'bench://wide' });
   const { at } = await arrived;
   await sleep(50);
-  return { ms: at - sent.at, cpu: cpuMicroseconds(gateway.pid) - cpu };
+  const { own } = await gateway.ask('stall');
+  return { ms: at - sent.at, cpu: cpuMicroseconds(gateway.pid) - cpu, stall: own };
 }
 
 /** The same storm twice: first nobody is subscribed to the resource, then one who takes nothing. */
 async function stormOver({ backend, gateway, ask }) {
-  const { url, pid } = gateway;
+  const { url } = gateway;
   await ask('open', { url, uri: 'bench://beat', count: 1 });
   await ask('watch');
   const p99 = async () => {
@@ -77,14 +84,15 @@ async function stormOver({ backend, gateway, ask }) {
   const forNobody = await p99();
   await ask('open', { url, uri: 'bench://narrow', count: 1 });
   await ask('stall');
-  const before = await settledRss(pid);
+  const before = await settledRss(gateway);
   const forStalled = await p99();
-  return { forNobody, forStalled, rss: (await settledRss(pid)) - before };
+  return { forNobody, forStalled, rss: (await settledRss(gateway)) - before };
 }
 
-/** What a process holds once it has nothing to do. */
-async function settledRss(pid) {
+/** What the gateway holds once it has nothing to do, without what it has let go of and nobody has collected yet. */
+async function settledRss({ pid, ask }) {
   await sleep(QUIET_MS);
+  await ask('memory');
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(kilobytes) * 1024;
 }

@@ -22,6 +22,9 @@ class Served {
   /** Links by the client they belong to; the one that clients share belongs to nobody. */
   readonly links: { owner: string | undefined; link: FakeLink }[] = [];
   readonly heard: ServerNotification[] = [];
+  /** The same on links that one client has to itself. */
+  readonly ownHeard: ServerNotification[] = [];
+  readonly owners: [string, unknown][] = [];
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink({}, LOGGING));
   readonly backend: Backend;
 
@@ -36,8 +39,9 @@ class Served {
       },
       {
         listed: () => {},
-        notified: (notification) => this.heard.push(notification),
+        notified: (notification, owner) => (owner ? this.ownHeard : this.heard).push(notification),
         linked: () => {},
+        ownLinked: (link, owner) => this.owners.push([owner.id, link]),
         stateChanged: () => {},
       },
     );
@@ -110,7 +114,7 @@ describe('a log message', () => {
     expect(served.heard).toEqual([]);
   });
 
-  it("on a client's own link goes to that client; nothing else that is said there is for everybody", async () => {
+  it("on a client's own link goes to that client, as does word of a resource; all else is for nobody", async () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     outcomeOf(served.call(client.call()));
@@ -120,6 +124,8 @@ describe('a log message', () => {
     served.linkOf('a').say('notifications/tools/list_changed');
     expect(client.notices).toMatchObject([{ method: MESSAGE }]);
     expect(served.heard).toEqual([]);
+    expect(served.ownHeard).toMatchObject([{ params: { uri: 'x' } }]);
+    expect(served.owners).toEqual([['a', served.linkOf('a')]]);
   });
 });
 

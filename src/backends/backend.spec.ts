@@ -24,6 +24,7 @@ class Served {
       listed: (listing: Listing) => this.listings.push(listing),
       notified: (notification: ServerNotification) => this.notified.push(notification),
       linked: () => {},
+      ownLinked: () => {},
       stateChanged: () => {},
     };
     this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);

@@ -17,6 +17,9 @@ import { traceCall } from './trace-call.js';
 import { unlessAborted } from './unless-aborted.js';
 import { within } from './within.js';
 
+/** No session has this id. */
+const OF_THE_HOUSE = '';
+
 /** Opens a link to a server, for all clients or for the one that owns it. */
 export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
 
@@ -25,7 +28,10 @@ export interface BackendEvents {
   listed(listing: Listing): void;
   /** There is a new link for all clients, or none any more. */
   linked(link: Link | undefined): void;
-  notified(notification: ServerNotification): void;
+  /** One client has a link to itself; `link.closed` says until when. */
+  ownLinked(link: Link, owner: McpClient): void;
+  /** `owner` is the client on whose own link it came. */
+  notified(notification: ServerNotification, owner?: McpClient): void;
   stateChanged(): void;
 }
 
@@ -93,15 +99,21 @@ export class Backend {
     );
     if (settings.isolation === 'session') {
       const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
-      this.sessionLinks = new SessionLinks(open, (link) => {
+      this.sessionLinks = new SessionLinks(open, (link, owner) => {
         this.applyLogLevel(link);
-        link.onNotification((notification) => this.log(notification));
+        link.onNotification((notification) => this.ownNotified(notification, owner));
+        this.events.ownLinked(link, owner);
       });
     }
   }
 
   get config(): ServerConfig {
     return this.settings;
+  }
+
+  /** Whether every client has a link to itself. */
+  get isPerClient(): boolean {
+    return this.sessionLinks !== undefined;
   }
 
   start(): void {
@@ -149,6 +161,32 @@ export class Backend {
     return this.gate.run(client.id, () => this.send(call), { signal, deadline, exclusive });
   }
 
+  /** A request of the gateway's own over this link. It takes its turn among the calls as one client more. */
+  async ask(link: Link, method: string, params: string): Promise<JsonText> {
+    const { timeoutMs } = this.settings;
+    const deadline = performance.now() + timeoutMs;
+    return this.gate.run(OF_THE_HOUSE, () => link.request({ method, params, timeoutMs }), { deadline });
+  }
+
+  /** The link that a client has to itself, opened if need be. Rejects where the server keeps none. */
+  async ownLink(client: McpClient): Promise<Link> {
+    const reason = this.unavailable();
+    if (reason) throw reason;
+    if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
+    try {
+      return await this.sessionLinks.of(client);
+    } catch (error) {
+      throw serverUnavailable(this.id, (error as Error).message, { cause: error });
+    }
+  }
+
+  /** The link after a lost one, if it is being opened already, as after the server had forgotten us; undefined if not. */
+  async replacement(lost: Link | undefined): Promise<Link | undefined> {
+    const { link } = this.supervisor;
+    if (this.retired || (link && link === lost)) return undefined;
+    return this.supervisor.replacement(lost).catch(() => undefined);
+  }
+
   /** The level the most talkative client wants; the server is told now and after every reconnect. */
   setLogLevel(level: string): void {
     if (level === this.logLevel) return;
@@ -180,19 +218,16 @@ export class Backend {
   }
 
   private send(call: BackendCall): Promise<JsonText> {
+    if (this.sessionLinks) return this.sendOverOwn(call);
     const reason = this.unavailable();
     if (reason) return Promise.reject(reason);
-    if (this.sessionLinks) return this.sendOverOwn(this.sessionLinks, call);
     const link = this.supervisor.link!;
     return this.request(link, call).catch((error: unknown) => this.sendAgain(link, call, error));
   }
 
-  private async sendOverOwn(links: SessionLinks, call: BackendCall): Promise<JsonText> {
+  private async sendOverOwn(call: BackendCall): Promise<JsonText> {
     const { client, signal } = call.caller;
-    const opened = links.of(client).catch((error: Error) => {
-      throw serverUnavailable(this.id, error.message, { cause: error });
-    });
-    const link = await unlessAborted(signal, opened);
+    const link = await unlessAborted(signal, this.ownLink(client));
     try {
       return await this.request(link, call);
     } catch (error) {
@@ -258,6 +293,7 @@ export class Backend {
 
   private linked(link: Link): void {
     link.onNotification((notification) => this.notified(notification));
+    link.onGap(() => this.sync.catchUp());
     this.applyLogLevel(link);
     this.sync.attach(link);
     this.events.linked(link);
@@ -275,6 +311,12 @@ export class Backend {
     if (this.sync.takeNotice(notification.method)) return;
     if (notification.method === 'notifications/message') this.log(notification);
     else this.events.notified(notification);
+  }
+
+  /** What the process of one client says is for that client alone. */
+  private ownNotified(notification: ServerNotification, owner: McpClient): void {
+    if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
+    else this.log(notification);
   }
 
   /** A log message goes to the client it belongs to. What belongs to nobody's call is for all who may see the server. */

@@ -114,6 +114,7 @@ describe('Backends', () => {
     ['disabled tools', { tools: { disabled: ['x'] } }],
     ['exclusive tools', { tools: { exclusive: ['t'] } }],
     ['naming', { naming: { tools: 'conflict' } }],
+    ['watch', { watch: { pollMs: 5000, coalesceMs: 100 } }],
   ])('keep their link when only this changes: %s', async (_what, change) => {
     const house = await bothListed();
     const before = house.backends.find('a');
@@ -148,7 +149,11 @@ describe('Backends', () => {
     const never = { naming: { tools: 'never' } };
     const house = new House({ a: { ...a.http, ...never }, b: { ...b.http, ...never } });
     await house.lists('t', 'u');
-    await until('both are known', () => house.registry.catalog.servers.length === 2);
+    await until('the tools of both are known', () =>
+      house.registry.catalog.servers.every(
+        ({ listing }, _n, all) => all.length === 2 && listing.tools.length > 0,
+      ),
+    );
     const owner = () => house.registry.catalog.tools.view(EVERYTHING).find('t')?.server;
     expect(owner()).toBe('a');
     house.reload({ b: { ...b.http, ...never }, a: { ...a.http, ...never } });

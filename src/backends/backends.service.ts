@@ -13,9 +13,10 @@ import { connectTo } from './connect.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { Link, ServerNotification } from './link.js';
 
-type NotificationListener = (server: string, notification: ServerNotification) => void;
+type NotificationListener = (server: string, notification: ServerNotification, owner?: McpClient) => void;
 type StateListener = (backend: Backend) => void;
 type LinkListener = (backend: Backend, link: Link | undefined) => void;
+type OwnLinkListener = (backend: Backend, link: Link, owner: McpClient) => void;
 
 /** Every server that is enabled. Made to fit what is desired, at the start and at every change, by the same code. */
 @Injectable()
@@ -26,6 +27,9 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly notificationListeners = new Set<NotificationListener>();
   private readonly stateListeners = new Set<StateListener>();
   private readonly linkListeners = new Set<LinkListener>();
+  private readonly listedListeners = new Set<StateListener>();
+  private readonly adjustListeners = new Set<StateListener>();
+  private readonly ownLinkListeners = new Set<OwnLinkListener>();
   private logLevel: string | undefined;
 
   constructor(
@@ -71,7 +75,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const backend of this.backends.values()) backend.setLogLevel(level);
   }
 
-  /** What servers say that is not for one client alone. */
+  /** What servers say that belongs to no call; `owner` is the client that has the link to itself. */
   onNotification(listener: NotificationListener): () => void {
     this.notificationListeners.add(listener);
     return () => this.notificationListeners.delete(listener);
@@ -86,6 +90,24 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   onLink(listener: LinkListener): () => void {
     this.linkListeners.add(listener);
     return () => this.linkListeners.delete(listener);
+  }
+
+  /** Told of every link that one client has to itself. */
+  onOwnLink(listener: OwnLinkListener): () => void {
+    this.ownLinkListeners.add(listener);
+    return () => this.ownLinkListeners.delete(listener);
+  }
+
+  /** Told after every sync, whether or not anything changed by it. */
+  onListed(listener: StateListener): () => void {
+    this.listedListeners.add(listener);
+    return () => this.listedListeners.delete(listener);
+  }
+
+  /** Told of every server that may have other settings now, with the link it had. */
+  onAdjust(listener: StateListener): () => void {
+    this.adjustListeners.add(listener);
+    return () => this.adjustListeners.delete(listener);
   }
 
   /** Only what changed is touched: a server whose connection is as it was keeps its process and its session. */
@@ -107,8 +129,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const events: BackendEvents = {
       listed: () => this.list(backend),
       linked: (link) => this.linked(backend, link),
-      notified: (notification) => {
-        for (const listener of this.notificationListeners) listener(id, notification);
+      ownLinked: (link, owner) => {
+        for (const listener of this.ownLinkListeners) listener(backend, link, owner);
+      },
+      notified: (notification, owner) => {
+        for (const listener of this.notificationListeners) listener(id, notification, owner);
       },
       stateChanged: () => {
         for (const listener of this.stateListeners) listener(backend);
@@ -128,6 +153,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private adjust(backend: Backend, { config }: DesiredServer): void {
     backend.reconfigure(config);
     this.list(backend);
+    for (const listener of this.adjustListeners) listener(backend);
   }
 
   private retire(backend: Backend): void {
@@ -145,11 +171,13 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Offers what the server last listed, under the decisions of now. */
-  private list({ id, listing }: Backend): void {
+  private list(backend: Backend): void {
+    const { id, listing } = backend;
     const server = this.desired.current.get(id);
     if (!listing || !server) return;
     const { rank, config, disabledTools } = server;
     this.registry.put({ id, rank, listing, disabledTools, style: config.naming?.tools ?? this.naming.tools });
+    for (const listener of this.listedListeners) listener(backend);
   }
 }
 
@@ -161,6 +189,7 @@ const ADJUSTABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
   'timeoutMs',
   'tools',
   'naming',
+  'watch',
 ]);
 
 /** Whether one link serves both. */

@@ -12,7 +12,14 @@ import type { LinkTransport } from './transport.js';
 /** A server may take its time to start: package runners download on the first run. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
+/** Beside the calls: the standing stream, pings, cancellations, and what is subscribed to or taken back. */
 const SPARE_CONNECTIONS = 32;
+
+/** Longer than the keep-alive comments of most servers are apart, and shorter than anybody should wait for news. */
+const STANDING_IDLE_MS = 90_000;
+
+/** The old transport says nothing of a stream that only seems to be there. */
+const SSE_PING_MS = 30_000;
 
 /** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
@@ -29,6 +36,7 @@ export const connectTo =
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        pingEveryMs: config.type === 'sse' ? SSE_PING_MS : undefined,
       },
       signal,
     );
@@ -41,5 +49,6 @@ function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
     maxMessageBytes: limits.responseBytes,
     // A call in flight holds one, and so does what is said beside the calls.
     connections: config.concurrency + SPARE_CONNECTIONS,
+    standingIdleMs: STANDING_IDLE_MS,
   });
 }

@@ -80,6 +80,31 @@ describe('a delivery that fails', () => {
     expect(transport.only('ping')).toBeDefined();
   });
 
+  it.each(['answered', 'refused by one who does not know it'])(
+    'leaves a stream alone that is silent, when a ping is %s',
+    async (how) => {
+      const { transport } = await linkTo({});
+      transport.onstream?.('silent');
+      const { id } = transport.only('ping');
+      if (how === 'answered') transport.answer(id, {});
+      else transport.refuse(id, { code: -32601, message: 'ping?' });
+      await settled();
+      expect(transport.renewals).toBe(0);
+    },
+  );
+
+  it('has a silent stream opened anew when a ping is not answered', async () => {
+    const failure = new TransportError('broken', 'no');
+    const { transport, link } = await linkTo({
+      onSend: ({ method }) => (method === 'ping' ? Promise.reject(failure) : undefined),
+    });
+    const outcome = outcomeOf(link.closed);
+    transport.onstream?.('silent');
+    await settled();
+    expect(transport.renewals).toBe(1);
+    expect(outcome).toEqual({});
+  });
+
   it.each(['refused', 'broken', 'too-large', 'busy'] as const)(
     'leaves the link as it is when it is %s',
     async (fault) => {

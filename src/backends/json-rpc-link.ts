@@ -1,5 +1,5 @@
 import type { ClientCapabilities, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import { notificationMessage, readMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { Caller, Channel, McpClient } from '../mcp/mcp-context.js';
@@ -12,6 +12,8 @@ import {
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
+import { Hearing } from './hearing.js';
+import { Heartbeat } from './heartbeat.js';
 import {
   asTransportError,
   broken,
@@ -23,7 +25,7 @@ import {
 } from './link-faults.js';
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 import { ServerQuestions } from './server-questions.js';
-import { TransportError, type LinkTransport, type Received } from './transport.js';
+import { TransportError, type LinkTransport, type Received, type StreamState } from './transport.js';
 import { within } from './within.js';
 
 const PING_TIMEOUT_MS = 5000;
@@ -41,6 +43,8 @@ export interface LinkOptions {
   readonly translate?: ((params: JsonText) => JsonText) | undefined;
   /** The one client this link serves; absent when clients share it. */
   readonly owner?: McpClient | undefined;
+  /** How often a server that says nothing is asked whether it is there; never where absent. */
+  readonly pingEveryMs?: number | undefined;
 }
 
 type Kind<K extends Inbound['kind']> = Extract<Inbound, { kind: K }>;
@@ -57,6 +61,8 @@ export class JsonRpcLink implements Link {
     (callers) => this.pending.prolongAll(callers),
     (params) => this.options.translate?.(params) ?? params,
   );
+  private readonly hearing = new Hearing();
+  private readonly heartbeat: Heartbeat | undefined;
   private announceClosed!: (reason: Error) => void;
   private closedFor: Error | undefined;
   private closing: Promise<void> | undefined;
@@ -79,9 +85,14 @@ export class JsonRpcLink implements Link {
       this.end(this.fault ?? broken('the connection closed'));
       this.failPending();
     };
-    transport.onstream = (state) => {
-      if (state === 'lost') this.checkSession();
-    };
+    transport.onstream = (state) => this.streamChanged(state);
+    const { pingEveryMs } = options;
+    if (pingEveryMs !== undefined)
+      this.heartbeat = new Heartbeat(
+        pingEveryMs,
+        () => this.ping(pingEveryMs),
+        (error) => this.end(error),
+      );
   }
 
   /** Starts the transport and shakes hands. Whatever was started is closed again when that fails. */
@@ -121,6 +132,14 @@ export class JsonRpcLink implements Link {
 
   onNotification(listener: (notification: ServerNotification) => void): void {
     this.listener = listener;
+  }
+
+  get hears(): Promise<void> {
+    return this.hearing.begun;
+  }
+
+  onGap(listener: () => void): void {
+    this.hearing.onGap(listener);
   }
 
   request(request: LinkRequest): Promise<JsonText> {
@@ -172,10 +191,13 @@ export class JsonRpcLink implements Link {
     this.serverFacts = { ...facts, capabilities: facts.capabilities ?? {} } as ServerFacts;
     this.transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await this.transmit(notificationMessage('notifications/initialized', undefined));
+    this.hearing.begin(this.transport.openStandingStream !== undefined);
     this.transport.openStandingStream?.();
+    this.heartbeat?.start();
   }
 
   private receive(raw: JSONRPCMessage, received?: Received): void {
+    this.heartbeat?.hear();
     const message = readMessage(raw, received?.text ?? JSON.stringify(raw));
     if (message.kind === 'response') this.receiveAnswer(message);
     else if (message.kind === 'notification') this.receiveNotification(message, received);
@@ -257,11 +279,32 @@ export class JsonRpcLink implements Link {
   private checkSession(): void {
     if (this.checking || this.closedFor || !this.serverFacts) return;
     this.checking = true;
-    this.request({ method: 'ping', timeoutMs: PING_TIMEOUT_MS })
+    this.ping(PING_TIMEOUT_MS)
       .catch((error: Error) => {
         if (isBadRequest(error)) this.end(new TransportError('session-lost', error.message));
       })
       .finally(() => (this.checking = false));
+  }
+
+  private streamChanged(state: StreamState): void {
+    if (state === 'lost') this.checkSession();
+    if (state === 'silent') this.checkStream();
+    this.hearing.changed(state);
+  }
+
+  /** A server that is there may have nothing to say. */
+  private checkStream(): void {
+    if (this.closedFor) return;
+    this.ping(PING_TIMEOUT_MS).catch(() => this.transport.renewStandingStream?.());
+  }
+
+  /** Any answer will do: a server need not know the method. */
+  private async ping(timeoutMs: number): Promise<void> {
+    try {
+      await this.request({ method: 'ping', timeoutMs });
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error;
+    }
   }
 
   private giveUp(pending: Pending, why: GivenUp): void {
@@ -292,6 +335,7 @@ export class JsonRpcLink implements Link {
   private end(reason: Error): void {
     if (this.closedFor) return;
     this.closedFor = reason;
+    this.heartbeat?.stop();
     // A server that forgot us is still there: it answers what it has, and refuses the rest without running it.
     if (!isForgotten(reason)) this.failPending();
     this.announceClosed(reason);

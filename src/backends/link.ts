@@ -59,6 +59,12 @@ export interface Link {
 
   onNotification(listener: (notification: ServerNotification) => void): void;
 
+  /** Settles when what the server says unasked is heard, or when there is no use in waiting for that. */
+  readonly hears: Promise<void>;
+
+  /** Calls the listener whenever the server may have said something unasked that nobody heard. */
+  onGap(listener: () => void): void;
+
   /** The child process behind it, and what it last wrote to stderr: the same array until there is more. */
   readonly pid: number | undefined;
   stderrTail(): readonly string[];

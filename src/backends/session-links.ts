@@ -15,7 +15,7 @@ export class SessionLinks {
 
   constructor(
     private readonly connect: (owner: McpClient, signal: AbortSignal) => Promise<Link>,
-    private readonly onLink: (link: Link) => void,
+    private readonly onLink: (link: Link, owner: McpClient) => void,
   ) {}
 
   get size(): number {
@@ -55,7 +55,7 @@ export class SessionLinks {
     this.slots.set(client.id, slot);
     link.then(
       (opened) => {
-        this.onLink(opened);
+        this.onLink(opened, client);
         void opened.closed.then(() => this.drop(slot));
       },
       () => this.drop(slot),

@@ -80,7 +80,7 @@ export class Supervisor {
   }
 
   /** The link that replaces a lost one. Rejects when that takes more than connecting at once. */
-  replacement(lost: Link): Promise<Link> {
+  replacement(lost: Link | undefined): Promise<Link> {
     if (this.current && this.current !== lost) return Promise.resolve(this.current);
     if (this.isStopping || this.wake) return Promise.reject(this.reason ?? stopped());
     return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));

@@ -72,6 +72,13 @@ export class Sync {
     return kinds !== undefined;
   }
 
+  /** Change notices may have been missed: what the server would have told of is fetched again. */
+  catchUp(): void {
+    const { capabilities = {} } = this.link?.facts ?? {};
+    for (const kind of ['tools', 'prompts', 'resources'] as const)
+      if (capabilities[kind]?.listChanged) this.takeNotice(`notifications/${kind}/list_changed`);
+  }
+
   stop(): void {
     this.detach();
     for (const resync of this.resyncs.values()) resync.stop();
@@ -109,12 +116,13 @@ export class Sync {
   }
 
   private async resources(link: Link): Promise<ResourceList> {
-    if (!link.facts.capabilities.resources) return ResourceList.EMPTY;
+    if (!link.facts.capabilities.resources) return ResourceList.NONE;
     const { resources } = this.known;
     const definitions = await this.wholeList(link, 'resources', resources.size > 0);
     if (!definitions) return resources;
     const pause = turns.pause();
     const list = await ResourceList.build(this.server, definitions, pause);
+    if (list.size === 0) return ResourceList.NONE;
     return (await list.equals(resources, pause)) ? resources : list;
   }
 

@@ -10,6 +10,16 @@ export interface Received extends MessageExtraInfo {
 }
 
 /**
+ * What becomes of the stream on which a server speaks unasked.
+ * - `open`: it begins here; what the server said before it is lost
+ * - `resumed`: it goes on where it broke off
+ * - `silent`: nothing has come for long, and there is no telling whether it is still there
+ * - `lost`: it broke off
+ * - `none`: the server offers no such stream
+ */
+export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
+
+/**
  * The wire under a link: any SDK client transport, and more with ours. `sendText` and `Received.text` keep
  * payloads byte for byte; `abandon` frees what an unanswered request still holds.
  */
@@ -22,11 +32,14 @@ export interface LinkTransport extends Transport {
    */
   sendText?(text: string, requestId?: RequestId): Promise<void>;
 
-  /** Called when a stream of the transport's own comes up, breaks off, or turns out not to be offered. */
-  onstream?: ((state: 'open' | 'lost' | 'none') => void) | undefined;
+  /** Called when something becomes of the transport's own stream. */
+  onstream?: ((state: StreamState) => void) | undefined;
 
   /** Called once the handshake is done: a transport that listens on a stream of its own opens it now. */
   openStandingStream?(): void;
+
+  /** The stream is dead, though it looks alive. */
+  renewStandingStream?(): void;
 
   /** Nobody waits for the answer to this request any more. */
   abandon?(requestId: RequestId): void;

@@ -51,7 +51,8 @@ export abstract class CommonServerConfig {
   @Choice(
     ISOLATIONS,
     'What clients share: one link and its calls side by side (shared), one link and a single call at a time, so ' +
-      'that whatever the server asks belongs to that call (exclusive), or nothing: a link per session (session).',
+      'that whatever the server asks belongs to that call (exclusive), or nothing: a link per session, over which its ' +
+      'subscriptions go too (session).',
   )
   readonly isolation: Isolation = 'shared';
 

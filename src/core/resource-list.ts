@@ -29,7 +29,10 @@ export class ResourceList {
     readonly plainById: readonly Resource[],
   ) {}
 
+  /** Nothing is known yet. */
   static readonly EMPTY = new ResourceList([], [], [], [], []);
+  /** The server was asked, and has none. */
+  static readonly NONE = new ResourceList([], [], [], [], []);
 
   /** Definitions by their URIs; of equal ones the first stays. */
   static async build(server: string, listed: readonly Definition[], pause: Pause): Promise<ResourceList> {

@@ -2,6 +2,7 @@ import { UriTemplate } from './uri-template.js';
 
 /** Stands for every resource of a server whose URI fits. */
 export interface ResourcePattern {
+  readonly text: string;
   /** What every URI that fits begins with. */
   readonly prefix: string;
   matches(uri: string): boolean;
@@ -13,10 +14,10 @@ export interface ResourcePattern {
  * never means two things at once.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {
-  if (uri.endsWith('*')) return new Beginning(uri.slice(0, -1));
+  if (uri.endsWith('*')) return new Beginning(uri);
   const brace = uri.indexOf('{');
   const template = brace === -1 ? undefined : UriTemplate.parse(uri);
-  return template && new Instances(uri.slice(0, brace), template);
+  return template && new Instances(uri, uri.slice(0, brace), template);
 }
 
 /**
@@ -32,7 +33,11 @@ function isBorder(text: string, at: number): boolean {
 }
 
 class Beginning implements ResourcePattern {
-  constructor(readonly prefix: string) {}
+  readonly prefix: string;
+
+  constructor(readonly text: string) {
+    this.prefix = text.slice(0, -1);
+  }
 
   matches(uri: string): boolean {
     return uri.startsWith(this.prefix);
@@ -41,6 +46,7 @@ class Beginning implements ResourcePattern {
 
 class Instances implements ResourcePattern {
   constructor(
+    readonly text: string,
     readonly prefix: string,
     private readonly template: UriTemplate,
   ) {}

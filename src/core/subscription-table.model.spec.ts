@@ -98,11 +98,11 @@ class World {
   }
 
   update(server: string, uri: string, text: string): void {
-    this.routing.route(server, uri, text, ({ subscriber }) => {
+    for (const { subscriber } of this.routing.route(server, uri, text)) {
       const delivery = `${subscriber} ${text}`;
       if (this.delivered.has(delivery)) this.faults.push(`${delivery}, twice`);
       this.delivered.add(delivery);
-    });
+    }
   }
 
   private async confirm({ id, subscriber, server, uri }: Subscription): Promise<void> {

@@ -24,6 +24,8 @@ export interface Target {
   of(subscriber: string): Subscription | undefined;
   /** Allocates nothing. `visit` may add and remove anybody: who has left is not met any more. */
   forEach(visit: (subscription: Subscription) => void): void;
+  /** The same, for those who stop on the way. */
+  [Symbol.iterator](): Iterator<Subscription>;
 }
 
 /** The only implementation; what changes it is for the table. */
@@ -50,6 +52,10 @@ export class SubscribedTarget implements Target {
   forEach(visit: (subscription: Subscription) => void): void {
     if (this.many) this.many.forEach(visit);
     else if (this.only) visit(this.only);
+  }
+
+  [Symbol.iterator](): Iterator<Subscription> {
+    return (this.many ?? (this.only ? [this.only] : [])).values();
   }
 
   put(subscription: Subscription): void {

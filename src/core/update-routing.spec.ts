@@ -2,6 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SubscriptionTable } from './subscription-table.js';
 import { UpdateRouting } from './update-routing.js';
 
+/** Takes every step; what it returns at the end. */
+function all<T, R>(steps: Iterator<T, R>, visit: (item: T) => void): R {
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) visit(step.value);
+  return step.value;
+}
+
 describe('UpdateRouting', () => {
   let table: SubscriptionTable;
   let routing: UpdateRouting<string>;
@@ -17,7 +24,7 @@ describe('UpdateRouting', () => {
   const subscribe = (subscriber: string, uri: string): string =>
     table.add({ subscriber, principal: undefined, server: 'files', uri }, 1).subscription.id;
   const update = (uri: string, text = uri): number =>
-    routing.route('files', uri, text, ({ subscriber }) => delivered.push(`${subscriber} ${text}`));
+    all(routing.route('files', uri, text), ({ subscriber }) => delivered.push(`${subscriber} ${text}`));
 
   it('reaches exactly those who want it', () => {
     subscribe('anna', 'file:///a');
@@ -30,7 +37,7 @@ describe('UpdateRouting', () => {
   it('reaches nobody where nobody wants it', () => {
     subscribe('anna', 'file:///a');
     expect(update('file:///b')).toBe(0);
-    expect(routing.route('other', 'file:///a', '', () => delivered.push('wrong'))).toBe(0);
+    expect(routing.route('other', 'file:///a', '').next()).toEqual({ done: true, value: 0 });
     expect(delivered).toEqual([]);
   });
 
@@ -39,6 +46,23 @@ describe('UpdateRouting', () => {
     for (const uri of ['file:///*', '*']) subscribe('ben', uri);
     expect(update('file:///a/b')).toBe(2);
     expect(delivered.toSorted()).toEqual(['anna file:///a/b', 'ben file:///a/b']);
+  });
+
+  it('reaches the one subscriber it is for, if that wants it', () => {
+    for (const uri of ['file:///a', '*']) subscribe('anna', uri);
+    subscribe('ben', 'file:///a');
+    for (const only of ['anna', 'cleo'])
+      all(routing.route('files', 'file:///a', 'x', only), ({ subscriber }) => delivered.push(subscriber));
+    expect(delivered).toEqual(['anna']);
+  });
+
+  it('can be taken step by step, and does not meet who has left meanwhile', () => {
+    for (const name of ['anna', 'ben', 'cleo']) subscribe(name, 'file:///a');
+    const steps = routing.route('files', 'file:///a', 'x');
+    expect(steps.next().value).toMatchObject({ subscriber: 'anna' });
+    table.removeSubscriber('ben');
+    expect(steps.next().value).toMatchObject({ subscriber: 'cleo' });
+    expect(steps.next()).toEqual({ done: true, value: 2 });
   });
 
   it('holds what comes before the acknowledgement, the latest of each resource', () => {

@@ -1,5 +1,5 @@
 import type { SubscriptionTable } from './subscription-table.js';
-import type { Subscription } from './subscription-target.js';
+import type { Subscription, Target } from './subscription-target.js';
 
 /** What a part-resource storm may cost a subscription that is not acknowledged yet; the oldest gives way. */
 const MOST_HELD = 1000;
@@ -31,27 +31,31 @@ export class UpdateRouting<U> {
   }
 
   /**
-   * Calls `deliver` once for each subscriber, however many of its subscriptions cover the URI. Returns how many
-   * subscriptions it was delivered to or held for: none means that nobody wants it.
+   * Whom to deliver it to now, each subscriber once, however many of its subscriptions cover the URI. Returns how many
+   * subscriptions those were, and those it was held for: none means that nobody wants it. May be taken step by step:
+   * who has left meanwhile is not met any more.
    */
-  route(server: string, uri: string, update: U, deliver: (subscription: Subscription) => void): number {
+  *route(
+    server: string,
+    uri: string,
+    update: U,
+    /** The one subscriber that it is for; absent when it is for all. */
+    only?: string,
+  ): Generator<Subscription, number, undefined> {
     const targets = this.table.covering(server, uri).toSorted((a, b) => a.size - b.size);
     // The widest comes last: only those served before it have to be remembered.
-    const widest = targets.pop();
+    const widest = targets.at(-1);
     const served = new Set<string>();
     let reached = 0;
-    const reach = (subscription: Subscription): void => {
-      if (served.has(subscription.subscriber)) return;
-      reached++;
-      if (!this.hold(subscription.id, uri, update)) deliver(subscription);
-    };
     for (const target of targets) {
-      target.forEach((subscription) => {
-        reach(subscription);
-        if (!this.unacknowledged.has(subscription.id)) served.add(subscription.subscriber);
-      });
+      for (const subscription of subscriptionsOf(target, only)) {
+        if (served.has(subscription.subscriber)) continue;
+        reached++;
+        if (this.hold(subscription.id, uri, update)) continue;
+        if (target !== widest) served.add(subscription.subscriber);
+        yield subscription;
+      }
     }
-    widest?.forEach(reach);
     return reached;
   }
 
@@ -64,4 +68,10 @@ export class UpdateRouting<U> {
     if (oldest !== undefined) held.delete(oldest);
     return true;
   }
+}
+
+function subscriptionsOf(target: Target, only: string | undefined): Iterable<Subscription> {
+  if (only === undefined) return target;
+  const subscription = target.of(only);
+  return subscription ? [subscription] : [];
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayError, RemoteError } from './errors.js';
 import { UpstreamLane, type Upstream } from './upstream-lane.js';
+import { WaitingLine } from './waiting-line.js';
 
 /** A link whose requests wait to be answered by the test. */
 class Wire implements Upstream {
@@ -69,6 +70,8 @@ const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
 
+const isCollection = (field: unknown): boolean => field instanceof Map || field instanceof WaitingLine;
+
 const REFUSAL = new RemoteError(-32602, 'no such resource', '{}');
 const TIMEOUT = new GatewayError('timeout', 'no answer');
 
@@ -124,8 +127,8 @@ describe('UpstreamLane', () => {
 
   /** How much is remembered. */
   function leftovers(): number {
-    const collections = Object.values(lane).filter((field) => field instanceof Map || field instanceof Set);
-    expect(collections).toHaveLength(2);
+    const collections = Object.values(lane).filter(isCollection) as { size: number }[];
+    expect(collections).toHaveLength(3);
     return collections.reduce((sum, { size }) => sum + size, timers.size + lane.held);
   }
 
@@ -266,9 +269,13 @@ describe('UpstreamLane', () => {
     expect(leftovers()).toBe(0);
   });
 
-  it('undoes a subscribe that was never answered, for the server may have it', async () => {
+  it.each([
+    ['was never answered', TIMEOUT],
+    ['broke off', new GatewayError('server-unavailable', 'no answer')],
+    ['failed for a reason nobody thought of', new Error('no answer')],
+  ])('undoes a subscribe that %s, for the server may have it', async (_what, error) => {
     await join('anna');
-    await wire.answer('+a', TIMEOUT);
+    await wire.answer('+a', error);
     expect(outcomes).toEqual(['anna: no answer']);
     expect(lane.held).toBe(0);
     await leave();
@@ -296,6 +303,56 @@ describe('UpstreamLane', () => {
     await timers.elapse();
     await join('anna', 'd');
     expect(wire.waiting).toEqual(['-a', '-b', '+d']);
+  });
+
+  it('lets no more clients ask at once than there are places, in the order in which they came', async () => {
+    for (const uri of ['a', 'b', 'c', 'd']) await join(uri, uri);
+    expect(wire.waiting).toEqual(['+a', '+b']);
+    await wire.answer('+b');
+    expect(wire.waiting).toEqual(['+a', '+c']);
+    expect(outcomes).toEqual(['b ok']);
+  });
+
+  it('asks nothing for who has left while waiting for a place, and lets them go', async () => {
+    for (const uri of ['a', 'b', 'c']) await join(uri, uri);
+    await leave('c');
+    expect(outcomes).toEqual(['c ok']);
+    await wire.answer('+a');
+    await wire.answer('+b');
+    expect(wire.sent).toEqual(['+a', '+b']);
+  });
+
+  it('does not put a client who waits for a place behind what nobody waits for', async () => {
+    for (const uri of ['a', 'b', 'c']) await join(uri, uri);
+    lane.restore('c');
+    await wire.answer('+a');
+    expect(wire.waiting).toEqual(['+b', '+c']);
+    await wire.answer('+c');
+    expect([outcomes, events]).toEqual([['a ok', 'c ok'], ['restored c']]);
+  });
+
+  it('makes sure of everything again when the server may have forgotten it all', async () => {
+    await hold('a', 'b');
+    await join('anna', 'c');
+    lane.doubtAll();
+    for (const uri of ['a', 'b', 'c']) lane.restore(uri);
+    expect(wire.waiting).toEqual(['+c', '+a', '+b']);
+    for (const request of ['+c', '+a', '+b']) await wire.answer(request);
+    expect(events).toEqual(['restored c', 'restored a', 'restored b']);
+    expect(lane.held).toBe(3);
+  });
+
+  it('says nothing of what is restored after it was found to be gone', async () => {
+    for (const uri of ['a', 'b', 'c']) {
+      wanted.add(uri);
+      lane.restore(uri);
+    }
+    expect(wire.waiting).toEqual(['+a', '+b']);
+    for (const uri of ['a', 'c']) lane.doubt(uri);
+    await wire.answer('+a');
+    await wire.answer('+b');
+    expect(wire.sent).toEqual(['+a', '+b']);
+    expect(events).toEqual(['restored b']);
   });
 
   it('makes sure again of what the server may have forgotten', async () => {

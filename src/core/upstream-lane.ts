@@ -1,4 +1,5 @@
-import { GatewayError, serverUnavailable } from './errors.js';
+import { RemoteError, serverUnavailable } from './errors.js';
+import { WaitingLine } from './waiting-line.js';
 
 /** The requests of one live link. */
 export interface Upstream {
@@ -15,7 +16,7 @@ export type Schedule = (run: () => void, delayMs: number) => () => void;
 export interface LaneSetting {
   readonly server: string;
   readonly lingerMs: number;
-  /** How many requests that no client waits for may be on their way at once. */
+  /** How many requests may be on their way at once: for clients who wait, and as many for nobody who does. */
   readonly parallel: number;
   readonly schedule: Schedule;
   wants(uri: string): boolean;
@@ -51,9 +52,9 @@ interface Key {
  */
 export class UpstreamLane {
   private readonly keys = new Map<string, Key>();
-  /** What waits for a free place in the background. */
-  private readonly queue = new Set<Key>();
-  private running = 0;
+  /** What clients wait for; whatever goes on in the background does not hold it up. */
+  private readonly asked: WaitingLine<Key>;
+  private readonly background: WaitingLine<Key>;
   private ended = false;
   /** How many URIs the server holds. */
   held = 0;
@@ -61,7 +62,11 @@ export class UpstreamLane {
   constructor(
     private readonly upstream: Upstream,
     private readonly setting: LaneSetting,
-  ) {}
+  ) {
+    const settle = (key: Key): Promise<void> => this.settle(key);
+    this.asked = new WaitingLine(setting.parallel, settle);
+    this.background = new WaitingLine(setting.parallel, settle);
+  }
 
   /** Resolves when the server holds it, or when it is not wanted any more. */
   ensure(uri: string): Promise<void> {
@@ -71,7 +76,7 @@ export class UpstreamLane {
     key.waiting ??= new Outcome();
     const { promise } = key.waiting;
     if (key.onTheWire !== 'subscribe') key.next = 'subscribe';
-    if (!key.busy) void this.settle(key);
+    if (!key.busy) this.asked.add(key);
     return promise;
   }
 
@@ -79,10 +84,11 @@ export class UpstreamLane {
   restore(uri: string): void {
     const key = this.keys.get(uri) ?? this.open(uri);
     if (key.held === 'yes' || key.onTheWire === 'subscribe') return;
+    key.restoring = true;
+    if (key.waiting && !key.busy) return;
     this.recall(key);
     key.next = 'subscribe';
-    key.restoring = true;
-    if (!key.busy) this.enqueue(key);
+    if (!key.busy) this.background.add(key);
   }
 
   /** The last who wanted it may have left. */
@@ -91,6 +97,8 @@ export class UpstreamLane {
     if (!key || key.busy || key.stopLinger || key.next === 'unsubscribe' || this.setting.wants(uri)) return;
     this.recall(key);
     key.restoring = false;
+    key.waiting?.resolve();
+    key.waiting = undefined;
     this.rest(key);
   }
 
@@ -104,17 +112,36 @@ export class UpstreamLane {
     return this.keys.get(uri)?.held === 'yes';
   }
 
-  /** The server may have forgotten it. */
+  /** What of these it knows, held or not. Costs what the server holds. */
+  knownMatching(matches: (uri: string) => boolean): Set<string> {
+    return new Set([...this.keys.keys()].filter(matches));
+  }
+
+  /** It is gone, and the server may have forgotten it: whoever wants it has nothing to hear of it for now. */
   doubt(uri: string): void {
     const key = this.keys.get(uri);
-    if (key?.held === 'yes') this.mark(key, 'maybe');
+    if (!key) return;
+    if (key.held === 'yes') this.mark(key, 'maybe');
+    key.restoring = false;
+    if (key.next !== 'subscribe' || key.busy || key.waiting) return;
+    this.recall(key);
+    this.rest(key);
+  }
+
+  /** The server may have forgotten everything, and said things that nobody heard. */
+  doubtAll(): void {
+    for (const key of this.keys.values()) {
+      if (key.onTheWire === 'subscribe') key.restoring = true;
+      else if (key.held === 'yes') this.mark(key, 'maybe');
+    }
   }
 
   /** The link is gone, and what the server held with it. Answers that still come are nobody's. */
   end(why: string): void {
     this.ended = true;
     this.held = 0;
-    this.queue.clear();
+    this.asked.clear();
+    this.background.clear();
     for (const key of this.keys.values()) {
       key.stopLinger?.();
       key.waiting?.reject(serverUnavailable(this.setting.server, why));
@@ -143,24 +170,8 @@ export class UpstreamLane {
     key.stopLinger?.();
     key.stopLinger = undefined;
     key.next = undefined;
-    this.queue.delete(key);
-  }
-
-  private enqueue(key: Key): void {
-    this.queue.add(key);
-    this.pump();
-  }
-
-  private pump(): void {
-    for (const key of this.queue) {
-      if (this.running >= this.setting.parallel) return;
-      this.queue.delete(key);
-      this.running++;
-      void this.settle(key).then(() => {
-        this.running--;
-        this.pump();
-      });
-    }
+    this.asked.delete(key);
+    this.background.delete(key);
   }
 
   /** One request after the other, until nothing is left to do. */
@@ -207,7 +218,8 @@ export class UpstreamLane {
     key.waiting = undefined;
     key.restoring = false;
     if (failure) {
-      this.mark(key, mayHaveArrived(failure.error) ? 'maybe' : 'no');
+      // Nothing but the server's own refusal proves that it has not got it.
+      this.mark(key, failure.error instanceof RemoteError ? 'no' : 'maybe');
       waiting?.reject(failure.error);
       if (restoring) this.setting.failed('subscribe', key.uri, failure.error);
       return;
@@ -232,7 +244,7 @@ export class UpstreamLane {
     key.stopLinger = this.setting.schedule(() => {
       key.stopLinger = undefined;
       key.next = 'unsubscribe';
-      this.enqueue(key);
+      this.background.add(key);
     }, this.setting.lingerMs);
   }
 
@@ -241,10 +253,6 @@ export class UpstreamLane {
     key.held = held;
   }
 }
-
-/** The server may have acted on a request that was given up on. */
-const mayHaveArrived = (error: unknown): boolean =>
-  error instanceof GatewayError && (error.kind === 'timeout' || error.kind === 'cancelled');
 
 /** What everybody who asked at the same time waits for. */
 class Outcome {

@@ -18,7 +18,7 @@ export interface UpstreamOptions {
   /** How long a URI that nobody wants any more stays subscribed, in case somebody does again. */
   readonly lingerMs: number;
   readonly schedule: Schedule;
-  /** How many requests that no client waits for may be on their way to one server at once. */
+  /** How many requests may be on their way to one server at once: for clients who wait, and as many for nobody who does. */
   readonly parallel?: number;
 }
 
@@ -96,9 +96,23 @@ export class UpstreamSubscriptions {
     return this.lanes.get(server)?.holds(uri) ?? false;
   }
 
+  /** What of these the server has been told of, or is to be. */
+  knownMatching(server: string, matches: (uri: string) => boolean): ReadonlySet<string> {
+    return this.lanes.get(server)?.knownMatching(matches) ?? new Set();
+  }
+
   /** The server may have forgotten it, as when the resource vanished: the next to ask for it makes sure. */
   doubt(server: string, uri: string): void {
     this.lanes.get(server)?.doubt(uri);
+  }
+
+  /**
+   * The link holds, but what the server said may have been missed, and it may be another that knows nothing: the same
+   * as for a new link.
+   */
+  renew(server: string): void {
+    this.lanes.get(server)?.doubtAll();
+    this.restore(server, this.wanted.of(server));
   }
 
   close(): void {

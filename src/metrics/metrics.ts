@@ -209,7 +209,7 @@ export class Metrics {
     );
     this.exposeTally(
       'mcp_subscription_events_total',
-      'Updates of resources that came from servers.',
+      'Updates of resources, from servers or of our own after a gap or a deletion, by what became of them.',
       this.subscriptionEvents,
     );
     this.exposeTally(

@@ -7,6 +7,9 @@ import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
 const LINGER_MS = 500;
+const uriOf = (n: number): string => `file:///${String(n).padStart(5, '0')}`;
+/** A thousand. */
+const from = (first: number): string[] => Array.from({ length: 1000 }, (_, n) => uriOf(first + n));
 const DELETED = { 'io.gatehouse/state': 'deleted' };
 
 describe('a resource that is subscribed to', () => {
@@ -115,6 +118,19 @@ describe('a resource that is subscribed to', () => {
     expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, _meta: DELETED });
   });
 
+  it.each(['resource', 'original'] as const)(
+    'is reported when the server that replaces its own has nothing at all, by its name under the style %s',
+    async (resources) => {
+      await open(true, { naming: { resources } });
+      await room.subscribe(client, PUBLIC_A);
+      files.resources = [];
+      files.willingness = () => 'refuses';
+      await room.reload({ files: { args: ['other'] } });
+      await room.pass(1000);
+      expect(client.updates).toEqual([{ uri: resources === 'resource' ? PUBLIC_A : A, _meta: DELETED }]);
+    },
+  );
+
   describe('as one of many that fit a pattern', () => {
     beforeEach(() => room.subscribe(client, 'resource://files/file:///*'));
 
@@ -153,6 +169,15 @@ describe('a resource that is subscribed to', () => {
       client.close();
       await room.pass(LINGER_MS);
       expect(files.told.slice(2)).toEqual([`-${A}`]);
+    });
+
+    it('is not watched beyond a thousand, however the list moves on', async () => {
+      await room.list(files, ...from(500));
+      for (let turn = 0; turn < 200; turn++) await room.pass(0);
+      expect(files.holds.size).toBe(1000);
+      await room.list(files, ...from(0), ...from(1000));
+      for (let turn = 0; turn < 200; turn++) await room.pass(0);
+      expect(files.holds.size).toBe(1000);
     });
 
     it('leaves nothing behind when the pattern goes, wherever the list has gone meanwhile', async () => {

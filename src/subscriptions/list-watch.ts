@@ -1,74 +1,110 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Backends } from '../backends/backends.service.js';
 import { Catalog, type CatalogChange } from '../core/catalog.js';
 import { ResourceList } from '../core/resource-list.js';
+import type { ResourcePattern } from '../core/resource-pattern.js';
 import { Registry } from '../registry/registry.service.js';
-import { matchesIn } from './pattern-matches.js';
+import { turns } from '../registry/turns.js';
+import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
 import { Upstreams } from './upstreams.js';
+
+/** What a server listed, and the catalog in which its resources had their names. */
+interface Listed {
+  readonly list: ResourceList;
+  readonly catalog: Catalog;
+}
+
+interface Difference {
+  readonly gone: ReadonlySet<string>;
+  readonly come: ReadonlySet<string>;
+  readonly patterns: readonly ResourcePattern[];
+}
 
 /** Follows what is subscribed to through the lists: what vanishes is reported, what comes back is watched again. */
 @Injectable()
 export class ListWatch implements OnModuleInit {
+  private readonly logger = new Logger('Subscriptions');
   private last = Catalog.EMPTY;
   /** What servers listed before they were replaced, as long as something is wanted of them. */
-  private readonly parted = new Map<string, ResourceList>();
+  private readonly parted = new Map<string, Listed>();
+  /** One list is compared after the other, in the order in which they came. */
+  private comparing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly registry: Registry,
+    private readonly backends: Backends,
     private readonly subscribers: Subscribers,
     private readonly upstreams: Upstreams,
   ) {}
 
   onModuleInit(): void {
     this.registry.onChange((change, catalog) => this.follow(change, catalog));
+    // A server that has nothing changes nothing in the lists.
+    this.backends.onListed(({ id, listing }) => {
+      if (listing?.resources === ResourceList.NONE) this.settle(id, listing.resources);
+    });
   }
 
   private follow({ resources }: CatalogChange, catalog: Catalog): void {
     const previous = this.last;
     this.last = catalog;
     for (const id of resources) {
-      const before = this.parted.get(id) ?? listOf(previous, id) ?? ResourceList.EMPTY;
+      const before = this.parted.get(id) ?? { list: listOf(previous, id), catalog: previous };
       const now = listOf(catalog, id);
-      if (now && !this.isYetToCome(id, now)) {
-        this.parted.delete(id);
-        this.compare(id, before, now, [previous, catalog]);
-      } else if (this.subscribers.table.countOfServer(id) > 0) this.parted.set(id, before);
-      else this.parted.delete(id);
+      this.parted.set(id, before);
+      // A server that is being replaced has lost none of its resources; its first lists come one after the other.
+      if (now !== ResourceList.EMPTY) this.settle(id, now);
+      else if (this.subscribers.table.countOfServer(id) === 0) this.parted.delete(id);
     }
   }
 
-  /** A server that is being replaced has lost none of its resources; its first lists come one after the other. */
-  private isYetToCome(server: string, list: ResourceList): boolean {
-    return list === ResourceList.EMPTY && this.parted.has(server);
+  /** It is known what the server has now. */
+  private settle(server: string, now: ResourceList): void {
+    const before = this.parted.get(server);
+    this.parted.delete(server);
+    if (!before || before.list === now) return;
+    const after = { list: now, catalog: this.last };
+    this.comparing = this.comparing
+      .then(() => this.compare(server, before, after))
+      .catch((error) =>
+        this.logger.error({ message: 'lists were not compared', server, cause: String(error) }),
+      );
   }
 
-  private compare(
-    server: string,
-    before: ResourceList,
-    now: ResourceList,
-    [previous, catalog]: readonly [Catalog, Catalog],
-  ): void {
-    if (before === now) return;
+  private async compare(server: string, before: Listed, after: Listed): Promise<void> {
+    const { gone, come, patterns } = await this.differences(server, before.list, after.list);
+    const nameIn = ({ catalog }: Listed, uri: string): string => catalog.resources.publicUri({ server, uri });
+    // By the names that they had in the lists.
+    for (const uri of gone) this.upstreams.vanished({ server, uri }, nameIn(before, uri));
+    for (const uri of come)
+      this.upstreams.appeared({ server, uri }, nameIn(before, uri) !== nameIn(after, uri));
+    for (const pattern of patterns) await this.upstreams.refit(server, pattern);
+  }
+
+  private async differences(server: string, before: ResourceList, now: ResourceList): Promise<Difference> {
+    const pause = turns.pause();
     // One that several targets want is one all the same.
     const gone = new Set<string>();
     const come = new Set<string>();
+    const patterns: ResourcePattern[] = [];
     const sort = (uri: string): void => {
       const [was, is] = [before.find(uri) !== undefined, now.find(uri) !== undefined];
       if (was !== is) (is ? come : gone).add(uri);
     };
-    for (const { uri, pattern } of this.subscribers.table.targetsOf(server)) {
-      const uris = pattern ? [...matchesIn(before, pattern), ...matchesIn(now, pattern)] : [uri];
-      uris.forEach(sort);
+    let looks = 0;
+    for (const { uri, pattern } of Array.from(this.subscribers.table.targetsOf(server))) {
+      if ((++looks & 255) === 0) await pause();
+      if (!pattern) {
+        sort(uri);
+        continue;
+      }
+      patterns.push(pattern);
+      for (const list of [before, now]) (await findMatches(list, pattern, pause)).uris.forEach(sort);
     }
-    const nameOf = (uri: string, { resources }: Catalog): string => resources.publicUri({ server, uri });
-    // By the names that they had in the lists.
-    for (const uri of gone) this.upstreams.vanished({ server, uri }, nameOf(uri, previous));
-    for (const uri of come)
-      this.upstreams.appeared({ server, uri }, nameOf(uri, previous) !== nameOf(uri, catalog));
-    for (const { pattern } of this.subscribers.table.targetsOf(server))
-      if (pattern) this.upstreams.refit(server, pattern);
+    return { gone, come, patterns };
   }
 }
 
-const listOf = ({ servers }: Catalog, server: string): ResourceList | undefined =>
-  servers.find(({ id }) => id === server)?.listing.resources;
+const listOf = ({ servers }: Catalog, server: string): ResourceList =>
+  servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.EMPTY;

@@ -1,22 +1,66 @@
 import type { ResourceList } from '../core/resource-list.js';
 import type { ResourcePattern } from '../core/resource-pattern.js';
+import type { Pause } from '../core/slow-sort.js';
 
 /** A pattern that fits more than this would have its server told of every one of them. */
 export const MOST_MATCHES = 1000;
+/** Whoever subscribes to ever other patterns fills no memory with them. */
+const MOST_REMEMBERED = 100;
 
-/** What of a list a pattern watches, in the order of the list. `onMore` hears that it would be more. */
-export function* matchesIn(
+/** What of a list a pattern watches, in the order of the list. */
+export interface Matches {
+  readonly uris: readonly string[];
+  /** There would be more. */
+  readonly isCut: boolean;
+}
+
+/** A list never changes, so that what was found in it stays true; by the text of the pattern. */
+const found = new WeakMap<ResourceList, Map<string, Matches>>();
+
+/** At once. Quick for what was looked for before. */
+export function matchesIn(list: ResourceList, pattern: ResourcePattern): Matches {
+  return remembered(list, pattern) ?? remember(list, pattern, finish(walk(list, pattern)));
+}
+
+/** The same, giving way: a template may fit few of a million. */
+export async function findMatches(
   list: ResourceList,
   pattern: ResourcePattern,
-  onMore: () => void = () => {},
-): Iterable<string> {
-  let left = MOST_MATCHES;
+  pause: Pause,
+): Promise<Matches> {
+  const known = remembered(list, pattern);
+  if (known) return known;
+  const steps = walk(list, pattern);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) await pause();
+  return remember(list, pattern, step.value);
+}
+
+/** Stops now and then. */
+function* walk(list: ResourceList, pattern: ResourcePattern): Generator<undefined, Matches> {
+  const uris: string[] = [];
+  let looks = 0;
   for (const { uri } of list.startingWith(pattern.prefix)) {
+    if ((++looks & 255) === 0) yield;
     if (!pattern.matches(uri)) continue;
-    if (left-- === 0) {
-      onMore();
-      return;
-    }
-    yield uri;
+    if (uris.length === MOST_MATCHES) return { uris, isCut: true };
+    uris.push(uri);
   }
+  return { uris, isCut: false };
+}
+
+function finish(steps: Generator<undefined, Matches>): Matches {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+const remembered = (list: ResourceList, { text }: ResourcePattern): Matches | undefined =>
+  found.get(list)?.get(text);
+
+function remember(list: ResourceList, { text }: ResourcePattern, matches: Matches): Matches {
+  const ofList = found.get(list) ?? new Map<string, Matches>();
+  if (ofList.size >= MOST_REMEMBERED) ofList.clear();
+  found.set(list, ofList.set(text, matches));
+  return matches;
 }

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { JsonText } from '../core/json-text.js';
 import type { Upstream } from '../core/upstream-lane.js';
+import { WaitingLine } from '../core/waiting-line.js';
 
 /** Looks are spread, so that those of many resources do not come all at once. */
 const JITTER = 0.2;
 /** After failures the looks come less often, down to this part of them. */
 const MOST_BACKOFF = 32;
+/** Looks at one server at once; the others wait. */
+const MOST_LOOKS = 4;
 /** No digest is this: whatever is seen after a look that failed is something else. */
 const UNSEEN = '';
 
@@ -19,6 +22,7 @@ interface Watched {
 /** Stands in for a server that tells of no changes: looks now and then, and tells when it sees something else. */
 export class PollingUpstream implements Upstream {
   private readonly watched = new Map<string, Watched>();
+  private readonly looks = new WaitingLine<string>(MOST_LOOKS, (uri) => this.lookAgain(uri));
 
   constructor(
     private readonly read: (uri: string) => Promise<JsonText>,
@@ -36,10 +40,12 @@ export class PollingUpstream implements Upstream {
   unsubscribe(uri: string): Promise<void> {
     clearTimeout(this.watched.get(uri)?.timer);
     this.watched.delete(uri);
+    this.looks.delete(uri);
     return Promise.resolve();
   }
 
   stop(): void {
+    this.looks.clear();
     for (const uri of this.watched.keys()) void this.unsubscribe(uri);
   }
 
@@ -62,7 +68,12 @@ export class PollingUpstream implements Upstream {
   private plan(uri: string, watched: Watched): void {
     const pause = this.pollMs * Math.min(2 ** watched.failures, MOST_BACKOFF);
     const delay = pause * (1 + JITTER * (2 * Math.random() - 1));
-    watched.timer = setTimeout(() => void this.look(uri, watched), delay).unref();
+    watched.timer = setTimeout(() => this.looks.add(uri), delay).unref();
+  }
+
+  private async lookAgain(uri: string): Promise<void> {
+    const watched = this.watched.get(uri);
+    if (watched) await this.look(uri, watched);
   }
 
   private isWatched(uri: string, watched: Watched): boolean {

@@ -14,21 +14,26 @@ export function upstreamOver(
   link: Link,
   changed: (uri: string) => void,
 ): Upstream | undefined {
-  const request = async (method: string, uri: string): Promise<JsonText> => {
-    try {
+  if (takesSubscriptions(link)) {
+    const request = async (method: string, uri: string): Promise<void> => {
+      // An update that came before there was a stream for it would be lost.
+      await link.hears;
       const { timeoutMs } = backend.config;
-      return await link.request({ method, params: JSON.stringify({ uri }), timeoutMs });
-    } catch (error) {
-      throw asCallError(backend.id, error);
-    }
-  };
-  if (link.facts.capabilities.resources?.subscribe) {
+      await link.request({ method, params: JSON.stringify({ uri }), timeoutMs }).catch((error) => {
+        throw asCallError(backend.id, error);
+      });
+    };
     return {
-      subscribe: async (uri) => void (await request('resources/subscribe', uri)),
-      unsubscribe: async (uri) => void (await request('resources/unsubscribe', uri)),
+      subscribe: (uri) => request('resources/subscribe', uri),
+      unsubscribe: (uri) => request('resources/unsubscribe', uri),
     };
   }
   const { pollMs } = backend.config.watch;
   if (pollMs === undefined) return undefined;
-  return new PollingUpstream((uri) => request('resources/read', uri), changed, pollMs);
+  const read = (uri: string): Promise<JsonText> =>
+    backend.ask(link, 'resources/read', JSON.stringify({ uri }));
+  return new PollingUpstream(read, changed, pollMs);
 }
+
+export const takesSubscriptions = (link: Link): boolean =>
+  link.facts.capabilities.resources?.subscribe === true;

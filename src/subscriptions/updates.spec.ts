@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { settled } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { eventFrame } from '../mcp/event-frame.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
@@ -40,6 +42,23 @@ describe('an update', () => {
     files.update(A);
     expect([client, b, c, d].map(({ uris }) => uris)).toEqual([[PUBLIC_A], [PUBLIC_A], [], []]);
     expect(await events('delivered')).toBe(1);
+  });
+
+  it('for very many comes in several turns, to each once, in order with whatever comes in between', async () => {
+    const crowd = Array.from({ length: 1200 }, (_, n) => new FakeSubscriber(`c${n}`));
+    for (const one of crowd) room.subscribers.add(one, { server: 'files', uri: A });
+    files.update(A, { n: 1 });
+    const last = crowd.at(-1)!;
+    expect([crowd[0]!.updates, last.updates]).toEqual([[{ uri: PUBLIC_A, n: 1 }], []]);
+    last.deliver(eventFrame('{"method":"something else"}'), {});
+    // Takes the place of nothing, for the first is on its way; the third takes its place.
+    for (const n of [2, 3]) files.update(A, { n });
+    for (let turn = 0; turn < 8; turn++) await settled();
+    for (const one of crowd)
+      expect(one.updates.filter(({ uri }) => uri)).toEqual([1, 3].map((n) => ({ uri: PUBLIC_A, n })));
+    const numbers = last.delivered.map(({ frame }) => frame.sequence);
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    expect([await events('delivered'), await events('coalesced')]).toEqual([2, 1]);
   });
 
   it('has the public URI, and for the rest every byte that the server wrote', async () => {

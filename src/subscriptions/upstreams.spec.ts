@@ -190,8 +190,8 @@ describe('Upstreams', () => {
       expect(lines.join()).toContain('only 1000 resources of a pattern are watched');
       await room.list(server, 'w://first', ...manyUris(1200));
       await room.pass(0);
-      expect(server.holds.has('w://first')).toBe(true);
-      expect(await upstream()).toBe(1001);
+      expect(server.holds.has('w://first')).toBe(false);
+      expect(await upstream()).toBe(1000);
       client.close();
       for (let round = 0; round < 150; round++) await room.pass(LINGER_MS);
       expect([...server.holds]).toEqual([]);
@@ -243,6 +243,34 @@ describe('Upstreams', () => {
       expect(outcome).toEqual({});
       expect(server.readsOf('x://a')).toBe(1);
       server.link.asked('tools/call').answer({});
+    });
+
+    it('as often as the file says now, or not any more, over the link there is', async () => {
+      await room.subscribe(client, 'x://a');
+      await room.reload({ s: { timeoutMs: 60_000, watch: { pollMs: 100 } } });
+      const before = server.readsOf('x://a');
+      await room.pass(100);
+      expect(server.readsOf('x://a')).toBe(before + 1);
+      await room.reload({ s: { timeoutMs: 60_000 } });
+      await room.pass(10_000);
+      expect(server.readsOf('x://a')).toBe(before + 1);
+      await room.reload(POLL);
+      await room.pass(1000);
+      expect(server.readsOf('x://a')).toBe(before + 3);
+      expect(server.links).toHaveLength(1);
+    });
+
+    it('no more than four at once, and clients call in between', async () => {
+      await open(new FakeServer(manyUris(20), false), { entries: POLL });
+      for (const uri of server.resources) await room.subscribe(client, uri);
+      let most = 0;
+      server.reads = (uri) => {
+        most = Math.max(most, room.backends.get('s').status().inFlight);
+        return uri;
+      };
+      await room.pass(1000);
+      expect(most).toBe(4);
+      expect(server.readsOf(uriOf(19))).toBe(2);
     });
 
     it('not at a server that takes subscriptions', async () => {

@@ -2,22 +2,24 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link.js';
+import { timedOut } from '../backends/link-faults.js';
+import { inTime } from '../backends/within.js';
 import { RemoteError } from '../core/errors.js';
-import { ResourceList } from '../core/resource-list.js';
-import { resourceForm, type Address } from '../core/resource-uri.js';
+import type { Address } from '../core/resource-uri.js';
 import { patternOf, type ResourcePattern } from '../core/resource-pattern.js';
-import { EVERYTHING } from '../core/scope.js';
-import { UpstreamSubscriptions } from '../core/upstream-subscriptions.js';
+import type { Subscription } from '../core/subscription-target.js';
+import { UpstreamSubscriptions, type UpstreamObserver } from '../core/upstream-subscriptions.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
-import { matchesIn, MOST_MATCHES } from './pattern-matches.js';
+import { OwnUpstreams } from './own-upstreams.js';
+import { MOST_MATCHES } from './pattern-matches.js';
 import { Retries } from './retries.js';
-import { upstreamOver } from './server-upstream.js';
+import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
+import { UPSTREAM_OPTIONS } from './upstream-options.js';
+import { Wishes } from './wishes.js';
 
-/** Clients come and go; a server is not told of each. */
-const LINGER_MS = 500;
 /** How many requests for one pattern are on their way at once. */
 const PARALLEL = 8;
 
@@ -25,38 +27,47 @@ const PARALLEL = 8;
 @Injectable()
 export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
-  private readonly upstreams: UpstreamSubscriptions;
-  private readonly retries = new Retries((server) =>
-    this.upstreams.restore(
-      server,
-      [...this.wantedOf(server)].filter((uri) => this.isOffered(server, uri)),
-    ),
-  );
+  private readonly wishes: Wishes;
+  /** What servers hold for all clients together. */
+  private readonly shared: UpstreamSubscriptions;
+  private readonly own: OwnUpstreams;
+  /** By server: the link that clients share. */
+  private readonly links = new Map<string, Link>();
+  /** By server: how long it is between two looks at a resource. */
+  private readonly pauses = new Map<string, number | undefined>();
+  private readonly retries = new Retries((server) => this.retry(server));
 
   constructor(
     private readonly subscribers: Subscribers,
     private readonly updates: Updates,
-    private readonly registry: Registry,
+    registry: Registry,
     private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {
-    this.upstreams = new UpstreamSubscriptions(
-      { has: (server, uri) => this.wants(server, uri), of: (server) => this.wantedOf(server) },
-      {
-        restored: (server, uri) => updates.mayHaveChanged(server, uri),
-        failed: (server, request, uri, error) => {
-          this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) });
-          // Whoever wants it believes to be subscribed.
-          if (request === 'subscribe') this.retries.plan(server);
-        },
-      },
-      { lingerMs: LINGER_MS, schedule: runLater },
+    this.wishes = new Wishes(subscribers.table, registry, (server) =>
+      this.logger.warn({ message: `only ${MOST_MATCHES} resources of a pattern are watched`, server }),
     );
+    const { wishes } = this;
+    const failed: UpstreamObserver['failed'] = (server, request, uri, error) => {
+      this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) });
+      // Whoever wants it believes to be subscribed.
+      if (request === 'subscribe') this.retries.plan(server);
+    };
+    const restored: UpstreamObserver['restored'] = (server, uri) => {
+      this.retries.worked(server);
+      // Whoever was told that it is gone would take an update for its return.
+      if (!wishes.isGone(server, uri)) updates.mayHaveChanged(server, uri);
+    };
+    this.shared = new UpstreamSubscriptions(wishes, { restored, failed }, UPSTREAM_OPTIONS);
+    this.own = new OwnUpstreams(subscribers, updates, backends, wishes, failed);
   }
 
   onModuleInit(): void {
-    this.metrics.upstreamSubscriptions = () => this.upstreams.size;
+    this.metrics.upstreamSubscriptions = () => this.shared.size + this.own.size;
     this.backends.onLink((backend, link) => this.linked(backend, link));
+    this.backends.onOwnLink((backend, link, owner) => this.own.linked(backend, link, owner));
+    this.backends.onAdjust((backend) => this.adjusted(backend));
+    this.subscribers.onChange((subscription, _client, isThere) => this.own.changed(subscription, isThere));
     this.subscribers.onLeave((removed) => {
       for (const { subscription, wasLast } of removed) if (wasLast) this.release(subscription);
     });
@@ -64,19 +75,21 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.retries.stop();
-    this.upstreams.close();
+    this.own.stop();
+    this.shared.close();
   }
 
   /** Resolves when the server has been told. Of a pattern, what can be told is told; something must. */
-  async ensure(address: Address): Promise<void> {
-    const { server } = address;
-    const left = this.concrete(address)[Symbol.iterator]();
+  async ensure(subscription: Subscription): Promise<void> {
+    const pattern = patternOf(subscription.uri);
+    const uris = pattern ? await this.wishes.matching(subscription.server, pattern) : [subscription.uri];
+    const left = uris[Symbol.iterator]();
     const failures: unknown[] = [];
     let told = 0;
     const tell = async (): Promise<void> => {
       for (let next = left.next(); !next.done; next = left.next()) {
         try {
-          await this.upstreams.ensure(server, next.value);
+          await this.tell(subscription, next.value);
           told++;
         } catch (error) {
           failures.push(error);
@@ -87,87 +100,127 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     };
     await Promise.all(Array.from({ length: PARALLEL }, tell));
     if (failures.length > 0 && told === 0) throw failures[0];
-    if (failures.length > 0) this.retries.plan(server);
+    if (failures.length > 0) this.retries.plan(subscription.server);
   }
 
   /** The last who wanted it has left. */
   release({ server, uri }: Address): void {
     const pattern = patternOf(uri);
-    if (pattern) this.upstreams.releaseMatching(server, (own) => pattern.matches(own));
-    else this.upstreams.release(server, uri);
+    if (pattern) this.shared.releaseMatching(server, (own) => pattern.matches(own));
+    else this.shared.release(server, uri);
   }
 
-  /** Something that is wanted is there, or there again. */
+  /** Something that is wanted is there, or there again. What only a pattern wants is told of by `refit`. */
   appeared({ server, uri }: Address, isRenamed: boolean): void {
-    // Before a server's first lists, what was wanted in an earlier life could only be told of by a makeshift name.
-    const isToldWrongly = isRenamed && this.upstreams.holds(server, uri);
-    if (this.upstreams.isTold(server) && !isToldWrongly) this.upstreams.restore(server, [uri]);
-    else this.updates.mayHaveChanged(server, uri);
+    const isNamed = this.subscribers.table.target(server, uri) !== undefined;
+    for (const { upstreams, subscriber } of this.sidesOf(server)) {
+      // Before a server's first lists, what was wanted in an earlier life could only be told of by a makeshift name.
+      const isToldWrongly = isRenamed && upstreams.holds(server, uri);
+      if (!upstreams.isTold(server) || isToldWrongly) this.updates.mayHaveChanged(server, uri, subscriber);
+      else if (isNamed) upstreams.restore(server, [uri]);
+    }
   }
 
-  /** Makes sure that a server has been told of what fits a pattern now. */
-  refit(server: string, pattern: ResourcePattern): void {
-    this.upstreams.restore(server, this.matching(server, pattern));
+  /** Makes sure that a server has been told of what fits a pattern now, of no more than it is told of at once. */
+  async refit(server: string, pattern: ResourcePattern): Promise<void> {
+    const uris = await this.wishes.matching(server, pattern);
+    for (const { upstreams } of this.sidesOf(server)) {
+      const known = upstreams.knownMatching(server, (uri) => pattern.matches(uri));
+      let room = MOST_MATCHES - known.size;
+      upstreams.restore(
+        server,
+        uris.filter((uri) => known.has(uri) || room-- > 0),
+      );
+    }
   }
 
   /** Something that is wanted is not there any more; the server may forget it. */
   vanished(address: Address, publicUri: string): void {
     const { server, uri } = address;
-    this.upstreams.doubt(server, uri);
-    // Wanted by its name, it is kept for when it comes back. A pattern wants what there is.
-    this.upstreams.release(server, uri);
+    for (const { upstreams } of this.sidesOf(server)) {
+      upstreams.doubt(server, uri);
+      // Wanted by its name, it is kept for when it comes back. A pattern wants what there is.
+      upstreams.release(server, uri);
+    }
     this.updates.deleted(address, publicUri);
+  }
+
+  private *sidesOf(server: string): Iterable<{ upstreams: UpstreamSubscriptions; subscriber?: string }> {
+    if (this.backends.find(server)?.isPerClient) yield* this.own.sidesOf(server);
+    else yield { upstreams: this.shared };
   }
 
   private linked(backend: Backend, link: Link | undefined): void {
     const { id } = backend;
     this.retries.forget(id);
-    if (!link) {
-      this.upstreams.disconnected(id);
-      return;
-    }
-    const upstream = upstreamOver(backend, link, (uri) => this.updates.mayHaveChanged(id, uri));
-    this.upstreams.connected(id, upstream);
-    // A server that is not told may have said something while there was no link, like any other.
-    if (!upstream) for (const uri of new Set(this.wantedOf(id))) this.updates.mayHaveChanged(id, uri);
-  }
-
-  private wants(server: string, uri: string): boolean {
-    const { table } = this.subscribers;
-    if (table.target(server, uri)) return true;
-    return table.wants(server, uri) && this.listOf(server).find(uri) !== undefined;
-  }
-
-  private *wantedOf(server: string): Iterable<string> {
-    for (const { uri, pattern } of this.subscribers.table.targetsOf(server)) {
-      if (pattern) yield* this.matching(server, pattern);
-      else yield uri;
+    this.links.delete(id);
+    this.pauses.delete(id);
+    this.shared.disconnected(id);
+    if (!link) return;
+    this.links.set(id, link);
+    this.pauses.set(id, backend.config.watch.pollMs);
+    if (backend.isPerClient) this.own.reconcile(id);
+    else {
+      this.connected(backend, link);
+      link.onGap(() => (takesSubscriptions(link) ? this.shared.renew(id) : this.tellOfAll(id)));
     }
   }
 
-  /** What is wanted by its name may be gone; there is no use in asking for that again and again. */
-  private isOffered(server: string, uri: string): boolean {
-    return this.registry.catalog.resources.view(EVERYTHING).find(resourceForm({ server, uri })) !== undefined;
-  }
-
-  private concrete({ server, uri }: Address): Iterable<string> {
-    const pattern = patternOf(uri);
-    return pattern ? this.matching(server, pattern) : [uri];
-  }
-
-  private matching(server: string, pattern: ResourcePattern): Iterable<string> {
-    return matchesIn(this.listOf(server), pattern, () =>
-      this.logger.warn({ message: `only ${MOST_MATCHES} resources of a pattern are watched`, server }),
+  private connected(backend: Backend, link: Link): void {
+    const { id } = backend;
+    this.shared.connected(
+      id,
+      upstreamOver(backend, link, (uri) => this.updates.mayHaveChanged(id, uri)),
     );
+    this.tellOfAll(id);
   }
 
-  private listOf(server: string): ResourceList {
-    const { servers } = this.registry.catalog;
-    return servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.EMPTY;
+  /** Resources are looked at more often than before, less often, or not at all. */
+  private adjusted(backend: Backend): void {
+    const { id, config } = backend;
+    const link = this.links.get(id);
+    if (!link || takesSubscriptions(link) || this.pauses.get(id) === config.watch.pollMs) return;
+    this.pauses.set(id, config.watch.pollMs);
+    if (backend.isPerClient) this.own.adjusted(backend);
+    else this.connected(backend, link);
   }
-}
 
-function runLater(run: () => void, delayMs: number): () => void {
-  const timer = setTimeout(run, delayMs).unref();
-  return () => clearTimeout(timer);
+  /** A server that is not told may have said something while nobody heard it, like any other. */
+  private tellOfAll(server: string): void {
+    if (this.shared.isTold(server)) return;
+    for (const uri of new Set(this.wishes.of(server)))
+      if (!this.wishes.isGone(server, uri)) this.updates.mayHaveChanged(server, uri);
+  }
+
+  private retry(server: string): void {
+    const { wishes } = this;
+    for (const { upstreams, subscriber } of this.sidesOf(server)) {
+      const wanted = subscriber === undefined ? wishes.of(server) : wishes.ofClient(subscriber, server);
+      upstreams.restore(
+        server,
+        [...wanted].filter((uri) => wishes.isOffered(server, uri)),
+      );
+    }
+  }
+
+  /** Waits no longer than a call would. */
+  private async tell(subscription: Subscription, uri: string): Promise<void> {
+    const { server } = subscription;
+    const backend = this.backends.get(server);
+    const { timeoutMs } = backend.config;
+    const told = backend.isPerClient
+      ? this.own.ensure(backend, subscription, uri)
+      : this.tellShared(this.links.get(server), backend, uri);
+    await inTime(told, timeoutMs, () => timedOut(server, 'resources/subscribe', timeoutMs));
+  }
+
+  /** A server that only forgot us is told on the next link. */
+  private async tellShared(link: Link | undefined, backend: Backend, uri: string): Promise<void> {
+    try {
+      return await this.shared.ensure(backend.id, uri);
+    } catch (error) {
+      if (error instanceof RemoteError || !(await backend.replacement(link))) throw error;
+    }
+    await this.shared.ensure(backend.id, uri);
+  }
 }

@@ -33,7 +33,13 @@ function startBackend(): Backend {
   const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: WRAPPED } } });
   const { mcpServers, limits } = readConfig({ text, file: 'test', env: {} });
   const config = mcpServers.get('cycles')!;
-  const nobody = { listed: () => {}, notified: () => {}, linked: () => {}, stateChanged: () => {} };
+  const nobody = {
+    listed: () => {},
+    notified: () => {},
+    linked: () => {},
+    ownLinked: () => {},
+    stateChanged: () => {},
+  };
   const backend = new Backend('cycles', config, connectTo('cycles', config, limits), nobody);
   onCleanup(() => backend.stop());
   backend.start();

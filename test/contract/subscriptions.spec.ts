@@ -227,6 +227,20 @@ const comingBack = server.map(
     ),
 );
 
+const missing = fc.tuple(server, fc.boolean()).map(
+  ([id, forgets]) =>
+    new Happening(
+      `${id} is not heard for a while${forgets ? ' and forgets what it held' : ''}`,
+      isUp(id),
+      (model, world) => {
+        const fake = world.servers[id]!;
+        if (forgets) fake.holds.clear();
+        fake.link.gap();
+        model.linked(id);
+      },
+    ),
+);
+
 const replacing = fc.tuple(fc.constantFrom('files', 'db'), fc.nat()).map(
   ([id, n]) =>
     new Happening(`${id} is replaced`, isUp(id), async (model, world) => {
@@ -325,6 +339,7 @@ describe('subscriptions', () => {
           listing,
           losing,
           comingBack,
+          missing,
           replacing,
           disabling,
           crowding,

@@ -1,193 +1,186 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
-import { startGateway, type Gateway, type GatewayConfig } from '../kit/gateway.js';
-import { exchange, openExchange } from '../kit/http.js';
-import { RawSession } from '../kit/raw-session.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { isAlive, untilGone } from '../kit/processes.js';
+import { exchange } from '../kit/http.js';
 import { Scrape } from '../kit/scrape.js';
+import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
 const B = 'resource://docs/x://b';
-
-interface Stage {
-  readonly docs: ScriptedBackend;
-  readonly gateway: Gateway;
-  readonly admin: AdminClient;
-}
-
-async function stage(config: GatewayConfig = {}): Promise<Stage> {
-  const [docs, twin] = await Promise.all([subscribable('x://a', 'x://b'), subscribable('x://a')]);
-  const gateway = await startGateway({
-    mcpServers: { docs: docs.http, twin: twin.http },
-    projects: { one: { servers: ['docs', 'twin'] }, two: { servers: ['twin'] } },
-    admin: { token: ADMIN_TOKEN },
-    ...config,
-  });
-  await gateway.listed({ resources: ['docs', 'twin'] });
-  return { docs, gateway, admin: new AdminClient(gateway) };
-}
-
-const countOf = async ({ gateway }: Stage, name: string, labels?: Record<string, string>) =>
-  new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(name, labels);
+const DELETED = { 'io.gatehouse/state': 'deleted' };
 
 describe('a subscription', () => {
-  it('ends with a session that nobody uses any more, and the server is told', async () => {
-    const house = await stage({ limits: { sessionIdleMs: 2000 }, log: { level: 'debug' } });
-    const session = await RawSession.open(house.gateway.url);
-    expect((await session.request('resources/subscribe', { uri: A })).result).toBeDefined();
-    await hears(house.docs, '-x://a');
-    expect(told(house.docs)).toEqual(['+x://a', '-x://a']);
-    expect(await countOf(house, 'mcp_active_subscriptions')).toBe(0);
-    await house.gateway.logged({ message: 'subscription ended with its client', uri: 'x://a' });
-  });
+  let docs: ScriptedBackend;
+  let gateway: Gateway;
+  let admin: AdminClient;
 
-  it('does not end as long as its client listens, however quietly', async () => {
-    const house = await stage({ limits: { sessionIdleMs: 2000 } });
-    const listener = await Listener.of(house.gateway.url, A);
-    const other = await RawSession.open(house.gateway.url);
-    await until('others have expired', async () => {
-      const { json } = await house.admin.get('sessions');
-      return (json['sessions'] as unknown[]).length === 1;
+  async function open(entry: object = docs.http, more: object = {}): Promise<void> {
+    gateway = await startGateway({
+      mcpServers: { docs: entry },
+      admin: { token: ADMIN_TOKEN },
+      ...more,
     });
-    expect((await other.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
-    update(house.docs, 'x://a');
-    await listener.hears(A);
+    admin = new AdminClient(gateway);
+    await gateway.listed({ resources: ['docs'] });
+  }
+  beforeEach(async () => {
+    docs = await subscribable('x://a', 'x://b');
   });
 
-  it('ends when its project does not show the server any more, over a stream that stays open', async () => {
-    const { docs, gateway, admin } = await stage({ log: { level: 'debug' } });
-    const listener = await Listener.of(gateway.urlOf('/projects/one/mcp'), A, 'resource://twin/x://a');
-    const staying = await Listener.of(gateway.url, B);
-    update(docs, 'x://a');
-    await listener.hears(A);
-    expect((await admin.put('projects/one', { servers: ['twin'] })).status).toBe(200);
-    await hears(docs, '-x://a');
-    await gateway.logged({ message: 'subscription ended with its scope', uri: 'x://a' });
-    await listener.events.message(
-      'that the list changed',
-      ({ method }) => method === 'notifications/resources/list_changed',
-    );
-    update(docs, 'x://a', { n: 2 });
+  const metric = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> =>
+    new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(name, labels);
+  const rows = async (query = ''): Promise<Record<string, unknown>[]> =>
+    (await admin.get(`subscriptions${query}`)).json['subscriptions'] as Record<string, unknown>[];
+
+  it('outlives its resource: its end is told as such, and it is watched again when it is back', async () => {
+    await open();
+    const [one, other] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
+    docs.withoutResource('x://a').announce('notifications/resources/list_changed');
+    await one.hears(A);
+    expect(one.updates).toEqual([{ uri: A, _meta: DELETED }]);
+    await one.events.message('the list', ({ method }) => method === 'notifications/resources/list_changed');
+    docs.resource('x://a').announce('notifications/resources/list_changed');
+    await one.hears(A, 2);
+    expect(one.updates).toEqual([{ uri: A, _meta: DELETED }, { uri: A }]);
+    expect(told(docs).filter((request) => request === '+x://a')).toHaveLength(2);
+    update(docs, 'x://a', { version: 3 });
+    await one.hears(A, 3);
+    expect(one.updates.at(-1)).toEqual({ uri: A, version: 3 });
+    expect(other.updates).toEqual([]);
+  });
+
+  it('brings the first of many updates at once and the last when the window ends, where one is set', async () => {
+    await open({ ...docs.http, watch: { coalesceMs: 300 } });
+    const one = await Listener.of(gateway.url, A, B);
+    for (let n = 1; n <= 100; n++) update(docs, 'x://a', { n });
     update(docs, 'x://b');
-    await staying.hears(B);
-    expect(listener.uris).toEqual([A]);
-    expect((await listener.subscribe(A)).error).toMatchObject({ code: -32602, data: { uri: A } });
-    const { json } = await admin.get('subscriptions?project=one');
-    expect(json).toMatchObject({ subscriptions: [{ server: 'twin' }], total: 1 });
-    expect(listener.events.isOver).toBe(false);
+    await one.hears(B);
+    expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: B }]);
+    await one.hears(A, 2);
+    expect(one.updates.at(-1)).toEqual({ uri: A, n: 100 });
+    expect(await metric('mcp_subscription_events_total', { outcome: 'coalesced' })).toBe(98);
   });
 
-  it('waits for a client that has no stream, and only the last word of each resource', async () => {
-    const { docs, gateway } = await stage();
-    const session = await RawSession.open(gateway.url);
-    for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
-    const witness = await Listener.of(gateway.url, A, B);
-    for (let n = 1; n <= 5; n++) update(docs, 'x://a', { n });
-    update(docs, 'x://b', { n: 6 });
-    await witness.hears(B);
-    const late = await Listener.over(session);
-    await late.hears(B);
-    expect(late.updates).toEqual([
-      { uri: A, n: 5 },
-      { uri: B, n: 6 },
-    ]);
-    expect(witness.updates).toHaveLength(6);
+  it('goes when its server is disabled, and does not come back with it', async () => {
+    await open(docs.stdio());
+    const one = await Listener.of(gateway.url, A);
+    const pid = docs.link.pid!;
+    expect(await rows()).toHaveLength(1);
+    expect((await admin.post('servers/docs/disable')).status).toBe(200);
+    expect(await rows()).toEqual([]);
+    expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
+    await untilGone([pid]);
+    expect((await one.subscribe(A)).error).toMatchObject({ code: -32602 });
+    expect((await admin.post('servers/docs/enable')).status).toBe(200);
+    update(docs, 'x://a', { before: true });
+    await one.subscribed(A);
+    update(docs, 'x://a', { after: true });
+    await one.hears(A);
+    expect(one.updates).toEqual([{ uri: A, after: true }]);
+    expect(told(docs)).toEqual(['+x://a', '+x://a']);
   });
 
-  it('of a reader that takes nothing costs it its connection, and nobody else anything', async () => {
-    const house = await stage({ limits: { streamStuckMs: 500 } });
-    const { docs, gateway } = house;
-    const stuck = await RawSession.open(gateway.url);
-    await stuck.request('resources/subscribe', { uri: A });
-    const headers = { accept: 'text/event-stream', 'mcp-session-id': stuck.id };
-    const unread = await openExchange(gateway.url, { headers });
-    const reader = await Listener.of(gateway.url, A);
-    const filling = 'x'.repeat(200_000);
-    let sent = 0;
-    await until(
-      'the stuck reader is let go',
-      async () => {
-        for (let n = 0; n < 10; n++) update(docs, 'x://a', { n: ++sent, filling });
-        await reader.hears(A, sent);
-        return (await countOf(house, 'gatehouse_stream_closes_total', { reason: 'stuck' })) === 1;
-      },
-      20_000,
-    );
-    expect(reader.updates.map(({ n }) => n)).toEqual(Array.from({ length: sent }, (_, n) => n + 1));
-    unread.destroy();
-    // It lost its connection and not its session: what it missed is there, as one.
-    const back = await Listener.over(stuck);
-    await until('the last word is there', () => back.updates.at(-1)?.['n'] === sent);
-    expect(back.updates.length).toBeLessThan(sent);
-  });
-});
-
-describe('the list of subscriptions', () => {
-  let house: Stage;
-  let listeners: Listener[];
-  let sessions: string[];
-
-  beforeAll(async () => {
-    house = await stage();
-    const { gateway, admin } = house;
-    listeners = [
-      await Listener.of(gateway.url, A, B),
-      await Listener.of(gateway.urlOf('/projects/two/mcp'), 'resource://twin/x://a'),
-      await Listener.of(gateway.url, 'resource://docs/x://*'),
-    ];
-    const { json } = await admin.get('sessions');
-    sessions = (json['sessions'] as { id: string }[]).map(({ id }) => id);
-  }, 30_000);
-
-  const found = async (query: string): Promise<unknown[]> => {
-    const { json } = await house.admin.get(`subscriptions?${query}`);
-    const subscriptions = json['subscriptions'] as { uri: string }[];
-    expect(json['total']).toBe(subscriptions.length);
-    return subscriptions.map(({ uri }) => uri);
-  };
-
-  it('says who, to what and since when, the oldest first', async () => {
-    const { json } = await house.admin.get('subscriptions');
-    const rows = json['subscriptions'] as Record<string, string>[];
-    expect(rows.map(({ client, server, uri, original }) => [client, server, uri, original])).toEqual([
-      [sessions[0], 'docs', A, 'x://a'],
-      [sessions[0], 'docs', B, 'x://b'],
-      [sessions[1], 'twin', 'resource://twin/x://a', 'x://a'],
-      [sessions[2], 'docs', 'resource://docs/x://*', 'x://*'],
-    ]);
-    const times = rows.map(({ since }) => Date.parse(since!));
-    expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(Date.now() - times[0]!).toBeLessThan(60_000);
-    for (const { session } of listeners) expect(JSON.stringify(json)).not.toContain(session.id);
+  it('is shown with its client, its server, its URI and its time, and found by each of them', async () => {
+    await open();
+    const startedAt = Date.now();
+    const [one, other] = [await Listener.open(gateway.url), await Listener.of(gateway.url, A, B)];
+    const id = await one.subscribed(A);
+    const [row] = (await rows(`?uri=${encodeURIComponent('x://a')}`)).filter((found) => found['id'] === id);
+    expect(row).toEqual({
+      id,
+      client: expect.stringMatching(/^[\w-]+$/),
+      server: 'docs',
+      uri: A,
+      original: 'x://a',
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    expect(Date.parse(String(row!['since']))).toBeGreaterThanOrEqual(startedAt);
+    expect(await rows(`?client=${String(row!['client'])}`)).toEqual([row]);
+    expect(await rows('?server=docs')).toHaveLength(3);
+    await other.session.end();
+    expect(await rows()).toEqual([row]);
   });
 
-  it.each<[string, () => string, string[]]>([
-    ['a server', () => 'server=twin', ['resource://twin/x://a']],
-    ['a project', () => 'project=two', ['resource://twin/x://a']],
-    ['a client', () => `client=${sessions[0]}`, [A, B]],
-    ['a URI in any form', () => 'uri=x%3A%2F%2Fa', [A, 'resource://twin/x://a']],
-    ['several of them', () => `client=${sessions[0]}&uri=docs_x___b&server=docs`, [B]],
-    ['a client that there is not', () => 'client=0000000000000000', []],
-  ])('is narrowed down by %s', async (_what, query, expected) => {
-    expect(await found(query())).toEqual(expected);
-  });
-
-  it('can be shortened by administrators, who end a subscription for its client alone', async () => {
-    const { docs, admin } = house;
-    const { json } = await admin.get(`subscriptions?client=${sessions[0]}&uri=${encodeURIComponent(B)}`);
-    const [{ id }] = json['subscriptions'] as [{ id: string }];
-    expect((await new AdminClient(house.gateway, null).delete(`subscriptions/${id}`)).status).toBe(401);
+  it('ends when an administrator ends it, and the server is told when it was the last', async () => {
+    await open();
+    const [one, other] = [await Listener.open(gateway.url), await Listener.of(gateway.url, A)];
+    const id = await one.subscribed(A);
     expect((await admin.delete(`subscriptions/${id}`)).status).toBe(204);
-    expect((await admin.delete(`subscriptions/${id}`)).status).toBe(404);
-    expect(await found(`client=${sessions[0]}`)).toEqual([A]);
-    update(docs, 'x://b');
     update(docs, 'x://a');
-    await listeners[0]!.hears(A);
-    await listeners[2]!.hears(B);
-    expect(listeners[0]!.uris).toEqual([A]);
-    // Another still wants it by its beginning.
-    expect(told(docs)).not.toContain('-x://b');
+    await other.hears(A);
+    expect(one.updates).toEqual([]);
+    await other.session.end();
+    await hears(docs, '-x://a');
+    expect(await rows()).toEqual([]);
+  });
+
+  it('ends with its client, whether that says so or just never comes back', async () => {
+    await open(docs.http, { limits: { sessionIdleMs: 1000 } });
+    const [polite, rude] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
+    await polite.session.end();
+    await hears(docs, '-x://a');
+    rude.events.cut();
+    await hears(docs, '-x://b');
+    expect(await metric('mcp_active_subscriptions')).toBe(0);
+    expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
+  });
+
+  it('is refused over the limit, exactly, however many ask at once, and a slot that is freed is free at once', async () => {
+    await open(docs.http, { limits: { subscriptionsPerClient: 1 } });
+    const one = await Listener.open(gateway.url);
+    const answers = await Promise.all([A, B, A, B].map((uri) => one.subscribe(uri)));
+    expect(answers.filter(({ result }) => result)).toHaveLength(2);
+    expect(answers.find(({ error }) => error)!.error).toEqual({
+      code: -31029,
+      message: expect.stringContaining('may have 1 subscriptions'),
+      data: { code: 'LimitExceeded', limit: 1 },
+    });
+    expect(await rows()).toHaveLength(1);
+    for (const uri of [A, B]) await one.unsubscribe(uri);
+    await one.subscribed(B);
+  });
+
+  it('goes over the link that its client has to itself, and so do its updates', async () => {
+    await open({ ...docs.stdio(), isolation: 'session' });
+    const [one, two] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, A)];
+    const [shared, ofOne, ofTwo] = docs.links;
+    const toldOn = (link: unknown): string[] =>
+      docs.received
+        .filter((received) => received.link === link)
+        .flatMap(({ message: { method = '' } }) => (method.endsWith('subscribe') ? [method] : []));
+    expect([shared, ofOne, ofTwo].map(toldOn)).toEqual([
+      [],
+      ['resources/subscribe'],
+      ['resources/subscribe'],
+    ]);
+    const say = (link: (typeof docs.links)[number] | undefined, n: number): void =>
+      link!.send(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          method: 'notifications/resources/updated',
+          params: { uri: 'x://a', n },
+        }),
+      );
+    say(shared, 0);
+    say(ofOne, 1);
+    say(ofTwo, 2);
+    await Promise.all([one.hears(A), two.hears(A)]);
+    expect([one.updates, two.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A, n: 2 }]]);
+
+    process.kill(ofOne!.pid!, 'SIGKILL');
+    await one.hears(A, 2);
+    const next = docs.links.at(-1)!;
+    expect(toldOn(next)).toEqual(['resources/subscribe']);
+    say(next, 3);
+    await one.hears(A, 3);
+    expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: A }, { uri: A, n: 3 }]);
+    expect(two.updates).toHaveLength(1);
+
+    await one.session.end();
+    await until('its process is gone', () => !isAlive(next.pid!));
+    expect(isAlive(ofTwo!.pid!)).toBe(true);
   });
 });

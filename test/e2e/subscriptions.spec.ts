@@ -127,7 +127,7 @@ describe('subscriptions', () => {
     ]);
   });
 
-  it.each(SCHEMES)('take %s', async (uri) => {
+  it.each(SCHEMES)('take a URI of whatever scheme: %s', async (uri) => {
     const listener = await Listener.of(gateway.url, `resource://docs/${uri}`);
     update(docs, uri);
     await listener.hears(`resource://docs/${uri}`);

@@ -56,7 +56,9 @@ export class FakeLink implements Link {
   readonly stderr: string[] = [];
   closes = 0;
   pid: number | undefined;
+  hears = Promise.resolve();
   private listener: (notification: ServerNotification) => void = () => {};
+  private readonly gapListeners: (() => void)[] = [];
   private announceClosed!: (reason: Error) => void;
   private reason: Error | undefined;
 
@@ -108,6 +110,15 @@ export class FakeLink implements Link {
 
   onNotification(listener: (notification: ServerNotification) => void): void {
     this.listener = listener;
+  }
+
+  onGap(listener: () => void): void {
+    this.gapListeners.push(listener);
+  }
+
+  /** The server may have said something that nobody heard. */
+  gap(): void {
+    for (const listener of this.gapListeners) listener();
   }
 
   /** The server says something. */

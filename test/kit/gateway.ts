@@ -120,9 +120,13 @@ function includesAll(
 }
 
 /** Starts the gateway and does not wait for anything; for starts that are meant to fail. */
-export function launchGateway(args: readonly string[], env: NodeJS.ProcessEnv = {}): Gateway {
+export function launchGateway(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  [command, ...first]: readonly [string, ...string[]] = [process.execPath],
+): Gateway {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(command, [...first, MAIN, ...args], {
     env: { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -10,7 +10,7 @@ class HttpLink extends ScriptedLink {
   readonly pid = undefined;
   readonly grandchild = undefined;
   private standing: ServerResponse | undefined;
-  private unheard: string[] = [];
+  private unheard: Pick<string[], 'push' | 'splice'> = [];
 
   listen(response: ServerResponse): void {
     openEvents(response);
@@ -27,17 +27,33 @@ class HttpLink extends ScriptedLink {
     else this.unheard.push(text);
   }
 
+  /** What is said from now on while nobody listens is lost, as with servers that keep nothing. */
+  forgetful(): this {
+    this.unheard = { push: () => 0, splice: () => [] };
+    return this;
+  }
+
+  /** The stream breaks; the session lives on. */
+  cut(): void {
+    this.standing?.destroy();
+  }
+
   drop(): void {
     this.standing?.destroy();
     this.closed();
   }
 }
 
+/** The one link of a server without sessions. */
+const STATELESS = 'stateless';
+
 /** The HTTP side of a scripted backend: Streamable HTTP with sessions, and SSE, as plain as they can be. */
 export class HttpFront {
   private readonly sessions = new Map<string, HttpLink>();
   private readonly sockets = new Set<Socket>();
   private lastSession = 0;
+  /** Gives no session, and forgets everything with its connections. */
+  isStateless = false;
   /** Statuses to answer the next POSTs with, instead of serving them. */
   readonly refusals: number[] = [];
   /** The method and headers of every request there was. */
@@ -67,7 +83,7 @@ export class HttpFront {
     const { pathname, search } = new URL(request.url ?? '/', 'http://backend');
     if (pathname === '/sse') return this.openSse(response);
     if (pathname === '/message') return this.postSse(search.slice(1), await bodyOf(request), response);
-    const id = request.headers['mcp-session-id'];
+    const id = this.isStateless ? STATELESS : request.headers['mcp-session-id'];
     const link = typeof id === 'string' ? this.sessions.get(id) : undefined;
     if (request.method === 'POST') return this.post(await bodyOf(request), id !== undefined, link, response);
     if (!link) response.writeHead(404).end();
@@ -84,7 +100,7 @@ export class HttpFront {
     const refusal = this.refusals.shift();
     const message = JSON.parse(text) as Message;
     if (refusal !== undefined) return void response.writeHead(refusal).end();
-    if (hasSession && !known) return void response.writeHead(404).end();
+    if (hasSession && !known && !this.isStateless) return void response.writeHead(404).end();
     const link = known ?? this.open(response);
     const isRequest = message.method !== undefined && message.id !== undefined;
     if (!isRequest) response.writeHead(202).end();
@@ -93,8 +109,16 @@ export class HttpFront {
 
   private open(response: ServerResponse): HttpLink {
     const [id, link] = this.newSession();
-    response.setHeader('mcp-session-id', id);
+    if (this.isStateless) this.sessions.set(STATELESS, link);
+    else response.setHeader('mcp-session-id', id);
     return link;
+  }
+
+  /** Of the link in use; fails when there is not exactly one. */
+  get stream(): Pick<HttpLink, 'cut' | 'forgetful' | 'isListened'> {
+    const { link } = this.backend;
+    if (link instanceof HttpLink) return link;
+    throw new Error('the link in use is not over HTTP');
   }
 
   private newSession(): [string, HttpLink] {

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcLink, type LinkOptions } from '../../src/backends/json-rpc-link.js';
-import type { LinkTransport, Received } from '../../src/backends/transport.js';
+import type { LinkTransport, Received, StreamState } from '../../src/backends/transport.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A message that the link under test has sent. */
@@ -32,7 +32,7 @@ export const FACTS = {
 export class ScriptedTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onstream?: ((state: 'open' | 'lost' | 'none') => void) | undefined;
+  onstream?: ((state: StreamState) => void) | undefined;
   onclose?: (() => void) | undefined;
 
   /** Everything sent after the handshake, in order. */
@@ -44,6 +44,8 @@ export class ScriptedTransport implements LinkTransport {
   closes = 0;
   protocolVersion: string | undefined;
   hasStandingStream = false;
+  /** How often the stream was taken for dead. */
+  renewals = 0;
   pid: number | undefined;
 
   constructor(private readonly script: Script = {}) {}
@@ -67,6 +69,10 @@ export class ScriptedTransport implements LinkTransport {
 
   openStandingStream(): void {
     this.hasStandingStream = true;
+  }
+
+  renewStandingStream(): void {
+    this.renewals++;
   }
 
   abandon(requestId: RequestId): void {

@@ -104,8 +104,7 @@ export class SubscriptionModel {
   /** A new link: whatever is wanted and can be had is asked for, and may have changed. */
   linked(id: string): void {
     const server = this.servers.get(id)!;
-    for (const uri of this.wanted(server))
-      if (!server.takesSubscriptions || this.isOffered(server, uri)) this.updated(id, uri);
+    for (const uri of this.wanted(server)) if (this.isOffered(server, uri)) this.updated(id, uri);
   }
 
   /** What a server has to hold, once everything has settled. */

@@ -75,7 +75,7 @@ export class SubscriptionRoom {
     this.upstreams = new Upstreams(subscribers, this.updates, registry, backends, metrics);
     const { updates, upstreams } = this;
     this.subscriptions = new Subscriptions(subscribers, upstreams, updates, registry, desired, metrics);
-    const listWatch = new ListWatch(registry, subscribers, upstreams);
+    const listWatch = new ListWatch(registry, backends, subscribers, upstreams);
     // In the order of the module.
     for (const part of [this.subscriptions, updates, upstreams, listWatch]) part.onModuleInit();
     onCleanup(() => this.close());

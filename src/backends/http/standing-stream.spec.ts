@@ -41,17 +41,56 @@ describe('the standing stream', () => {
     });
   });
 
-  it('comes back from its last event when it is lost', async () => {
+  it('comes back from its last event where the server has said when, also after a while', async () => {
     const { transport, messages, states, errors, gets } = await serve(({ response, socket }, n) => {
+      if (n === 2) return response.writeHead(503).end();
       openEvents(response);
-      response.write(`id: ${n}\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+      return response.write(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+    });
+    await shakeHands(transport);
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await messages.next();
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1', '1']);
+    expect(states.all).toEqual(['open', 'lost', 'resumed']);
+    expect(errors.all).toMatchObject([{ fault: 'refused' }]);
+  });
+
+  it.each([
+    ['numbers no events', ''],
+    ['numbers them, but does not say that it has them ready for who comes back', 'id: 1\n'],
+  ])('begins anew where the server %s', async (_what, id) => {
+    const { transport, states, gets } = await serve(({ response, socket }, n) => {
+      openEvents(response);
+      response.write(`${id}data: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+    });
+    await shakeHands(transport);
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await states.next();
+    expect(states.all).toEqual(['open', 'lost', 'open']);
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
+  });
+
+  it('begins anew where the server keeps no session, and so may be another by now', async () => {
+    const { transport, states } = await serve(({ response, socket }, n) => {
+      if (n === 2) return response.writeHead(503).end();
+      openEvents(response);
+      return response.write(`id: 1\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
     transport.openStandingStream();
-    await messages.next();
-    await messages.next();
-    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1']);
+    for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'lost', 'open']);
-    expect(errors.all).toMatchObject([{ fault: 'broken' }]);
+  });
+
+  it('does not insist on a number that means nothing to the server any more', async () => {
+    const { transport, states, gets } = await serve(({ response, socket, headers }, n) => {
+      if (headers['last-event-id']) return response.writeHead(400).end();
+      openEvents(response);
+      return response.write(`id: 7\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
+    });
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await states.next();
+    expect(states.all).toEqual(['open', 'lost', 'open']);
+    expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7', undefined]);
   });
 
   it('follows a server that ends it and says when to come back, without alarm', async () => {
@@ -130,15 +169,51 @@ describe('the standing stream', () => {
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
   });
 
-  it('is taken for dead after a silence that even comments would have broken', async () => {
+  it('is asked for again after a long silence, where nothing is lost by that', async () => {
+    const { transport, messages, states, errors, gets } = await serve(
+      ({ response }, n) => {
+        openEvents(response);
+        response.write(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`);
+      },
+      { standingIdleMs: 80 },
+    );
+    await shakeHands(transport);
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await messages.next();
+    await soon('the silent one to be cut', gets[0]?.disconnected ?? Promise.resolve());
+    expect(gets[1]?.headers['last-event-id']).toBe('1');
+    expect([states.all, errors.all]).toEqual([['open'], []]);
+  });
+
+  it('is left alone when it is silent and numbers nothing, and somebody may find out whether it is there', async () => {
     const { transport, states, errors, gets } = await serve(({ response }) => openEvents(response), {
       standingIdleMs: 80,
     });
+    await shakeHands(transport);
     transport.openStandingStream();
     for (let n = 0; n < 3; n++) await states.next();
-    expect(errors.all[0]?.message).toBe('the standing stream was silent for 80 ms');
-    await soon('the silent one to be cut', gets[0]?.disconnected ?? Promise.resolve());
-    expect(states.all.slice(0, 3)).toEqual(['open', 'lost', 'open']);
+    expect(states.all).toEqual(['open', 'silent', 'silent']);
+    expect([gets.length, errors.all]).toEqual([1, []]);
+    transport.renewStandingStream();
+    await soon('the dead one to be cut', gets[0]?.disconnected ?? Promise.resolve());
+    while ((await states.next()) !== 'lost');
+    expect(await states.next()).toBe('open');
+  });
+
+  it('hears a comment as well as anything else', async () => {
+    const { transport, states, gets } = await serve(
+      ({ response }, n) => {
+        openEvents(response);
+        const beats = setInterval(() => response.write(': beat\n\n'), 20);
+        response.once('close', () => clearInterval(beats));
+        if (n === 1) setTimeout(() => response.end(), 400);
+      },
+      { standingIdleMs: 200 },
+    );
+    transport.openStandingStream();
+    for (let n = 0; n < 3; n++) await states.next();
+    expect(states.all).toEqual(['open', 'lost', 'open']);
+    expect(gets).toHaveLength(2);
   });
 
   it('ends with the transport, also between two tries', async () => {

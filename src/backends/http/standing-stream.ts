@@ -1,20 +1,18 @@
 import { Backoff } from '../backoff.js';
-import type { TransportError } from '../transport.js';
+import type { StreamState, TransportError } from '../transport.js';
 import type { Endpoint } from './endpoint.js';
 import { EventStream } from './event-stream.js';
+import { isBadRequest } from '../link-faults.js';
 import { broken, sessionLost } from './faults.js';
 import type { Inbox } from './inbox.js';
 import { retryDelay } from './retry-delay.js';
 import { SseParser } from './sse-parser.js';
 
-/** `none`: the server offers no such stream. */
-export type StreamState = 'open' | 'lost' | 'none';
-
 export interface StandingStreamSetting {
   readonly endpoint: Endpoint;
   readonly inbox: Inbox;
   readonly maxMessageBytes: number;
-  /** Silence after which the stream is taken for dead; comments count as sound. */
+  /** Silence after which the stream may be dead; comments count as sound. */
   readonly standingIdleMs?: number | undefined;
   stateChanged(state: StreamState): void;
   sessionLost(error: TransportError): void;
@@ -26,11 +24,14 @@ const LIVED_MS = 5_000;
 
 /**
  * The stream on which a server speaks unasked. It is opened again whenever it ends, for as long as it is not
- * closed: what the server says in between is lost unless it numbers its events.
+ * closed: what the server says in between is lost, but for servers that number their events and say when to come back
+ * for more. Numbers alone are not trusted: there are servers which take them and then say nothing on that stream any
+ * more. A stream that has been silent for long is asked for anew where that loses nothing; of the others, many never
+ * carry a sign of life, `silent` lets somebody find out.
  */
 export class StandingStream {
   private readonly backoff = new Backoff();
-  private state: StreamState | undefined;
+  private state: 'open' | 'lost' | 'none' | undefined;
   private isStarted = false;
   private isClosed = false;
   private stream: EventStream | undefined;
@@ -39,6 +40,8 @@ export class StandingStream {
   private lastEventId = '';
   private openedAt = Infinity;
   private wasOpen = false;
+  /** The server has said when to come back. */
+  private isInviting = false;
 
   constructor(private readonly setting: StandingStreamSetting) {}
 
@@ -47,6 +50,11 @@ export class StandingStream {
     if (this.isStarted || this.isClosed) return;
     this.isStarted = true;
     this.connect();
+  }
+
+  /** What is there is dead, whatever it looks like. */
+  renew(): void {
+    this.stream?.fail(broken('the server did not answer on another connection either'));
   }
 
   close(): void {
@@ -69,21 +77,33 @@ export class StandingStream {
       },
       maxMessageBytes,
     );
-    this.watch(this.stream);
+    this.watch(this.stream, parser);
     endpoint.get(this.lastEventId, this.stream);
   }
 
-  private watch(stream: EventStream): void {
+  private watch(stream: EventStream, parser: SseParser): void {
     const { standingIdleMs } = this.setting;
     if (standingIdleMs === undefined) return;
-    const silent = (): void => stream.fail(broken(`the standing stream was silent for ${standingIdleMs} ms`));
-    this.watchdog = setTimeout(silent, standingIdleMs).unref();
+    this.watchdog = setTimeout(() => {
+      this.isInviting ||= parser.retryMs !== undefined;
+      if (this.canResume(parser.lastEventId))
+        stream.fail(broken(`the standing stream was silent for ${standingIdleMs} ms`));
+      else {
+        this.watchdog?.refresh();
+        this.setting.stateChanged('silent');
+      }
+    }, standingIdleMs).unref();
   }
 
   private opened(): void {
     this.openedAt = performance.now();
     this.wasOpen = true;
-    this.change('open');
+    this.change('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
+  }
+
+  /** A server that keeps no session may have been started anew since, and then numbers from the beginning. */
+  private canResume(lastEventId: string): boolean {
+    return this.isInviting && lastEventId !== '' && this.setting.endpoint.sessionId !== undefined;
   }
 
   private read(data: string, type: string): void {
@@ -106,8 +126,10 @@ export class StandingStream {
 
   private reconnect(parser: SseParser, why: TransportError): void {
     if (performance.now() - this.openedAt > LIVED_MS) this.backoff.reset();
-    // What was too large would be too large again.
-    this.lastEventId = why.fault === 'too-large' ? '' : parser.lastEventId;
+    this.isInviting ||= parser.retryMs !== undefined;
+    // What was too large would be too large again, and a number that means nothing to the server will not later.
+    const isUseless = !this.isInviting || why.fault === 'too-large' || isBadRequest(why);
+    this.lastEventId = isUseless ? '' : parser.lastEventId;
     const isInvitedBack = parser.retryMs !== undefined && this.lastEventId !== '';
     if (!isInvitedBack && this.change('lost')) this.setting.inbox.report(why);
     if (this.isClosed) return;
@@ -130,10 +152,10 @@ export class StandingStream {
   }
 
   /** Whether it is a change. */
-  private change(state: StreamState): boolean {
+  private change(state: 'open' | 'lost' | 'none', told: StreamState = state): boolean {
     if (this.state === state) return false;
     this.state = state;
-    this.setting.stateChanged(state);
+    this.setting.stateChanged(told);
     return true;
   }
 }

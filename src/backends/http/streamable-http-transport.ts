@@ -1,11 +1,11 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { LinkTransport, Received, TransportError } from '../transport.js';
+import type { LinkTransport, Received, StreamState, TransportError } from '../transport.js';
 import { Endpoint } from './endpoint.js';
 import { Exchange, type ExchangeSetting } from './exchange.js';
 import { closed } from './faults.js';
 import { InFlight } from './in-flight.js';
 import { Inbox } from './inbox.js';
-import { StandingStream, type StreamState } from './standing-stream.js';
+import { StandingStream } from './standing-stream.js';
 
 export interface HttpServer {
   readonly url: string | URL;
@@ -23,7 +23,7 @@ export interface StreamableHttpOptions {
   readonly acceptTimeoutMs?: number | undefined;
   /** Must be more than the requests ever in flight: each holds one, and so do the standing stream and replies. */
   readonly connections?: number | undefined;
-  /** Silence after which the standing stream is taken for dead. No limit where absent. */
+  /** Silence after which the standing stream may be dead. No limit where absent. */
   readonly standingIdleMs?: number | undefined;
 }
 
@@ -107,6 +107,10 @@ export class StreamableHttpTransport implements LinkTransport {
   /** To be called when the server has accepted `notifications/initialized`; before that it may refuse the GET. */
   openStandingStream(): void {
     this.standingStream.open();
+  }
+
+  renewStandingStream(): void {
+    this.standingStream.renew();
   }
 
   close(): Promise<void> {

@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { deferred } from '../../test/kit/until.js';
+import { TransportError } from '../backends/transport.js';
+
+const LINGER_MS = 500;
+const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
+const manyUris = (count: number): string[] => Array.from({ length: count }, (_, n) => uriOf(n));
+
+describe('Upstreams', () => {
+  let server: FakeServer;
+  let room: SubscriptionRoom;
+  let client: FakeSubscriber;
+
+  async function open(given: FakeServer, options: RoomOptions = {}): Promise<void> {
+    server = given;
+    room = await SubscriptionRoom.open({ s: server }, options);
+    client = new FakeSubscriber('a');
+  }
+  beforeEach(async () => {
+    recordLog();
+    jest.spyOn(Math, 'random').mockReturnValue(1);
+    await open(new FakeServer(['x://a', 'x://b']));
+  });
+
+  describe('when something may have been missed, though the link holds', () => {
+    it('ask again for all that is wanted, no more than eight at once, and everybody gets one update', async () => {
+      await open(new FakeServer(manyUris(20)));
+      const other = new FakeSubscriber('b');
+      for (const uri of server.resources) await room.subscribe(client, uri);
+      await room.subscribe(other, uriOf(0));
+      server.holds.clear();
+      server.willingness = () => 'waits';
+      server.link.gap();
+      await room.pass(0);
+      expect(server.link.open.size).toBe(8);
+      for (let n = 0; n < 20; n++) {
+        const [{ params = '' } = {}] = server.link.open;
+        server.accept((JSON.parse(params) as { uri: string }).uri);
+        await settled();
+      }
+      expect([...server.holds].toSorted()).toEqual(server.resources);
+      expect(client.uris.toSorted()).toEqual(server.resources.map((uri) => `resource://s/${uri}`));
+      expect(other.uris).toEqual([`resource://s/${uriOf(0)}`]);
+      expect(server.links).toHaveLength(1);
+    });
+
+    it('tell also who is just being subscribed, after the acknowledgement', async () => {
+      server.willingness = () => 'waits';
+      const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+      await settled();
+      server.link.gap();
+      server.accept('x://a');
+      await room.pass(0);
+      expect(outcome).toHaveProperty('value');
+      expect(client.uris).toEqual(['resource://s/x://a']);
+      expect(server.told).toEqual(['+x://a']);
+    });
+
+    it('do not ask for what lingers only', async () => {
+      await room.subscribe(client, 'x://a');
+      room.unsubscribe(client, 'x://a');
+      server.link.gap();
+      await room.pass(LINGER_MS);
+      expect(server.told).toEqual(['+x://a', '-x://a']);
+    });
+
+    it('tell who wants something of a server that takes no subscriptions', async () => {
+      await open(new FakeServer(['x://a'], false));
+      await room.subscribe(client, 'x://a');
+      server.link.gap();
+      expect(client.uris).toEqual(['resource://s/x://a']);
+    });
+
+    it('let polling go on, which misses nothing', async () => {
+      await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
+      await room.subscribe(client, 'x://a');
+      server.link.gap();
+      await room.pass(500);
+      expect([server.readsOf('x://a'), client.uris]).toEqual([1, []]);
+    });
+  });
+
+  it('wait until the server is heard, for what it tells first would be lost', async () => {
+    const hears = deferred();
+    server.link.hears = hears.promise;
+    const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+    await room.pass(500);
+    expect(server.told).toEqual([]);
+    hears.resolve();
+    await room.pass(0);
+    expect([server.told, outcome]).toMatchObject([['+x://a'], { value: { uri: 'x://a' } }]);
+  });
+
+  describe('when the server has only forgotten the session', () => {
+    const FORGOTTEN = new TransportError('session-lost', 'who?');
+
+    it('ask again on the next link, and the client need not know', async () => {
+      server.willingness = () => 'waits';
+      const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+      await settled();
+      server.willingness = () => 'takes';
+      server.link.lose(FORGOTTEN);
+      await room.pass(0);
+      expect(server.links).toHaveLength(2);
+      expect(outcome).toMatchObject({ value: { uri: 'x://a' } });
+      expect([...server.holds]).toEqual(['x://a']);
+    });
+
+    it('fail as ever when the link was lost for another reason, and leave nothing', async () => {
+      server.willingness = () => 'waits';
+      const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+      await settled();
+      server.isReachable = false;
+      server.link.lose();
+      await room.pass(0);
+      expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
+      expect(room.subscribers.table.size).toBe(0);
+    });
+  });
+
+  it('let no client wait longer for a place than a call may take', async () => {
+    await open(new FakeServer(manyUris(9)));
+    server.willingness = () => 'waits';
+    const outcomes = server.resources.map((uri) => outcomeOf(room.subscribe(client, uri)));
+    await room.pass(0);
+    expect(server.link.open.size).toBe(8);
+    await room.pass(1000);
+    expect(outcomes[8]!.error).toMatchObject({ kind: 'timeout' });
+    expect(room.subscribers.table.size).toBe(0);
+  });
+
+  it('send no update of what was reported as gone, when a link is new', async () => {
+    await room.subscribe(client, 'x://a');
+    await room.list(server, 'x://b');
+    await room.reconnect(server);
+    server.link.gap();
+    await room.pass(1000);
+    expect(client.updates).toEqual([
+      { uri: 'resource://s/x://a', _meta: { 'io.gatehouse/state': 'deleted' } },
+    ]);
+  });
+
+  it('send no update after word that it is gone, whichever comes first on a new link', async () => {
+    await room.subscribe(client, 'x://a');
+    server.willingness = () => 'waits';
+    server.resources = ['x://b'];
+    await room.reconnect(server);
+    server.accept('x://a');
+    await room.pass(1000);
+    expect(client.updates).toEqual([
+      { uri: 'resource://s/x://a', _meta: { 'io.gatehouse/state': 'deleted' } },
+    ]);
+  });
+
+  it('begin with short pauses again once the server has taken something', async () => {
+    for (const uri of ['x://a', 'x://b']) await room.subscribe(client, uri);
+    server.willingness = () => 'refuses';
+    await room.reconnect(server);
+    await room.pass(5000);
+    await room.pass(10_000);
+    server.willingness = () => 'takes';
+    await room.pass(20_000);
+    expect([...server.holds].toSorted()).toEqual(['x://a', 'x://b']);
+    server.holds.clear();
+    server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
+    server.link.gap();
+    await room.pass(0);
+    server.willingness = () => 'takes';
+    await room.pass(5000);
+    expect([...server.holds].toSorted()).toEqual(['x://a', 'x://b']);
+  });
+});
