@@ -1,72 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { settled } from '../../test/kit/fake-link.js';
+import { Timers, Wire } from '../../test/kit/upstream-wire.js';
 import { GatewayError, RemoteError } from './errors.js';
-import { UpstreamLane, type Upstream } from './upstream-lane.js';
+import { UpstreamLane } from './upstream-lane.js';
 import { WaitingLine } from './waiting-line.js';
-
-/** A link whose requests wait to be answered by the test. */
-class Wire implements Upstream {
-  readonly sent: string[] = [];
-  private readonly pending = new Map<string, (error?: Error) => void>();
-
-  stops = 0;
-
-  subscribe(uri: string): Promise<void> {
-    return this.send(`+${uri}`);
-  }
-
-  stop(): void {
-    this.stops++;
-  }
-
-  unsubscribe(uri: string): Promise<void> {
-    return this.send(`-${uri}`);
-  }
-
-  get waiting(): string[] {
-    return [...this.pending.keys()];
-  }
-
-  /** Answers the request, and lets everybody hear of it. */
-  async answer(request: string, error?: Error): Promise<void> {
-    const settle = this.pending.get(request);
-    if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
-    this.pending.delete(request);
-    settle(error);
-    await idle();
-  }
-
-  private send(request: string): Promise<void> {
-    this.sent.push(request);
-    return new Promise((resolve, reject) => {
-      this.pending.set(request, (error) => (error ? reject(error) : resolve()));
-    });
-  }
-}
-
-/** Time stands still until the test lets the linger be over. */
-class Timers {
-  private readonly waiting = new Set<() => void>();
-
-  readonly schedule = (run: () => void): (() => void) => {
-    const timer = (): void => run();
-    this.waiting.add(timer);
-    return () => this.waiting.delete(timer);
-  };
-
-  get size(): number {
-    return this.waiting.size;
-  }
-
-  async elapse(): Promise<void> {
-    const due = [...this.waiting];
-    this.waiting.clear();
-    for (const run of due) run();
-    await idle();
-  }
-}
-
-/** Everything that promises have to say to one another has been said. */
-const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
 
@@ -107,13 +44,13 @@ describe('UpstreamLane', () => {
       () => outcomes.push(`${who} ok`),
       (error: unknown) => outcomes.push(`${who}: ${messageOf(error)}`),
     );
-    await idle();
+    await settled();
   }
 
   async function leave(uri = 'a'): Promise<void> {
     wanted.delete(uri);
     lane.release(uri);
-    await idle();
+    await settled();
   }
 
   async function hold(...uris: string[]): Promise<void> {
@@ -164,7 +101,7 @@ describe('UpstreamLane', () => {
   it('asks again for who comes at the very moment of a refusal', async () => {
     wanted.add('a');
     const first = lane.ensure('a').catch(() => lane.ensure('a'));
-    await idle();
+    await settled();
     await wire.answer('+a', REFUSAL);
     expect(wire.sent).toEqual(['+a', '+a']);
     await wire.answer('+a');

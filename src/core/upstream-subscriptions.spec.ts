@@ -1,66 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { settled } from '../../test/kit/fake-link.js';
+import { Timers, Wire } from '../../test/kit/upstream-wire.js';
 import { RemoteError } from './errors.js';
-import type { Upstream } from './upstream-lane.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
-
-/** A link whose requests wait to be answered by the test. */
-class Wire implements Upstream {
-  readonly sent: string[] = [];
-  private readonly pending = new Map<string, (error?: Error) => void>();
-
-  subscribe(uri: string): Promise<void> {
-    return this.send(`+${uri}`);
-  }
-
-  unsubscribe(uri: string): Promise<void> {
-    return this.send(`-${uri}`);
-  }
-
-  get waiting(): string[] {
-    return [...this.pending.keys()];
-  }
-
-  /** Answers the request, and lets everybody hear of it. */
-  async answer(request: string, error?: Error): Promise<void> {
-    const settle = this.pending.get(request);
-    if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
-    this.pending.delete(request);
-    settle(error);
-    await idle();
-  }
-
-  private send(request: string): Promise<void> {
-    this.sent.push(request);
-    return new Promise((resolve, reject) => {
-      this.pending.set(request, (error) => (error ? reject(error) : resolve()));
-    });
-  }
-}
-
-/** Time stands still until the test lets the linger be over. */
-class Timers {
-  private readonly waiting = new Set<() => void>();
-
-  readonly schedule = (run: () => void): (() => void) => {
-    const timer = (): void => run();
-    this.waiting.add(timer);
-    return () => this.waiting.delete(timer);
-  };
-
-  get size(): number {
-    return this.waiting.size;
-  }
-
-  async elapse(): Promise<void> {
-    const due = [...this.waiting];
-    this.waiting.clear();
-    for (const run of due) run();
-    await idle();
-  }
-}
-
-/** Everything that promises have to say to one another has been said. */
-const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
 
@@ -98,13 +40,13 @@ describe('UpstreamSubscriptions', () => {
       () => outcomes.push(`${who} ok`),
       (error: unknown) => outcomes.push(`${who}: ${messageOf(error)}`),
     );
-    await idle();
+    await settled();
   }
 
   async function leave(uri = 'a'): Promise<void> {
     wanted.delete(uri);
     upstream.release('files', uri);
-    await idle();
+    await settled();
   }
 
   async function hold(...uris: string[]): Promise<void> {
@@ -139,7 +81,7 @@ describe('UpstreamSubscriptions', () => {
     await hold('a');
     await join('anna', 'b');
     upstream.disconnected('files');
-    await idle();
+    await settled();
     expect(outcomes).toEqual([
       'anna: SERVER_UNAVAILABLE: server files is not available: the connection was lost',
     ]);
@@ -204,7 +146,7 @@ describe('UpstreamSubscriptions', () => {
       { lingerMs: 100, schedule: timers.schedule },
     );
     plain.connected('files', wire);
-    await idle();
+    await settled();
     expect(wire.waiting).toHaveLength(8);
   });
 
@@ -256,7 +198,7 @@ describe('UpstreamSubscriptions', () => {
     );
     wanted.add('a');
     asks.connected('files', wire);
-    await idle();
+    await settled();
     await wire.answer('+a', REFUSAL);
     expect(wire.sent).toEqual(['+a', '+a']);
     await wire.answer('+a');
