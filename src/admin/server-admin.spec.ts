@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminRoom } from '../../test/kit/admin-room.js';
+import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { deferred } from '../../test/kit/until.js';
 import type { AdminProblem } from './admin-problem.js';
 
 beforeAll(() => Logger.overrideLogger(false));
@@ -121,6 +123,18 @@ describe('ServerAdmin', () => {
     room.listings.delete('http');
     expect(await set('a', true)).toBe('done');
     expect(await kindOf(room.servers.setTool(room.asked(), 'none', 'a', true))).toBe('not-found');
+  });
+
+  it('answers a reconnect when something has come of it', async () => {
+    const room = new AdminRoom(config);
+    const answer = outcomeOf(room.servers.reconnect(room.asked(), 'http'));
+    const settling = deferred();
+    room.settling = settling.promise;
+    await settled();
+    expect([room.deeds.at(-1), answer]).toEqual(['server.reconnect http done', {}]);
+    settling.resolve();
+    await settled();
+    expect(answer.value?.server.id).toBe('http');
   });
 
   it('reconnects what is enabled', async () => {

@@ -104,7 +104,7 @@ export class ServerAdmin {
       if (!backend) throw new AdminProblem('conflict', `server \`${id}\` is disabled; enable it first`);
       return { apply: () => backend.reconnect() };
     });
-    return this.show(id);
+    return this.settled(id);
   }
 
   private required(by: Asked, id: string): DesiredServer {

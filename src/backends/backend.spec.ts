@@ -363,12 +363,4 @@ describe('a backend that is stopped', () => {
     expect(served.state).toBe('stopped');
     expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
   });
-
-  it('reconnects when it is told to', async () => {
-    const served = await Served.ready();
-    served.backend.reconnect();
-    await settled();
-    expect(served.links).toHaveLength(2);
-    expect(served.backend.status().restarts).toBe(1);
-  });
 });

@@ -146,7 +146,10 @@ export class Backend {
     await Promise.all([this.supervisor.stop(), this.sessionLinks?.closeAll()]);
   }
 
+  /** `settled` is about the next link from now on; what still comes from the one there is says nothing of that. */
   reconnect(): void {
+    this.settling.again();
+    this.sync.detach();
     this.supervisor.reconnect();
   }
 
@@ -287,7 +290,7 @@ export class Backend {
 
   private stateChanged(): void {
     const { state } = this.supervisor;
-    if (state === 'retrying' || state === 'crash-loop') this.settling.done();
+    if (state !== 'connecting' && state !== 'ready') this.settling.done();
     this.events.stateChanged();
   }
 

@@ -31,4 +31,19 @@ describe('Settling', () => {
     await jest.advanceTimersByTimeAsync(100);
     expect([impatient.isDone, patient.isDone]).toEqual([true, false]);
   });
+
+  it('that begins again lets nobody go who comes from then on, until it is done again', async () => {
+    const settling = new Settling();
+    settling.done();
+    settling.again();
+    const first = waiter(settling, 9000);
+    await jest.advanceTimersByTimeAsync(500);
+    settling.again();
+    const second = waiter(settling, 9000);
+    await jest.advanceTimersByTimeAsync(500);
+    expect([first.isDone, second.isDone]).toEqual([false, false]);
+    settling.done();
+    await jest.advanceTimersByTimeAsync(0);
+    expect([first.isDone, second.isDone]).toEqual([true, true]);
+  });
 });

@@ -42,6 +42,7 @@ export class Sync {
   private readonly logger = new Logger('Sync');
   private readonly resyncs = new Map(KINDS.map((kind) => [kind, new Resync(() => this.run(kind))]));
   private known: Lists = EMPTY_LISTING;
+  /** Over the link there is. */
   private readonly tried = new Set<Kind>();
   /** By message, the facts that were last warned of. */
   private readonly warned = new Map<string, string>();
@@ -50,13 +51,14 @@ export class Sync {
   constructor(
     private readonly server: string,
     private readonly publish: (listing: Listing) => void,
-    /** Every kind has been fetched, or could not be. */
+    /** Every kind has been fetched over the link there is, or could not be. */
     private readonly onTried: () => void = () => {},
   ) {}
 
   /** A new link: everything it offers is fetched at once. */
   attach(link: Link): void {
     this.link = link;
+    this.tried.clear();
     for (const resync of this.resyncs.values()) resync.now();
   }
 

@@ -5,7 +5,7 @@ import { withGateway, type GatewayOptions } from './gateway-options.js';
 const ACTIONS = [
   ['enable', 'start a server; waits until it is up or fails'],
   ['disable', 'stop a server; its tools and resources leave every list'],
-  ['reconnect', 'connect a server anew, at once'],
+  ['reconnect', 'connect a server anew, at once; waits until it is up or fails'],
 ] as const;
 
 /** What a gateway and its servers are doing, and what they should do. */

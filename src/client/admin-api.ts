@@ -7,7 +7,7 @@ import { GatewayProblem, unreachable, type ProblemKind } from './gateway-problem
 import type { Target } from './target.js';
 
 const PATIENCE_MS = 15_000;
-/** Enabling a server waits until it is up or fails. */
+/** Enabling or reconnecting a server waits until it is up or fails. */
 const PATIENCE_WITH_SERVERS_MS = 90_000;
 const LARGEST_PAGE = 1000;
 

@@ -67,16 +67,31 @@ export class DirectoryLock {
 
   private async contend(): Promise<LockClaim> {
     const start = performance.now();
+    let first: ReadonlySet<string> | undefined;
     for (;;) {
+      // Of when it looks: what it saw says nothing of the time that passed since, on a busy machine or a slow disk.
+      const waited = performance.now() - start;
       const claim = await LockClaim.place(this.directory, this.timing);
       const rivals = await lookAround(claim);
       if (rivals.length === 0) return claim;
       await claim.withdraw();
-      const seen = rivals.find(({ isSeen }) => isSeen);
-      const patience = seen ? this.timing.contest : this.timing.lease;
-      if (performance.now() - start > patience) throw this.inUse(seen ?? rivals[0]!);
+      first ??= new Set(rivals.map(({ beat }) => beat));
+      const holder = this.holderAmong(rivals, waited, first);
+      if (holder) throw this.inUse(holder);
       await pause(STEP_BACK_MS * (0.5 + Math.random()));
     }
+  }
+
+  /** One that is there to stay. The claim of who cannot be seen is no proof until it beats: otherwise it runs out. */
+  private holderAmong(
+    rivals: readonly Rival[],
+    waited: number,
+    first: ReadonlySet<string>,
+  ): Rival | undefined {
+    const { contest, lease } = this.timing;
+    return rivals.find(({ isSeen, beat }) =>
+      isSeen ? waited > contest : waited > lease && !first.has(beat),
+    );
   }
 
   private inUse({ holder }: Rival): StateError {

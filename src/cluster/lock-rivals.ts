@@ -11,6 +11,8 @@ export interface Rival {
   readonly holder: ProcessIdentity;
   /** Seen to run, and not only believed to because the claim is fresh. */
   readonly isSeen: boolean;
+  /** Which claim, and when it last beat: another one than before is a sign of life. */
+  readonly beat: string;
 }
 
 /** The claims beside one's own. Those of the dead are removed on the way. `now` is the file system's time. */
@@ -29,7 +31,7 @@ async function judge(path: string, now: number, lease: number): Promise<Rival | 
   // A claim from the future is as dead as one from the past: the clock was set.
   const isFresh = Math.abs(now - mtimeMs) < lease;
   const runs = holder && isRunning(holder);
-  if (holder && (runs ?? isFresh)) return { holder, isSeen: runs === true };
+  if (holder && (runs ?? isFresh)) return { holder, isSeen: runs === true, beat: `${path} ${mtimeMs}` };
   // What is no claim yet may become one: its writer looks around again once it is.
   if (holder || !isFresh) await removeQuietly(path);
   return undefined;

@@ -1,297 +1,371 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../src/config/api-key-config.js';
-import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
-import {
-  launchGateway,
-  rewriteConfig,
-  writeConfig,
-  type Gateway,
-  type GatewayConfig,
-} from '../kit/gateway.js';
+import { ADMIN_TOKEN } from '../kit/admin-client.js';
+import type { GatewayConfig } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
+import { Lives } from '../kit/lives.js';
 import { RawSession } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { Scrape } from '../kit/scrape.js';
 import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
 import { until } from '../kit/until.js';
 
-const A = 'resource://docs/x://a';
-const B = 'resource://docs/x://b';
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
-const key = (id: string): object => ({ id, hash: hashOf(`key-of-${id}`), projects: ['*'] });
+/** As many starts as a stage has, on a busy machine. */
+const STARTS_MS = 90_000;
+
+/** What clients call the resource `x://a` of a server. */
+const a = (server: string): string => `resource://${server}/x://a`;
+const b = (server: string): string => `resource://${server}/x://b`;
+const A = a('docs');
+const B = b('docs');
+
+const key = (id: string, word = `key-of-${id}`): object => ({ id, hash: hashOf(word), projects: ['*'] });
 const of = (id: string): Record<string, string> => ({ authorization: `Bearer key-of-${id}` });
 
 const statusOf = async (session: RawSession): Promise<number> => (await session.post(PING)).status;
 
-describe('the subscriptions of a gateway that starts again', () => {
-  let docs: ScriptedBackend;
-  let config: string;
-  let gateway: Gateway;
+type Servers<Name extends string> = Readonly<Record<Name, ScriptedBackend>>;
 
-  beforeEach(async () => {
-    docs = await subscribable('x://a', 'x://b');
-    docs.template('x://t/{id}');
-    config = writeConfig({
-      mcpServers: { docs: docs.http },
-      projects: { one: { servers: ['docs'] } },
-      admin: { token: ADMIN_TOKEN },
-    });
-    await start();
-    await gateway.listed({ resources: ['docs'] });
+async function serversOf<Name extends string>(...names: readonly Name[]): Promise<Servers<Name>> {
+  const started = names.map(async (name) => [name, await subscribable('x://a', 'x://b')] as const);
+  return Object.fromEntries(await Promise.all(started)) as Servers<Name>;
+}
+
+/** A gateway that knows what its servers have. */
+async function begin(
+  servers: Servers<string>,
+  more: GatewayConfig = {},
+  headers?: Record<string, string>,
+): Promise<Lives> {
+  const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { http }]) => [name, http]));
+  const lives = await Lives.begin({ mcpServers, admin: { token: ADMIN_TOKEN }, ...more });
+  await lives.gateway.listed({ resources: Object.keys(servers) }, headers);
+  return lives;
+}
+
+/** Waits until the server was asked what it has, since this began. */
+async function synced(server: ScriptedBackend, act: () => Promise<void>): Promise<void> {
+  const before = server.countOf('resources/templates/list');
+  await act();
+  await until('the server is asked what it has', () => server.countOf('resources/templates/list') > before);
+}
+
+/** Waits until the gateway of now knows what the server has. */
+const listsAgain = (session: RawSession, server: string): Promise<unknown> =>
+  until('the list is there again', async () => {
+    const uris = (await session.list('resources')).map(({ uri }) => uri);
+    return uris.includes(a(server)) && uris.includes(b(server));
   });
 
-  const journal = (): string => join(dirname(config), 'state', 'sessions.jsonl');
-  const stored = (): string => readFileSync(journal(), 'utf8');
+describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
+  ['SIGTERM', ['SIGTERM']],
+  ['SIGKILL', ['SIGTERM', 'SIGKILL']],
+])('the subscriptions of a gateway that starts again after %s', (signal, later) => {
+  let lives: Lives;
+  let servers: Servers<'docs' | 'crowd' | 'team' | 'wide' | 'loud' | 'ended' | 'patient'>;
+  /** Of the stage, by what becomes of it. */
+  let listener: Listener;
+  let before: unknown[];
+  let id: string;
+  let crowd: Listener[];
+  let inProject: Listener;
+  let wide: Listener;
+  let loud: Listener;
+  let ended: Listener[];
+  let patient: Listener;
 
-  async function start(changes?: GatewayConfig): Promise<void> {
-    if (changes) rewriteConfig(config, changes);
-    gateway = launchGateway(['--config', config]);
-    await gateway.listening();
+  beforeAll(async () => {
+    servers = await serversOf('docs', 'crowd', 'team', 'wide', 'loud', 'ended', 'patient');
+    servers.wide.template('x://t/{id}');
+    lives = await begin(servers, { projects: { one: { servers: ['team'] } } });
+    const { url } = lives.gateway;
+    listener = await Listener.open(url);
+    id = await listener.subscribed(A);
+    update(servers.docs, 'x://a');
+    await listener.hears(A);
+    before = await lives.subscriptions('docs');
+    crowd = await Promise.all([1, 2, 3].map(() => Listener.of(url, a('crowd'))));
+    inProject = await Listener.of(lives.gateway.urlOf('/projects/one/mcp'), a('team'));
+    wide = await Listener.of(url, 'resource://wide/x://*', 'resource://wide/x://t/7');
+    loud = await Listener.open(url);
+    await loud.session.request('logging/setLevel', { level: 'warning' });
+    await loud.subscribed(a('loud'));
+    patient = await Listener.of(url, a('patient'));
+    ended = await endings();
+    await lives.restart(signal);
+  }, STARTS_MS);
+
+  /** Clients whose subscription ends in one way each. */
+  async function endings(): Promise<Listener[]> {
+    const uri = a('ended');
+    const listeners = await Promise.all([1, 2, 3].map(() => Listener.open(lives.gateway.url)));
+    const [deleted, byAdmin, unsubscribed] = listeners as [Listener, Listener, Listener];
+    await deleted.subscribed(uri);
+    const subscription = await byAdmin.subscribed(uri);
+    await unsubscribed.subscribed(uri);
+    await deleted.session.end();
+    await lives.admin.delete(`subscriptions/${subscription}`);
+    await unsubscribed.unsubscribe(uri);
+    expect(await lives.subscriptions('ended')).toEqual([]);
+    return listeners;
   }
 
-  async function restart(signal: 'SIGTERM' | 'SIGKILL', changes?: GatewayConfig): Promise<void> {
-    await gateway.stop(signal);
-    await start(changes);
-  }
+  it('are one at the server, whatever the number of clients', async () => {
+    const again = await Promise.all(crowd.map((one) => Listener.over(lives.back(one))));
+    await Promise.all(again.map((one) => one.hears(a('crowd'))));
+    update(servers.crowd, 'x://a', { n: 1 });
+    await Promise.all(again.map((one) => one.hears(a('crowd'), 2)));
+    for (const { updates } of again)
+      expect(updates).toEqual([{ uri: a('crowd') }, { uri: a('crowd'), n: 1 }]);
+    expect(told(servers.crowd)).toEqual(['+x://a', '+x://a']);
+  });
 
-  const listed = async (): Promise<unknown[]> =>
-    (await new AdminClient(gateway).get('subscriptions')).json['subscriptions'] as unknown[];
-
-  /** The session of a client, at the gateway of now. */
-  const back = ({ session }: Listener, headers?: Record<string, string>): RawSession =>
-    session.at(session.url.replace(/^http:\/\/[^/]+/, gateway.urlOf('/').slice(0, -1)), headers);
-
-  const synced = (): Promise<unknown> =>
-    until('the server was asked what it has', () => docs.countOf('resources/templates/list') >= 2);
-
-  describe.each(['SIGTERM', 'SIGKILL'] as const)('after %s', (signal) => {
-    it('are those of before: the client goes on in its session, and hears what it may have missed', async () => {
-      const listener = await Listener.open(gateway.url);
-      const id = await listener.subscribed(A);
-      update(docs, 'x://a');
-      await listener.hears(A);
-      const before = await listed();
-      await restart(signal);
-      expect(await listed()).toEqual(before);
-      expect(before).toMatchObject([{ id, server: 'docs', uri: A }]);
-
-      const session = back(listener);
-      await until('the list is there again', async () => (await session.list('resources')).length === 2);
-      await hears(docs, '+x://a', 2);
-      const again = await Listener.over(session, listener.events.lastId);
-      await again.hears(A);
-      update(docs, 'x://a', { n: 2 });
-      await again.hears(A, 2);
-      expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 2 }]);
-      expect(Number(again.events.lastId)).toBeGreaterThan(Number(listener.events.lastId));
-      expect(told(docs)).toEqual(['+x://a', '+x://a']);
-
-      await again.unsubscribe(A);
-      expect(await listed()).toEqual([]);
-      await hears(docs, '-x://a');
-      await restart(signal);
-      expect(await statusOf(back(listener))).toBe(404);
-      await synced();
-      expect(told(docs)).toEqual(['+x://a', '+x://a', '-x://a']);
-    });
-
-    it('are one at the server, whatever the number of clients', async () => {
-      const listeners = await Promise.all([1, 2, 3].map(() => Listener.of(gateway.url, A)));
-      await restart(signal);
-      const again = await Promise.all(listeners.map((listener) => Listener.over(back(listener))));
-      await Promise.all(again.map((listener) => listener.hears(A)));
-      update(docs, 'x://a', { n: 1 });
-      await Promise.all(again.map((listener) => listener.hears(A, 2)));
-      for (const { updates } of again) expect(updates).toEqual([{ uri: A }, { uri: A, n: 1 }]);
-      expect(told(docs)).toEqual(['+x://a', '+x://a']);
-    });
-
-    it('are those of the project that the session was opened in', async () => {
-      const listener = await Listener.of(gateway.urlOf('/projects/one/mcp'), A);
-      await restart(signal);
-      const again = await Listener.over(back(listener));
-      await again.hears(A);
-      expect(await statusOf(listener.session.at(gateway.url))).toBe(200);
-      const { json } = await new AdminClient(gateway).get('sessions');
-      expect(json['sessions']).toMatchObject([{ project: 'one', client: { name: 'raw', version: '1' } }]);
-    });
+  it('are those of the project that the session was opened in', async () => {
+    const again = await Listener.over(lives.back(inProject));
+    await again.hears(a('team'));
+    expect(await statusOf(inProject.session.at(lives.gateway.url))).toBe(200);
+    const sessions = (await lives.admin.get('sessions')).json['sessions'] as { project?: string }[];
+    expect(sessions.filter(({ project }) => project !== undefined)).toMatchObject([
+      { project: 'one', client: { name: 'raw', version: '1' } },
+    ]);
   });
 
   it('also take patterns, and instances of templates', async () => {
-    const listener = await Listener.of(gateway.url, 'resource://docs/x://*', 'resource://docs/x://t/7');
-    await restart('SIGKILL');
-    await hears(docs, '+x://t/7', 2);
-    await hears(docs, '+x://b', 2);
-    const again = await Listener.over(back(listener));
-    for (const uri of [A, B, 'resource://docs/x://t/7']) await again.hears(uri);
-    update(docs, 'x://t/7', { n: 1 });
-    await again.hears('resource://docs/x://t/7', 2);
+    await hears(servers.wide, '+x://t/7', 2);
+    await hears(servers.wide, '+x://b', 2);
+    const again = await Listener.over(lives.back(wide));
+    for (const uri of [a('wide'), b('wide'), 'resource://wide/x://t/7']) await again.hears(uri);
+    update(servers.wide, 'x://t/7', { n: 1 });
+    await again.hears('resource://wide/x://t/7', 2);
     expect(again.updates).toHaveLength(4);
   });
 
-  it.each([
-    ['original', 'x://a'],
-    ['underscore', 'docs_x___a'],
-  ])('are told of by the names of the lists, in the style %s', async (resources, uri) => {
-    await restart('SIGTERM', { naming: { resources } });
-    await gateway.listed({ resources: ['docs'] });
-    const listener = await Listener.of(gateway.url, uri);
-    await restart('SIGKILL');
-    const again = await Listener.over(back(listener));
-    await again.hears(uri);
-    const heard = again.uris.length;
-    update(docs, 'x://a');
-    await again.hears(uri, again.uris.filter((one) => one === uri).length + 1);
-    expect(again.uris).toHaveLength(heard + 1);
-  });
-
   it('come with the level of log messages that the client had set', async () => {
-    const listener = await Listener.open(gateway.url);
-    await listener.session.request('logging/setLevel', { level: 'warning' });
-    await listener.subscribed(A);
-    await restart('SIGTERM');
-    const again = await Listener.over(back(listener));
-    await again.hears(A);
-    for (const level of ['info', 'error']) docs.announce('notifications/message', { level, data: level });
-    update(docs, 'x://a');
-    await again.hears(A, 2);
+    const again = await Listener.over(lives.back(loud));
+    await again.hears(a('loud'));
+    for (const level of ['info', 'error'])
+      servers.loud.announce('notifications/message', { level, data: level });
+    update(servers.loud, 'x://a');
+    await again.hears(a('loud'), 2);
     const said = again.events.messages.filter(({ method }) => method === 'notifications/message');
     expect(said.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
   });
 
-  it('survive one start after the other, without their client', async () => {
-    const listener = await Listener.of(gateway.url, A);
-    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) await restart(signal);
-    const again = await Listener.over(back(listener));
-    await again.hears(A);
-    expect(again.updates).toEqual([{ uri: A }]);
-  });
-
-  it('are gone when their time is over, and the server is not asked', async () => {
-    const listener = await Listener.of(gateway.url, A);
-    await restart('SIGTERM', { limits: { sessionIdleMs: 1 } });
-    expect(await statusOf(back(listener))).toBe(404);
-    expect(await listed()).toEqual([]);
-    await synced();
-    expect(told(docs)).toEqual(['+x://a']);
-    await until(
-      'nothing is kept of it',
-      () => !stored().includes('"subscribe"') || stored().includes('"forget"'),
-    );
-  });
-
-  it('end when their client does not come back', async () => {
-    await Listener.of(gateway.url, A);
-    // Longer than a start takes on a busy machine.
-    await restart('SIGKILL', { limits: { sessionIdleMs: 8000 } });
-    await hears(docs, '+x://a', 2);
-    expect(await listed()).toHaveLength(1);
-    await until('the server is told', () => told(docs).includes('-x://a'), 20_000);
-    expect(await listed()).toEqual([]);
-  });
-
-  it('belong to who made them: to anybody else the session is not there', async () => {
-    const auth = { apiKeys: [key('ann'), key('ben')] };
-    await restart('SIGTERM', { auth });
-    await gateway.listed({ resources: ['docs'] }, of('ann'));
-    const ann = await Listener.open(gateway.url, { headers: of('ann') });
-    await ann.subscribed(A);
-    await restart('SIGKILL');
-    expect(await statusOf(back(ann, of('ben')))).toBe(404);
-    expect(await statusOf(back(ann, {}))).toBe(401);
-    expect(await statusOf(back(ann))).toBe(200);
-    expect(await statusOf(back(ann, of('ben')))).toBe(404);
-    await (await Listener.over(back(ann))).hears(A);
-  });
-
-  it.each<[string, GatewayConfig]>([
-    ['whose key was taken away', { auth: { apiKeys: [key('ben')] } }],
-    ['whose key is another', { auth: { apiKeys: [{ ...key('ann'), hash: hashOf('another') }, key('ben')] } }],
-    ['who need not say who they are any more', { auth: undefined }],
-  ])('of a client %s are gone', async (_what, changes) => {
-    await restart('SIGTERM', { auth: { apiKeys: [key('ann')] } });
-    await gateway.listed({ resources: ['docs'] }, of('ann'));
-    const ann = await Listener.open(gateway.url, { headers: of('ann') });
-    await ann.subscribed(A);
-    await restart('SIGTERM', changes);
-    expect(await listed()).toEqual([]);
-    expect(await statusOf(back(ann, of('ben')))).toBe(404);
-  });
-
-  it.each<[string, GatewayConfig]>([
-    ['is disabled', { mcpServers: { docs: { command: 'node', enabled: false } } }],
-    ['is not there any more', { mcpServers: {}, projects: {} }],
-    ['is not in the project any more', { projects: { one: { servers: [] } } }],
-    ['was seen through a project that is gone', { projects: {} }],
-  ])('to a server that %s are gone', async (_what, changes) => {
-    const listener = await Listener.of(gateway.urlOf('/projects/one/mcp'), A);
-    await restart('SIGTERM', changes);
-    expect(await listed()).toEqual([]);
-    expect(await statusOf(listener.session.at(gateway.url))).toBe(404);
-    expect(told(docs)).toEqual(['+x://a']);
-  });
-
-  it('count, as those do that were made since', async () => {
-    const listener = await Listener.of(gateway.url, A);
-    await restart('SIGTERM', { limits: { subscriptionsPerClient: 1, sessions: 1 } });
-    const session = back(listener);
-    await until('the list is there again', async () => (await session.list('resources')).length === 2);
-    const again = await Listener.over(session);
-    expect((await again.subscribe(B)).error).toMatchObject({ code: -31029 });
-    await expect(RawSession.open(gateway.url)).rejects.toThrow('LimitExceeded');
-    await session.end();
-    expect(await listed()).toEqual([]);
-    await Listener.of(gateway.url, B);
-  });
-
   it('that ended in whatever way do not come back', async () => {
-    const [deleted, ended, unsubscribed] = await Promise.all(
-      [1, 2, 3].map(() => Listener.of(gateway.url, A)),
-    );
-    await deleted!.session.end();
-    const admin = new AdminClient(gateway);
-    const [{ id }] = (await listed()) as [{ id: string }];
-    await admin.delete(`subscriptions/${id}`);
-    await unsubscribed!.unsubscribe(A);
-    await ended!.unsubscribe(A);
-    expect(await listed()).toEqual([]);
-    await restart('SIGTERM');
-    for (const listener of [deleted, ended, unsubscribed]) expect(await statusOf(back(listener!))).toBe(404);
-    expect(await listed()).toEqual([]);
+    for (const one of ended) expect(await statusOf(lives.back(one))).toBe(404);
+    expect(await lives.subscriptions('ended')).toEqual([]);
   });
 
   it('are kept with no word that would open a session, for nobody else to read', async () => {
-    const listener = await Listener.of(gateway.url, A);
-    expect(stored()).toContain('x://a');
-    expect(stored()).not.toContain(listener.session.id);
-    expect(statSync(journal()).mode & 0o777).toBe(0o600);
+    const next = await Listener.of(lives.gateway.url, b('ended'));
+    expect(lives.stored).toContain('x://b');
+    expect(lives.stored).not.toContain(next.session.id);
+    expect(statSync(lives.journal).mode & 0o777).toBe(0o600);
   });
 
   it('are not written down by calls that have nothing to do with them', async () => {
-    const { session } = await Listener.of(gateway.url, A);
-    const before = stored();
+    const { session } = await Listener.of(lives.gateway.url, b('ended'));
+    const { stored } = lives;
     for (let n = 0; n < 20; n++) await session.list('tools');
-    expect(stored()).toBe(before);
+    expect(lives.stored).toBe(stored);
+  });
+
+  it('are those of before: the client goes on in its session, and hears what it may have missed', async () => {
+    const { docs } = servers;
+    expect(await lives.subscriptions('docs')).toEqual(before);
+    expect(before).toMatchObject([{ id, server: 'docs', uri: A }]);
+
+    const session = lives.back(listener);
+    await listsAgain(session, 'docs');
+    await hears(docs, '+x://a', 2);
+    const again = await Listener.over(session, listener.events.lastId);
+    await again.hears(A);
+    update(docs, 'x://a', { n: 2 });
+    await again.hears(A, 2);
+    expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 2 }]);
+    expect(Number(again.events.lastId)).toBeGreaterThan(Number(listener.events.lastId));
+    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+
+    await again.unsubscribe(A);
+    expect(await lives.subscriptions('docs')).toEqual([]);
+    await hears(docs, '-x://a');
+  });
+
+  describe(`and once more after ${later.join(', ')}`, () => {
+    beforeAll(async () => {
+      for (const next of later) await synced(servers.docs, () => lives.restart(next));
+    }, STARTS_MS);
+
+    it('are not those that ended meanwhile', async () => {
+      expect(await statusOf(lives.back(listener))).toBe(404);
+      expect(told(servers.docs)).toEqual(['+x://a', '+x://a', '-x://a']);
+    });
+
+    it('survive one start after the other, without their client', async () => {
+      const again = await Listener.over(lives.back(patient));
+      await again.hears(a('patient'));
+      expect(again.updates).toEqual([{ uri: a('patient') }]);
+    });
+  });
+});
+
+describe('the subscriptions of a gateway that starts again with another configuration', () => {
+  let lives: Lives;
+  let servers: Servers<'docs' | 'disabled' | 'removed' | 'narrowed' | 'hidden'>;
+  /** By whose key, or by which server. */
+  const listeners = new Map<string, Listener>();
+  let kept: string;
+
+  beforeAll(async () => {
+    servers = await serversOf('docs', 'disabled', 'removed', 'narrowed', 'hidden');
+    const { docs, narrowed, hidden } = servers;
+    const projects = {
+      one: { servers: ['disabled', 'removed', 'narrowed'] },
+      other: { servers: ['hidden'] },
+    };
+    const auth = { apiKeys: ['ann', 'ben', 'keyless', 'rekeyed'].map((id) => key(id)) };
+    lives = await begin(servers, { projects, auth }, of('ann'));
+    for (const who of ['ann', 'keyless', 'rekeyed']) {
+      const listener = await Listener.open(lives.gateway.url, { headers: of(who) });
+      const id = await listener.subscribed(A);
+      if (who === 'ann') kept = id;
+      listeners.set(who, listener);
+    }
+    for (const server of ['disabled', 'removed', 'narrowed', 'hidden']) {
+      const url = lives.gateway.urlOf(`/projects/${server === 'hidden' ? 'other' : 'one'}/mcp`);
+      const listener = await Listener.open(url, { headers: of('ann') });
+      await listener.subscribed(a(server));
+      listeners.set(server, listener);
+    }
+    await lives.restart('SIGTERM', {
+      mcpServers: {
+        docs: docs.http,
+        narrowed: narrowed.http,
+        hidden: hidden.http,
+        disabled: { command: 'node', enabled: false },
+      },
+      projects: { one: { servers: ['disabled'] } },
+      auth: { apiKeys: [key('ann'), key('ben'), key('rekeyed', 'another')] },
+    });
+    await lives.gateway.listed({ resources: ['docs', 'narrowed', 'hidden'] }, of('ann'));
+  }, STARTS_MS);
+
+  it.each([
+    ['whose key was taken away', 'keyless'],
+    ['whose key is another', 'rekeyed'],
+  ])('of a client %s are gone', async (_what, who) => {
+    expect(await lives.subscriptions()).toMatchObject([{ id: kept }]);
+    expect(await statusOf(lives.back(listeners.get(who)!, of('ben')))).toBe(404);
+  });
+
+  it.each([
+    ['is disabled', 'disabled'],
+    ['is not there any more', 'removed'],
+    ['is not in the project any more', 'narrowed'],
+    ['was seen through a project that is gone', 'hidden'],
+  ] as const)('to a server that %s are gone', async (_what, server) => {
+    expect(await lives.subscriptions(server)).toEqual([]);
+    expect(await statusOf(listeners.get(server)!.session.at(lives.gateway.url))).toBe(404);
+    expect(told(servers[server])).toEqual(['+x://a']);
+  });
+
+  it('belong to who made them: to anybody else the session is not there', async () => {
+    const ann = listeners.get('ann')!;
+    expect(await statusOf(lives.back(ann, of('ben')))).toBe(404);
+    expect(await statusOf(lives.back(ann, {}))).toBe(401);
+    expect(await statusOf(lives.back(ann))).toBe(200);
+    expect(await statusOf(lives.back(ann, of('ben')))).toBe(404);
+    await (await Listener.over(lives.back(ann))).hears(A);
+  });
+
+  describe('in which nobody need say who they are any more', () => {
+    beforeAll(() => lives.restart('SIGTERM', { auth: undefined }), STARTS_MS);
+
+    it('are gone', async () => {
+      expect(await lives.subscriptions()).toEqual([]);
+      expect(await statusOf(lives.back(listeners.get('ann')!, of('ben')))).toBe(404);
+    });
+  });
+});
+
+describe('the subscriptions of a gateway that starts again', () => {
+  it.each([
+    ['original', 'x://a'],
+    ['underscore', 'docs_x___a'],
+  ])('are told of by the names of the lists, in the style %s', async (resources, uri) => {
+    const servers = await serversOf('docs');
+    const lives = await begin(servers, { naming: { resources } });
+    const listener = await Listener.of(lives.gateway.url, uri);
+    await lives.restart('SIGKILL');
+    const again = await Listener.over(lives.back(listener));
+    await again.hears(uri);
+    const heard = again.uris.length;
+    update(servers.docs, 'x://a');
+    await again.hears(uri, again.uris.filter((one) => one === uri).length + 1);
+    expect(again.uris).toHaveLength(heard + 1);
+  });
+
+  it('end when their client does not come back', async () => {
+    const servers = await serversOf('docs');
+    const start = performance.now();
+    const lives = await begin(servers);
+    // Longer than the next start takes, on whatever machine this is.
+    const sessionIdleMs = 1500 + 2 * Math.round(performance.now() - start);
+    await Listener.of(lives.gateway.url, A);
+    await lives.restart('SIGKILL', { limits: { sessionIdleMs } });
+    await hears(servers.docs, '+x://a', 2);
+    expect(await lives.subscriptions()).toHaveLength(1);
+    await until('the server is told', () => told(servers.docs).includes('-x://a'), 20_000);
+    expect(await lives.subscriptions()).toEqual([]);
+  });
+
+  it('are gone when their time is over, and the server is not asked', async () => {
+    const { docs } = await serversOf('docs');
+    const lives = await begin({ docs });
+    const listener = await Listener.of(lives.gateway.url, A);
+    await synced(docs, () => lives.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
+    expect(await statusOf(lives.back(listener))).toBe(404);
+    expect(await lives.subscriptions()).toEqual([]);
+    expect(told(docs)).toEqual(['+x://a']);
+    await until(
+      'nothing is kept of it',
+      () => !lives.stored.includes('"subscribe"') || lives.stored.includes('"forget"'),
+    );
+  });
+
+  it('count, as those do that were made since', async () => {
+    const lives = await begin(await serversOf('docs'));
+    const listener = await Listener.of(lives.gateway.url, A);
+    await lives.restart('SIGTERM', { limits: { subscriptionsPerClient: 1, sessions: 1 } });
+    const session = lives.back(listener);
+    await listsAgain(session, 'docs');
+    const again = await Listener.over(session);
+    expect((await again.subscribe(B)).error).toMatchObject({ code: -31029 });
+    await expect(RawSession.open(lives.gateway.url)).rejects.toThrow('LimitExceeded');
+    await session.end();
+    expect(await lives.subscriptions()).toEqual([]);
+    await Listener.of(lives.gateway.url, B);
   });
 
   it('are lost with a journal that cannot be read, which is put aside, said and counted', async () => {
-    const listener = await Listener.of(gateway.url, A);
-    await gateway.stop();
-    writeFileSync(journal(), 'something\nelse\n');
-    await start();
-    await gateway.logged({
+    const lives = await begin(await serversOf('docs'));
+    const listener = await Listener.of(lives.gateway.url, A);
+    await lives.gateway.stop();
+    writeFileSync(lives.journal, 'something\nelse\n');
+    await lives.start();
+    await lives.gateway.logged({
       level: 'warn',
       message: 'some sessions are lost: their clients initialize again',
     });
-    expect(await statusOf(back(listener))).toBe(404);
-    const { text } = await exchange(gateway.urlOf('/metrics'));
+    expect(await statusOf(lives.back(listener))).toBe(404);
+    const { text } = await exchange(lives.gateway.urlOf('/metrics'));
     expect(new Scrape(text).value('gatehouse_session_write_failures_total')).toBe(1);
-    await gateway.listed({ resources: ['docs'] });
-    const next = await Listener.of(gateway.url, A);
-    expect(readFileSync(`${journal()}.damaged`, 'utf8')).toBe('something\nelse\n');
-    await restart('SIGKILL');
-    await (await Listener.over(back(next))).hears(A);
+    await lives.gateway.listed({ resources: ['docs'] });
+    const next = await Listener.of(lives.gateway.url, A);
+    expect(readFileSync(`${lives.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
+    await lives.restart('SIGKILL');
+    await (await Listener.over(lives.back(next))).hears(A);
   });
 });

@@ -63,6 +63,8 @@ export class AdminRoom {
   readonly projects: ProjectAdmin;
   /** By server: the tools it lists. A server that is not here has not been reached. */
   readonly listings = new Map<string, string[]>();
+  /** What servers that were changed wait for. */
+  settling = Promise.resolve();
 
   constructor(config: object = {}, settings: Partial<AdminSettings> = {}) {
     this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
@@ -104,7 +106,7 @@ export class AdminRoom {
       return {
         listing: tools && { ...EMPTY_LISTING, tools },
         status: () => ({ state: 'ready', since: 0, restarts: 0, inFlight: 0, waiting: 0, stderr: [] }),
-        settled: () => Promise.resolve(),
+        settled: () => this.settling,
         reconnect: () => {},
       };
     };

@@ -62,8 +62,8 @@ export function exitOf(child: ChildProcess): Promise<Exit> {
 export function reapLater(child: ChildProcess, exited: Promise<Exit>): void {
   const killNow = (): void => void child.kill('SIGKILL');
   process.once('exit', killNow);
+  void exited.then(() => process.off('exit', killNow));
   onCleanup(async () => {
-    process.off('exit', killNow);
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
     await within(`process ${child.pid} to end`, exited, 8000).finally(killNow);

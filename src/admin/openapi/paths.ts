@@ -141,7 +141,10 @@ const servers: JsonSchema = {
     'disableServer',
     'Stops a server; calls that run may finish',
   ),
-  '/admin/v1/servers/{id}/reconnect': serverAction('reconnectServer', 'Connects anew, at once'),
+  '/admin/v1/servers/{id}/reconnect': serverAction(
+    'reconnectServer',
+    'Connects anew, at once; waits until it is up or fails',
+  ),
   '/admin/v1/servers/{id}/tools': {
     get: {
       operationId: 'listServerTools',

@@ -1,0 +1,143 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeLink, outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { deferred } from '../../test/kit/until.js';
+import { StdioServerConfig } from '../config/stdio-server-config.js';
+import { Backend } from './backend.js';
+import type { Link } from './link.js';
+
+/** A backend whose server is the spec. */
+class Served {
+  readonly links: FakeLink[] = [];
+  connect: () => Promise<Link> = () => Promise.resolve(new FakeLink());
+  readonly backend = new Backend('db', new StdioServerConfig(), () => this.open(), {
+    listed: () => {},
+    notified: () => {},
+    linked: () => {},
+    ownLinked: () => {},
+    stateChanged: () => {},
+  });
+
+  static async ready(): Promise<Served> {
+    const served = new Served();
+    served.backend.start();
+    await settled();
+    return served;
+  }
+
+  get link(): FakeLink {
+    return this.links.at(-1)!;
+  }
+
+  get state(): string {
+    return this.backend.status().state;
+  }
+
+  private async open(): Promise<Link> {
+    const link = await this.connect();
+    this.links.push(link as FakeLink);
+    return link;
+  }
+}
+
+async function pass(ms: number): Promise<void> {
+  await settled();
+  jest.advanceTimersByTime(ms);
+  await settled();
+}
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  Logger.overrideLogger(false);
+});
+afterEach(() => void jest.useRealTimers());
+
+/** Whether somebody who waits for it from now on has been let go. */
+const waiter = ({ backend }: Served): { value?: boolean } =>
+  outcomeOf(backend.settled(9000).then(() => true));
+
+const withTools = (): FakeLink => new FakeLink({}, { capabilities: { tools: {} } });
+
+describe('a backend that is told to reconnect', () => {
+  it('replaces its link', async () => {
+    const served = await Served.ready();
+    served.backend.reconnect();
+    await settled();
+    expect(served.links).toHaveLength(2);
+    expect(served.backend.status().restarts).toBe(1);
+  });
+
+  it('has settled when it is known what the server offers over the new link, and not before', async () => {
+    const served = await Served.ready();
+    const arrival = deferred<Link>();
+    served.connect = () => arrival.promise;
+    const before = waiter(served);
+    served.backend.reconnect();
+    const after = waiter(served);
+    await settled();
+    expect([before.value, after.value, served.state]).toEqual([true, undefined, 'connecting']);
+    arrival.resolve(withTools());
+    await settled();
+    expect([after.value, served.state]).toEqual([undefined, 'ready']);
+    served.link.asked('tools/list').answer({ tools: [] });
+    await settled();
+    expect(after.value).toBe(true);
+  });
+
+  it('has not settled by what the old link still says', async () => {
+    const served = new Served();
+    served.connect = () => Promise.resolve(withTools());
+    served.backend.start();
+    await settled();
+    const old = served.link;
+    old.asked('tools/list').answer({ tools: [] });
+    await settled();
+    old.say('notifications/tools/list_changed');
+    await pass(1000);
+    const again = old.asked('tools/list');
+    old.close = () => new Promise(() => {});
+    served.backend.reconnect();
+    const after = waiter(served);
+    again.answer({ tools: [] });
+    await settled();
+    expect(after.value).toBeUndefined();
+  });
+
+  it.each([
+    ['is linked', (): void => {}],
+    ['pauses', (served: Served): void => served.link.lose()],
+  ])('while it %s has settled when the server cannot be reached', async (_what, prepare) => {
+    const served = await Served.ready();
+    prepare(served);
+    await settled();
+    const arrival = deferred<Link>();
+    served.connect = () => arrival.promise.then(() => Promise.reject(new Error('no route')));
+    served.backend.reconnect();
+    const after = waiter(served);
+    await settled();
+    expect(after.value).toBeUndefined();
+    arrival.resolve(withTools());
+    await settled();
+    expect([after.value, served.state]).toEqual([true, 'retrying']);
+  });
+
+  it('has settled when it is stopped instead', async () => {
+    const served = await Served.ready();
+    served.backend.reconnect();
+    const after = waiter(served);
+    await served.backend.stop();
+    await settled();
+    expect(after.value).toBe(true);
+  });
+
+  it('keeps nobody longer than they are ready to wait', async () => {
+    const served = await Served.ready();
+    served.connect = () => new Promise(() => {});
+    served.backend.reconnect();
+    const after = waiter(served);
+    await pass(8999);
+    expect(after.value).toBeUndefined();
+    await pass(1);
+    expect(after.value).toBe(true);
+  });
+});

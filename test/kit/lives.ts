@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AdminClient } from './admin-client.js';
+import { launchGateway, rewriteConfig, writeConfig, type Gateway, type GatewayConfig } from './gateway.js';
+import type { RawSession } from './raw-session.js';
+import type { Listener } from './subscribing.js';
+
+/** Gateways one after the other, on one configuration and what is stored of it. The last one ends with the test. */
+export class Lives {
+  gateway!: Gateway;
+  private readonly config: string;
+  /** Where sessions are kept. */
+  readonly journal: string;
+
+  private constructor(config: GatewayConfig) {
+    this.config = writeConfig(config);
+    this.journal = join(dirname(this.config), 'state', 'sessions.jsonl');
+  }
+
+  static async begin(config: GatewayConfig): Promise<Lives> {
+    const lives = new Lives(config);
+    await lives.start();
+    return lives;
+  }
+
+  async start(changes?: GatewayConfig): Promise<void> {
+    if (changes) rewriteConfig(this.config, changes);
+    this.gateway = launchGateway(['--config', this.config]);
+    await this.gateway.listening();
+  }
+
+  async restart(signal: 'SIGTERM' | 'SIGKILL', changes?: GatewayConfig): Promise<void> {
+    await this.gateway.stop(signal);
+    await this.start(changes);
+  }
+
+  get admin(): AdminClient {
+    return new AdminClient(this.gateway);
+  }
+
+  /** The subscriptions there are, to all servers or to one. */
+  async subscriptions(server?: string): Promise<{ readonly id: string; readonly server: string }[]> {
+    const { json } = await this.admin.get('subscriptions');
+    const all = json['subscriptions'] as { id: string; server: string }[];
+    return server === undefined ? all : all.filter((one) => one.server === server);
+  }
+
+  get stored(): string {
+    return readFileSync(this.journal, 'utf8');
+  }
+
+  /** The session of a client at the gateway of now; with other headers, somebody else with it. */
+  back({ session }: Listener, headers?: Record<string, string>): RawSession {
+    return session.at(this.gateway.urlOf(new URL(session.url).pathname), headers);
+  }
+}
