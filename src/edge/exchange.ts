@@ -103,8 +103,7 @@ export class Exchange {
   }
 }
 
-// Answers are written at the end of the turn in which they came, one after the other: the way up to a server and the way
-// down to a client run over much code, and each stays in the processor's cache while it is gone several times in a row.
+// Answers are written at the end of the turn in which they came, one after the other (docs/decisions/0015).
 
 function writeJson(response: ServerResponse, body: string): void {
   if (response.destroyed) return;

@@ -22,8 +22,11 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     const onEnd = (): void => {
       stopReading();
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-      if (isUtf8(bytes)) resolve(bytes.toString());
-      else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
+      // It is dealt with when all that has arrived was read (docs/decisions/0015).
+      setImmediate(() => {
+        if (isUtf8(bytes)) resolve(bytes.toString());
+        else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
+      });
     };
     const onClose = (): void => reject(new GatewayError('bad-request', 'The body ended early'));
     if (Number(request.headers['content-length']) > limit) {
