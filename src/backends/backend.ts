@@ -9,6 +9,7 @@ import { asCallError, isFault, isTimeout } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
 import { Responsiveness } from './responsiveness.js';
+import { ServerLog } from './server-log.js';
 import { SessionLinks } from './session-links.js';
 import { Settling } from './settling.js';
 import { Supervisor, type LinkState } from './supervisor.js';
@@ -70,7 +71,7 @@ export class Backend {
   private readonly responsiveness = new Responsiveness((hangs) => this.hangs(hangs));
   private readonly sync: Sync;
   private readonly settling = new Settling();
-  private logLevel: string | undefined;
+  private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private retired = false;
   private calls = 0;
@@ -85,6 +86,11 @@ export class Backend {
     private readonly tracing = Tracing.OFF,
   ) {
     this.gate = new CallGate(id, callLimits(settings));
+    this.log = new ServerLog(
+      id,
+      () => this.settings.timeoutMs,
+      (notification) => events.notified(notification),
+    );
     this.sync = new Sync(
       id,
       (listing) => this.listed(listing),
@@ -100,7 +106,7 @@ export class Backend {
     if (settings.isolation === 'session') {
       const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
       this.sessionLinks = new SessionLinks(open, (link, owner) => {
-        this.applyLogLevel(link);
+        this.log.apply(link);
         link.onNotification((notification) => this.ownNotified(notification, owner));
         this.events.ownLinked(link, owner);
       });
@@ -192,10 +198,9 @@ export class Backend {
 
   /** The level the most talkative client wants; the server is told now and after every reconnect. */
   setLogLevel(level: string): void {
-    if (level === this.logLevel) return;
-    this.logLevel = level;
-    if (this.supervisor.link) this.applyLogLevel(this.supervisor.link);
-    this.sessionLinks?.forEach((link) => this.applyLogLevel(link));
+    if (!this.log.setLevel(level)) return;
+    if (this.supervisor.link) this.log.apply(this.supervisor.link);
+    this.sessionLinks?.forEach((link) => this.log.apply(link));
   }
 
   /** Tells the server over the link that this client has to itself, if it has one. */
@@ -297,7 +302,7 @@ export class Backend {
   private linked(link: Link): void {
     link.onNotification((notification) => this.notified(notification));
     link.onGap(() => this.sync.catchUp());
-    this.applyLogLevel(link);
+    this.log.apply(link);
     this.sync.attach(link);
     this.events.linked(link);
   }
@@ -311,36 +316,14 @@ export class Backend {
   }
 
   private notified(notification: ServerNotification): void {
-    if (this.sync.takeNotice(notification.method)) return;
-    if (notification.method === 'notifications/message') this.log(notification);
-    else this.events.notified(notification);
+    if (this.sync.takeNotice(notification.method) || this.log.take(notification)) return;
+    this.events.notified(notification);
   }
 
   /** What the process of one client says is for that client alone. */
   private ownNotified(notification: ServerNotification, owner: McpClient): void {
     if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
-    else this.log(notification);
-  }
-
-  /** A log message goes to the client it belongs to. What belongs to nobody's call is for all who may see the server. */
-  private log(notification: ServerNotification): void {
-    const { method, paramsText, channel, ambiguous } = notification;
-    if (method !== 'notifications/message' || paramsText === undefined) return;
-    if (channel) channel.notify(method, new JsonText(paramsText));
-    // It may carry what one client sent, and there is no telling which: better nobody than the wrong one.
-    else if (ambiguous)
-      this.logger.debug({ message: 'log message of an unknown call dropped', server: this.id });
-    else this.events.notified(notification);
-  }
-
-  private applyLogLevel(link: Link): void {
-    if (this.logLevel === undefined || !link.facts.capabilities.logging) return;
-    const params = JSON.stringify({ level: this.logLevel });
-    link
-      .request({ method: 'logging/setLevel', params, timeoutMs: this.settings.timeoutMs })
-      .catch((error) =>
-        this.logger.warn({ message: 'logging/setLevel failed', server: this.id, cause: String(error) }),
-      );
+    else this.log.take(notification);
   }
 
   private hangs(hangs: boolean): void {
