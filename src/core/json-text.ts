@@ -74,8 +74,17 @@ export function* elementsOf(
 
 /** The text of one member's value; of the last one when the key stands twice, as JSON.parse has it. */
 export function memberText(text: string, key: string, at = 0): string | undefined {
-  const member = membersOf(text, at).findLast((candidate) => candidate.key === key);
-  return member && text.slice(member.start, member.end);
+  let value: string | undefined;
+  let i = enter(text, at, OPEN_BRACE);
+  while (text.charCodeAt(i) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, i);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, start);
+    if (isKey(text, i, keyEnd, key)) value = text.slice(start, end);
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+  }
+  return value;
 }
 
 /** The object's text with the value of `key` changed wherever it stands, and appended where it does not. */
@@ -150,6 +159,13 @@ function skipSpace(text: string, from: number): number {
     if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
     i++;
   }
+}
+
+/** Whether the string from one quote to the other is this key; one that is written with escapes is longer. */
+function isKey(text: string, from: number, end: number, key: string): boolean {
+  const length = end - from - 2;
+  if (length === key.length) return text.startsWith(key, from + 1);
+  return length > key.length && keyOf(text, from, end) === key;
 }
 
 /** Hardly any key has an escape in it. */

@@ -82,7 +82,7 @@ export class MessageIntake {
   private async run(message: Request, session: Session, exchange: Exchange, sender: Sender): Promise<void> {
     const context = contextOf(message, session, exchange, sender);
     try {
-      session.begin(context, exchange);
+      session.begin(context);
     } catch (error) {
       this.fail(context, exchange, error);
       return;
@@ -95,7 +95,7 @@ export class MessageIntake {
     } catch (error) {
       this.fail(context, exchange, error);
     } finally {
-      session.finish(context, exchange);
+      session.finish(context);
       if (--this.running === 0) this.announceIdle();
     }
   }

@@ -33,6 +33,6 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
       tooLarge();
       return;
     }
-    request.on('data', onData).once('end', onEnd).once('error', reject).once('close', onClose);
+    request.on('data', onData).on('end', onEnd).on('error', reject).on('close', onClose);
   });
 }

@@ -38,6 +38,11 @@ export class RequestContext implements McpContext {
     this.signal.abort();
   }
 
+  keepAlive(quietMs: number): void {
+    const { exchange } = this;
+    if (exchange && performance.now() - exchange.startedAt >= quietMs) exchange.keepAlive();
+  }
+
   notify(method: string, params: JsonText | undefined): void {
     if (this.exchange) this.client.notifyOn(this.exchange, method, params);
   }

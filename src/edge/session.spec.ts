@@ -42,10 +42,10 @@ class Line {
 function begin(session: Session, id: string | number) {
   const exchange = new Exchange(new Line().response, session, 1, false);
   const context = new RequestContext(session, exchange, 'tools/call', id, undefined);
-  session.begin(context, exchange);
+  session.begin(context);
   const finish = (): void => {
     exchange.answer('{}');
-    session.finish(context, exchange);
+    session.finish(context);
   };
   return { context, exchange, finish };
 }
@@ -331,9 +331,9 @@ describe('the streams of a session', () => {
     const session = new Session(LIMITS);
     const exchange = new Exchange(new Line().response, session, 2, true);
     const contexts = [1, 2].map((id) => new RequestContext(session, exchange, 'x', id, undefined));
-    for (const context of contexts) session.begin(context, exchange);
+    for (const context of contexts) session.begin(context);
     exchange.answer('{}');
-    session.finish(contexts[0]!, exchange);
+    session.finish(contexts[0]!);
     jest.advanceTimersByTime(1000);
     session.tend(1000, 1000);
     expect(streamsOf(session)).toBe(1);

@@ -48,6 +48,8 @@ export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 export interface RunningRequest {
   readonly requestId: RequestId | undefined;
   abort(): void;
+  /** Shows the client that it is being answered, if that has taken so long already. */
+  keepAlive(quietMs: number): void;
 }
 
 /** Bytes of events that a session keeps for resumption. */
@@ -72,7 +74,6 @@ export class Session implements Subscriber, ExchangeHost {
   private readonly streams = new Map<string, EventStream>();
   private readonly questions = new ClientQuestions();
   private readonly requests = new Map<RequestId, RunningRequest>();
-  private readonly exchanges = new Set<Exchange>();
   private readonly closeListeners = new Set<() => void>();
   private readonly scopeListeners = new Set<() => void>();
   private lastStream = 0;
@@ -165,7 +166,7 @@ export class Session implements Subscriber, ExchangeHost {
     return [this.standing, ...this.streams.values()].filter((stream) => stream.isConnected).length;
   }
 
-  begin(context: RunningRequest, exchange: Exchange): void {
+  begin(context: RunningRequest): void {
     const id = context.requestId!;
     if (this.requests.has(id))
       throw new GatewayError('invalid-request', `A request with the id ${JSON.stringify(id)} is in flight`);
@@ -180,12 +181,10 @@ export class Session implements Subscriber, ExchangeHost {
         },
       );
     this.requests.set(id, context);
-    this.exchanges.add(exchange);
   }
 
-  finish(context: RunningRequest, exchange: Exchange): void {
+  finish(context: RunningRequest): void {
     this.requests.delete(context.requestId!);
-    if (exchange.isAnswered) this.exchanges.delete(exchange);
     this.touch();
   }
 
@@ -288,7 +287,7 @@ export class Session implements Subscriber, ExchangeHost {
       stream.disconnectIfStuck(stuckMs);
       this.closeStream(stream);
     }
-    for (const exchange of this.exchanges) if (now - exchange.startedAt >= quietMs) exchange.keepAlive();
+    for (const request of this.requests.values()) request.keepAlive(quietMs);
   }
 
   onClose(listener: () => void): () => void {

@@ -21,14 +21,16 @@ export class ResourceLinks {
    */
   namesFor(server: string, asked?: string): ToPublic {
     const { resources } = this.catalog();
-    const names = new Map<string, string>();
+    // Most results mention none.
+    let names: Map<string, string> | undefined;
     let sought = 0;
     return (uri) => {
-      const known = names.get(uri);
+      const known = names?.get(uri);
       if (known !== undefined) return known;
       const address = { server, uri };
       const isListed = resources.lists(address);
       const name = isListed || sought++ < MOST_SOUGHT ? resources.publicUri(address) : resourceForm(address);
+      names ??= new Map();
       names.set(uri, name);
       if (uri !== asked && !isListed) this.give(address);
       return name;
