@@ -49,6 +49,8 @@ export class Slots<T extends Numbered> implements Iterable<T> {
 
   /** In no order. What is deleted on the way is not met any more. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
+    // Most often nothing is under way when something has to be looked for.
+    if (this.count === 0) return;
     // Where the table grows on the way, this goes on over the old one, from which nothing is deleted.
     for (const item of this.slots) if (item && this.get(item.id) === item) yield item;
   }

@@ -42,17 +42,18 @@ export class UpdateRouting<U> {
     /** The one subscriber that it is for; absent when it is for all. */
     only?: string,
   ): Generator<Subscription, number, undefined> {
-    const targets = this.table.covering(server, uri).toSorted((a, b) => a.size - b.size);
+    const covering = this.table.covering(server, uri);
+    const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
     // The widest comes last: only those served before it have to be remembered.
     const widest = targets.at(-1);
-    const served = new Set<string>();
+    let served: Set<string> | undefined;
     let reached = 0;
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, only)) {
-        if (served.has(subscription.subscriber)) continue;
+        if (served?.has(subscription.subscriber)) continue;
         reached++;
         if (this.hold(subscription.id, uri, update)) continue;
-        if (target !== widest) served.add(subscription.subscriber);
+        if (target !== widest) (served ??= new Set()).add(subscription.subscriber);
         yield subscription;
       }
     }

@@ -56,6 +56,16 @@ describe('a log of events', () => {
     );
   });
 
+  it('forgets one that was withdrawn, and the room it took', () => {
+    const log = new EventLog(10, 25);
+    const [first, second] = [frame(1), frame(2)];
+    for (const one of [first, second]) log.append(one);
+    log.withdraw(second);
+    log.withdraw(second);
+    log.append(frame(3));
+    expect(sequences(log.after('', 0))).toEqual([1, 3]);
+  });
+
   it('with room for nothing keeps nothing', () => {
     const log = new EventLog(0, 1000);
     log.append(frame(1));

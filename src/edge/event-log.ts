@@ -19,6 +19,14 @@ export class EventLog {
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
+  /** One that was never sent, and that a later one stands for. It is among the last. */
+  withdraw(frame: EventFrame): void {
+    const index = this.events.lastIndexOf(frame);
+    if (index === -1) return;
+    this.events.splice(index, 1);
+    this.bytes -= frame.size;
+  }
+
   /** The events of one stream that came after a sequence, oldest first. */
   after(stream: string, sequence: number): EventFrame[] {
     return this.events.filter((frame) => frame.stream === stream && frame.sequence > sequence);

@@ -115,6 +115,8 @@ export class EventStream {
   private enqueue(frame: EventFrame, { coalesce, droppable = false, kind }: DeliverOptions): void {
     const key = coalesce ?? `#${this.unkeyed++}`;
     const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
+    const replaced = this.waiting.get(key);
+    if (replaced) this.log.withdraw(replaced.frame);
     this.remove(key, 'coalesced');
     this.add(key, { frame, fate, kind });
     while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));
