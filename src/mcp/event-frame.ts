@@ -20,8 +20,8 @@ export interface EventFrame {
 }
 
 /**
- * Encoded when the first stream takes it, and not before: most events for a reader that is stuck are replaced before
- * they are ever sent.
+ * Put together and encoded when the first stream takes it, and not before: most events for a reader that is stuck are
+ * replaced before they are ever sent.
  */
 class LateFrame implements EventFrame {
   readonly sequence = ++lastSequence;
@@ -29,13 +29,10 @@ class LateFrame implements EventFrame {
 
   constructor(
     readonly stream: string,
+    readonly size: number,
     /** Absent where the event is there for its id alone. */
-    private readonly message?: string,
+    private readonly message?: () => string,
   ) {}
-
-  get size(): number {
-    return this.message?.length ?? 0;
-  }
 
   get bytes(): Buffer {
     return (this.encoded ??= Buffer.from(this.text));
@@ -45,7 +42,7 @@ class LateFrame implements EventFrame {
     const id = `id: ${eventId(this.sequence, this.stream)}\n`;
     return this.message === undefined
       ? `${id}data: \n\n`
-      : `event: message\n${id}data: ${onOneLine(this.message)}\n\n`;
+      : `event: message\n${id}data: ${onOneLine(this.message())}\n\n`;
   }
 }
 
@@ -53,10 +50,15 @@ class LateFrame implements EventFrame {
  * An event for a standing stream, or for the stream of one request when `stream` names it. Sequences count over the
  * whole process: they are unique in every session, and one frame can serve them all.
  */
-export const eventFrame = (message: string, stream = ''): EventFrame => new LateFrame(stream, message);
+export const eventFrame = (message: string, stream = ''): EventFrame =>
+  new LateFrame(stream, message.length, () => message);
+
+/** An event for standing streams whose message is put together when somebody takes it. */
+export const lateEventFrame = (size: number, message: () => string): EventFrame =>
+  new LateFrame('', size, message);
 
 /** An event without a message: from now on the client has an id to resume from. */
-export const primingFrame = (stream: string): EventFrame => new LateFrame(stream);
+export const primingFrame = (stream: string): EventFrame => new LateFrame(stream, 0);
 
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;

@@ -1,6 +1,6 @@
 import { mapMember } from '../core/json-text.js';
 import type { Address } from '../core/resource-uri.js';
-import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
+import { lateEventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 
 const UPDATED = 'notifications/resources/updated';
@@ -12,20 +12,22 @@ export class ResourceUpdate {
   constructor(
     /** Of several that wait for a slow reader, only the latest matters. */
     readonly key: string,
+    /** About as many bytes as it has. */
+    private readonly size: number,
     private readonly params: () => string,
   ) {}
 
-  static of({ server, uri }: Address, params: () => string): ResourceUpdate {
-    return new ResourceUpdate(`${UPDATED} ${server} ${uri}`, params);
+  static of({ server, uri }: Address, size: number, params: () => string): ResourceUpdate {
+    return new ResourceUpdate(`${UPDATED} ${server} ${uri}`, size, params);
   }
 
   get frame(): EventFrame {
-    return (this.encoded ??= eventFrame(notificationMessage(UPDATED, this.params())));
+    return (this.encoded ??= lateEventFrame(this.size, () => notificationMessage(UPDATED, this.params())));
   }
 
   /** For somebody who was not due with the others: what a client gets must count up, or it resumes in the wrong place. */
   later(): ResourceUpdate {
-    return new ResourceUpdate(this.key, this.params);
+    return new ResourceUpdate(this.key, this.size, this.params);
   }
 }
 

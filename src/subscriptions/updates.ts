@@ -14,6 +14,8 @@ import { UpdateWindows } from './update-windows.js';
 /** Of which resource, and for whom if not for all. */
 interface News extends Address {
   readonly only?: string | undefined;
+  /** About as many bytes as what is said of it. */
+  readonly size?: number;
 }
 
 /** Brings what servers say of their resources to exactly those who asked for it. */
@@ -79,7 +81,7 @@ export class Updates implements OnModuleInit {
       this.metrics.resourceUpdated('unheard');
       return;
     }
-    const news = { server, uri, only };
+    const news = { server, uri, only, size: paramsText.length };
     const publish = (): void =>
       this.publish(news, () => withPublicUri(paramsText, this.publicUri(server, uri)));
     if (!this.windows.pass(windowOf(news), backend?.config.watch.coalesceMs ?? 0, publish))
@@ -91,8 +93,11 @@ export class Updates implements OnModuleInit {
     if (!isNew) this.metrics.resourceUpdated('coalesced');
   }
 
-  private *spread({ server, uri, only }: News, params: () => string): Generator<undefined, void, boolean> {
-    let update = ResourceUpdate.of({ server, uri }, params);
+  private *spread(
+    { server, uri, only, size = uri.length }: News,
+    params: () => string,
+  ): Generator<undefined, void, boolean> {
+    let update = ResourceUpdate.of({ server, uri }, size, params);
     const due = this.routing.route(server, uri, update, only);
     let next = due.next();
     for (; !next.done; next = due.next()) {

@@ -76,6 +76,11 @@ describe('a subscription', () => {
     expect((await one.subscribe(A)).error).toMatchObject({ code: -32602 });
     expect((await admin.post('servers/docs/enable')).status).toBe(200);
     update(docs, 'x://a', { before: true });
+    const unheard = { outcome: 'unheard' };
+    await until(
+      'nobody has heard it',
+      async () => (await metric('mcp_subscription_events_total', unheard)) === 1,
+    );
     await one.subscribed(A);
     update(docs, 'x://a', { after: true });
     await one.hears(A);
