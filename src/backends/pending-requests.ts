@@ -122,6 +122,7 @@ export class PendingRequests {
   /** Whose message this is: of the request on whose stream it came, else of the only client it can be for. */
   origin(streamOf: RequestId | undefined): Origin {
     if (streamOf !== undefined) return originOf(this.get(streamOf));
+    if (this.byId.size === 0 && this.forsaken.size === 0) return OF_NO_CALL;
     const callers: Caller[] = [];
     for (const { request } of this.byId) {
       if (!request.caller) continue;

@@ -146,7 +146,8 @@ export class EventStream {
     const waiting = this.waiting.get(key);
     if (!waiting) return;
     this.waitingBytes -= waiting.frame.size;
-    this.waiting.delete(key);
+    // The only one is the last one, too, and what takes its place may do so without a new table.
+    if (outcome !== 'coalesced' || this.waiting.size > 1) this.waiting.delete(key);
     if (outcome && waiting.kind) this.observer.notified(waiting.kind, outcome);
   }
 
