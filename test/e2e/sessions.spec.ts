@@ -35,6 +35,10 @@ describe('sessions', () => {
     url = gateway.url;
   }, 30_000);
 
+  const endSession = async (id: unknown): Promise<void> => {
+    if (typeof id === 'string') await exchange(url, { method: 'DELETE', headers: { 'mcp-session-id': id } });
+  };
+
   it('end when nobody uses them, but not while a stream is open or a call under way', async () => {
     const [idle, listening, calling] = await Promise.all([1, 2, 3].map(() => RawSession.open(url)));
     const stream = await listening!.listen();
@@ -42,7 +46,11 @@ describe('sessions', () => {
     // There is room again only when the idle one is gone.
     await until('the idle one is over', async () => {
       const others = await Promise.all([1, 2].map(() => postMessage(url, INITIALIZE)));
-      return others.every(({ headers }) => 'mcp-session-id' in headers);
+      const ids = others.map(({ headers }) => headers['mcp-session-id']);
+      if (ids.every((id) => id !== undefined)) return true;
+      // What was opened in vain is not to be in the way of the next try.
+      await Promise.all(ids.map(endSession));
+      return false;
     });
     expect(await isOver(idle!)).toBe(true);
     expect(stream.isOver).toBe(false);
@@ -51,10 +59,6 @@ describe('sessions', () => {
     expect((await listening!.request('ping')).result).toEqual({});
     stream.cut();
   });
-
-  const endSession = async (id: unknown): Promise<void> => {
-    if (typeof id === 'string') await exchange(url, { method: 'DELETE', headers: { 'mcp-session-id': id } });
-  };
 
   it('are as many as the config says, and one more is refused', async () => {
     const answers = await until('there is room for four', async () => {
