@@ -65,7 +65,7 @@ const uri = fc
   .map((parts) => parts.join(''))
   .filter((text) => text !== '');
 
-const EXPRESSION = /\{[+#./;?&]?[\w.%]+(\*|:[1-9]\d{0,3})?(,[\w.%]+(\*|:[1-9]\d{0,3})?)*\}/g;
+const EXPRESSION = /\{[+#./;?&]?[\w.%-]+(\*|:[1-9]\d{0,3})?(,[\w.%-]+(\*|:[1-9]\d{0,3})?)*\}/g;
 
 describe('resourceForm', () => {
   it.each([
