@@ -1,23 +1,23 @@
 import { Pool, type Dispatcher } from 'undici';
+import { Connections, type ConnectionOptions } from './connections.js';
+import type { ResponseHandler } from './post.js';
 import { RequestHeaders } from './request-headers.js';
 import { headerOf, type ResponseHeaders } from './response-head.js';
-
-export interface ConnectionOptions {
-  readonly connections: number;
-  readonly connectTimeoutMs: number;
-}
 
 /** The one URL of a server: the connections to it and the session we have there. */
 export class Endpoint {
   readonly headers: RequestHeaders;
   /** The server has said that it no longer knows our session. */
   sessionLost = false;
+  private readonly connections: Connections;
+  /** For what stays open or comes seldom. */
   private readonly pool: Pool;
   private readonly path: string;
 
   constructor(url: URL, headers: Readonly<Record<string, string>>, options: ConnectionOptions) {
-    this.headers = new RequestHeaders(headers);
     this.path = url.pathname + url.search;
+    this.headers = new RequestHeaders(headers, url);
+    this.connections = new Connections(url, options);
     this.pool = new Pool(url.origin, {
       connections: options.connections,
       connect: { timeout: options.connectTimeoutMs },
@@ -38,8 +38,8 @@ export class Endpoint {
     if (id) this.headers.sessionId = id;
   }
 
-  post(body: string, handler: Dispatcher.DispatchHandler): void {
-    this.pool.dispatch({ method: 'POST', path: this.path, headers: this.headers.post, body }, handler);
+  post(body: string, handler: ResponseHandler): void {
+    this.connections.post(this.headers.post, body, handler);
   }
 
   get(lastEventId: string, handler: Dispatcher.DispatchHandler): void {
@@ -63,6 +63,7 @@ export class Endpoint {
   }
 
   destroy(): Promise<void> {
+    this.connections.destroy();
     return this.pool.destroy();
   }
 }

@@ -1,5 +1,4 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Dispatcher } from 'undici';
 import { TransportError } from '../transport.js';
 import { DrainedBody } from './drained-body.js';
 import type { Endpoint } from './endpoint.js';
@@ -7,14 +6,13 @@ import { EventAnswer } from './event-answer.js';
 import { broken, connectionFault, sessionLost, tooLarge } from './faults.js';
 import type { Inbox } from './inbox.js';
 import { JsonAnswer } from './json-answer.js';
+import type { Post, ResponseHandler } from './post.js';
 import { Refusal } from './refusal.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-head.js';
 
 /** How long a server may take to end a response in which it has said everything. */
 const LINGER_MS = 1000;
-/** Made once: it is given to every connection that is done, and an error is dear to make. */
-const OVER = broken('the exchange is over');
 
 export interface ExchangeSetting {
   readonly endpoint: Endpoint;
@@ -31,7 +29,7 @@ export interface ExchangeSetting {
 }
 
 /** One POST, from the message sent to the answer delivered. */
-export class Exchange implements Dispatcher.DispatchHandler, OpenExchange {
+export class Exchange implements ResponseHandler, OpenExchange {
   readonly settled: Promise<void>;
   /** On the clock of `performance.now()`. There is none for an answer: whoever waits for it calls `abandon`. */
   deadline = Infinity;
@@ -39,7 +37,7 @@ export class Exchange implements Dispatcher.DispatchHandler, OpenExchange {
   private reject!: (error: TransportError) => void;
   private isOver = false;
   private readonly hadSession: boolean;
-  private controller: Dispatcher.DispatchController | undefined;
+  private post: Post | undefined;
   private body: ResponseBody | undefined;
 
   constructor(
@@ -90,24 +88,20 @@ export class Exchange implements Dispatcher.DispatchHandler, OpenExchange {
     else this.fail(fault);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown and not aborted: the connection it was given is as good as new.
-    if (this.isOver) throw OVER;
-    this.controller = controller;
+  onConnection(post: Post): boolean {
+    if (this.isOver) return false;
+    this.post = post;
+    return true;
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: ResponseHeaders,
-  ): void {
-    if (status < 200 || this.isOver) return;
+  onResponseStart(status: number, headers: ResponseHeaders): void {
+    if (this.isOver) return;
     this.body = status < 300 ? this.acceptedBody(status, headers) : this.refusedBody(status, headers);
     this.deadline = Infinity;
     if (this.body?.mustFlow) this.expectWithin(this.setting.bodyIdleMs);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(chunk: Buffer): void {
     if (this.isOver || !this.body) return;
     if (this.body.mustFlow) this.deadline = performance.now() + this.setting.bodyIdleMs;
     this.body.push(chunk);
@@ -117,9 +111,9 @@ export class Exchange implements Dispatcher.DispatchHandler, OpenExchange {
     if (!this.isOver) this.body?.end();
   }
 
-  onResponseError(_controller: unknown, cause: Error): void {
+  onResponseError(cause: Error): void {
     if (this.isOver) return;
-    const fault = connectionFault(cause, this.controller !== undefined);
+    const fault = connectionFault(cause, this.post !== undefined);
     if (this.body) this.body.cut(fault);
     else this.fail(fault);
   }
@@ -170,7 +164,7 @@ export class Exchange implements Dispatcher.DispatchHandler, OpenExchange {
     if (this.isOver) return;
     this.isOver = true;
     this.body?.stop?.();
-    this.controller?.abort(OVER);
+    this.post?.abort();
     this.setting.ended(this);
   }
 }

@@ -20,11 +20,6 @@ export class JsonAnswer implements ResponseBody {
   }
 
   end(): void {
-    // It is dealt with when all that has arrived was read (docs/decisions/0015).
-    setImmediate(() => this.deliver());
-  }
-
-  private deliver(): void {
     if (this.exchange.deliver(this.bytes.take().toString())) this.exchange.succeed();
     else this.exchange.fail(broken('the response does not hold the answer'));
   }

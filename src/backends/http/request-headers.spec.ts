@@ -4,7 +4,31 @@ import { RequestHeaders } from './request-headers.js';
 const asRecord = (flat: readonly string[]) =>
   Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]));
 
+const URL_WITH_QUERY = new URL('http://mcp.example.com:8080/a%20path?with=query');
+const headersWith = (configured: Record<string, string>) => new RequestHeaders(configured, URL_WITH_QUERY);
+const fieldsOf = (head: string) =>
+  head
+    .split('\r\n')
+    .slice(1, -1)
+    .flatMap((line) => line.split(': '));
+
 describe('RequestHeaders', () => {
+  it('begins a request with its line and the host', () => {
+    const [line, host] = headersWith({}).post.split('\r\n');
+    expect(line).toBe('POST /a%20path?with=query HTTP/1.1');
+    expect(host).toBe('host: mcp.example.com:8080');
+  });
+
+  it('leaves the host to whoever configures one', () => {
+    expect(headersWith({ Host: 'other.example' }).post.match(/^host: .*$/gim)).toEqual([
+      'Host: other.example',
+    ]);
+  });
+
+  it.each(['session\r\nevil: 1', 'session\nevil', 'session\0'])('refuses the session %j', (id) => {
+    expect(() => (headersWith({}).sessionId = id)).toThrow(/header/i);
+  });
+
   it('cannot be made to lie about what is ours, in any spelling', () => {
     const own = {
       'Content-Type': 'a',
@@ -13,13 +37,14 @@ describe('RequestHeaders', () => {
       'MCP-Protocol-Version': 'd',
       'Accept-Encoding': 'gzip',
     };
-    const headers = new RequestHeaders({
+    const headers = headersWith({
       ...own,
       'Content-Length': '1',
       Connection: 'close',
       Authorization: 'Bearer t',
     });
-    expect(asRecord(headers.post)).toEqual({
+    expect(asRecord(fieldsOf(headers.post))).toEqual({
+      host: 'mcp.example.com:8080',
       Authorization: 'Bearer t',
       'accept-encoding': 'identity',
       'content-type': 'application/json',
@@ -28,25 +53,25 @@ describe('RequestHeaders', () => {
   });
 
   it('carries session and version on every kind of request', () => {
-    const headers = new RequestHeaders({});
+    const headers = headersWith({});
     headers.sessionId = 's';
     headers.protocolVersion = '2025-11-25';
-    for (const flat of [headers.post, headers.get(''), headers.delete])
+    for (const flat of [fieldsOf(headers.post), headers.get(''), headers.delete])
       expect(asRecord(flat)).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 
-  it('makes the list for requests once, not per request', () => {
-    const headers = new RequestHeaders({});
+  it('makes the text for requests once, not per request', () => {
+    const headers = headersWith({});
     expect(headers.post).toBe(headers.post);
   });
 
   it('names the last event only where there is one', () => {
-    const headers = new RequestHeaders({});
+    const headers = headersWith({});
     expect(asRecord(headers.get(''))).not.toHaveProperty('last-event-id');
     expect(asRecord(headers.get('ñ'))['last-event-id']).toBe(Buffer.from('ñ').toString('latin1'));
   });
 
   it.each([{ 'bad name': 'x' }, { good: 'line\r\nbreak' }, { good: '€' }])('refuses %j at once', (bad) => {
-    expect(() => new RequestHeaders(bad as Record<string, string>)).toThrow(/header/i);
+    expect(() => headersWith(bad as Record<string, string>)).toThrow(/header/i);
   });
 });

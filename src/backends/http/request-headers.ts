@@ -16,15 +16,18 @@ const RESERVED = new Set([
   'upgrade',
 ]);
 
-/** What every request to one server carries, as the flat name-value lists undici takes without a look-up. */
+/** What every request to one server carries: flat lists of names and values as undici takes them, and text for a POST. */
 export class RequestHeaders {
   private session: string | undefined;
   private version: string | undefined;
   private readonly configured: readonly string[];
   private common: readonly string[] = [];
-  private forPost: string[] = [];
+  private forPost = '';
 
-  constructor(configured: Readonly<Record<string, string>>) {
+  constructor(
+    configured: Readonly<Record<string, string>>,
+    private readonly url: URL,
+  ) {
     this.configured = Object.entries(configured).flatMap(([name, value]) => {
       validateHeaderName(name);
       validateHeaderValue(name, value);
@@ -47,7 +50,8 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  get post(): string[] {
+  /** The beginning of a request, up to the length of its body. */
+  get post(): string {
     return this.forPost;
   }
 
@@ -69,12 +73,25 @@ export class RequestHeaders {
     if (this.session !== undefined) common.push('mcp-session-id', this.session);
     if (this.version !== undefined) common.push('mcp-protocol-version', this.version);
     this.common = common;
-    this.forPost = [
+    this.forPost = this.headOf('POST', [
       ...common,
       'content-type',
       'application/json',
       'accept',
       'application/json, text/event-stream',
-    ];
+    ]);
+  }
+
+  private headOf(method: string, fields: readonly string[]): string {
+    const { pathname, search, host } = this.url;
+    const isNamed = fields.some((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+    const lines = [`${method} ${pathname}${search} HTTP/1.1`, ...(isNamed ? [] : [`host: ${host}`])];
+    for (let at = 0; at < fields.length; at += 2) {
+      const [name = '', value = ''] = fields.slice(at);
+      // The session is the server's word, and a line break in it would begin a field of its own.
+      validateHeaderValue(name, value);
+      lines.push(`${name}: ${value}`);
+    }
+    return lines.map((line) => `${line}\r\n`).join('');
   }
 }

@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { ResponseReader } from './response-reader.js';
+import { soon, Stage } from '../../../test/kit/http-stage.js';
+
+const stage = new Stage();
+afterEach(stage.release);
+
+/** What is read when the pieces come one after the other and then the connection ends. */
+function read(pieces: readonly Buffer[]) {
+  const seen = { status: 0, headers: {}, body: '', ends: 0, isReusable: false };
+  const reader = new ResponseReader({
+    onHead: (status, headers) => Object.assign(seen, { status, headers }),
+    onBody: (bytes) => (seen.body += bytes.toString('latin1')),
+    onEnd: () => {
+      seen.ends++;
+      seen.isReusable = reader.head?.persistent === true;
+    },
+  });
+  // The same memory for every piece, as a connection has it.
+  const memory = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)));
+  for (const piece of pieces) {
+    piece.copy(memory);
+    reader.push(memory.subarray(0, piece.length));
+    memory.fill('?');
+  }
+  reader.close();
+  return seen;
+}
+
+const readText = (text: string) => read([Buffer.from(text, 'latin1')]);
+const response = (head: string, body = ''): string =>
+  `HTTP/1.1 200 OK\r\n${head}${head && '\r\n'}\r\n${body}`;
+
+/** Cuts bytes at places between 0 and 1. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = places.map((place) => Math.floor(place * bytes.length)).toSorted((a, b) => a - b);
+  return [0, ...ends].map((start, i) => bytes.subarray(start, ends[i] ?? bytes.length));
+}
+
+const chunked = (parts: readonly string[]): string =>
+  parts
+    .filter((part) => part !== '')
+    .map((part) => `${part.length.toString(16)};note=x\r\n${part}\r\n`)
+    .join('') + '0\r\nx-trailer: y\r\n\r\n';
+
+describe('a response', () => {
+  const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
+  const text = fc.string({ unit: 'binary-ascii' });
+
+  it('is read alike in whatever pieces and with whatever framing it comes', () => {
+    fc.assert(
+      fc.property(
+        fc.array(text),
+        places,
+        fc.constantFrom('length', 'chunked', 'rest'),
+        (parts, at, framing) => {
+          const body = parts.join('');
+          const wire = {
+            length: response(`Content-Length: ${body.length}`, body),
+            chunked: response('Transfer-Encoding: chunked', chunked(parts)),
+            rest: response('', body),
+          }[framing];
+          const ahead = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
+          expect(read(cut(Buffer.from(ahead + wire, 'latin1'), at))).toMatchObject({
+            status: 200,
+            body,
+            ends: 1,
+            isReusable: framing !== 'rest',
+          });
+        },
+      ),
+    );
+  });
+
+  it('has its fields in lower case, without blanks around them, and a list of what it says twice', () => {
+    const { headers } = readText(
+      response(
+        'Content-Type: \t application/json \t\r\nX-Two: 1\r\nx-two: 2\r\nX-TWO:3\r\nempty:\r\n__proto__: x',
+      ),
+    );
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'x-two': ['1', '2', '3'],
+      empty: '',
+    });
+  });
+
+  it.each([204, 304])('has no body with status %d, whatever it says', (status) => {
+    const wire = `HTTP/1.1 ${status} x\r\ncontent-length: 5\r\n\r\n`;
+    expect(readText(wire)).toMatchObject({ status, body: '', ends: 1 });
+  });
+
+  it.each([
+    ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', true],
+    ['HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n', true],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: Upgrade, Close\r\n\r\n', false],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: x\r\nconnection: close\r\n\r\n', false],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: closed\r\n\r\n', true],
+    ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', false],
+    ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\nconnection: keep-alive\r\n\r\n', true],
+  ])('%j leaves a connection that can be used again: %s', (wire, isReusable) => {
+    expect(readText(wire)).toMatchObject({ ends: 1, isReusable });
+  });
+
+  it.each([
+    ['timeout=5', 5000],
+    ['max=3, timeout=12', 12_000],
+    ['timeout=-1', undefined],
+    ['notimeout=7', undefined],
+  ])('with keep-alive %j lets the connection live for %s ms', (value, ms) => {
+    const reader = new ResponseReader({ onHead: () => {}, onBody: () => {}, onEnd: () => {} });
+    reader.push(Buffer.from(response(`keep-alive: ${value}\r\ncontent-length: 0`)));
+    expect(reader.head?.keepAliveMs).toBe(ms);
+  });
+
+  it.each([
+    'HTTP/1.1 200 OK\r\ncontent-le',
+    response('content-length: 5', 'half'),
+    response('transfer-encoding: chunked', '5\r\nabc'),
+  ])('is not whole when the connection ends after %j', (wire) => {
+    expect(readText(wire).ends).toBe(0);
+  });
+
+  it('is over where it says, and what follows is refused', () => {
+    expect(() => readText(response('content-length: 2', 'okHTTP/1.1 200 OK\r\n'))).toThrow(
+      'more than a response',
+    );
+  });
+
+  it.each([
+    ['a head', `x: ${'y'.repeat(17_000)}`, ''],
+    ['a head without end', 'x: y\r\n'.repeat(4000), ''],
+    ['the size of a chunk', 'transfer-encoding: chunked', `1;${'y'.repeat(5000)}`],
+    ['trailers', 'transfer-encoding: chunked', `0\r\n${'a: b\r\n'.repeat(2000)}\r\n`],
+  ])('does not go on for ever: %s', (_what, head, body) => {
+    const bytes = Buffer.from(response(head, body));
+    expect(() =>
+      read(
+        cut(
+          bytes,
+          Array.from({ length: 50 }, (_, i) => i / 50),
+        ),
+      ),
+    ).toThrow(/more than|too long|too much/);
+  });
+});
+
+/** Each is a way to make two readers disagree about where a response ends, or no HTTP at all. */
+const MALFORMED = [
+  'HTTP/2 200 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 20 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 2000 OK\r\ncontent-length: 0\r\n\r\n',
+  'HTTP/1.1 200 OK\ncontent-length: 0\n\n\r\n\r\n',
+  'ICY 200 OK\r\ncontent-length: 0\r\n\r\n',
+  '{"jsonrpc":"2.0"}\r\n\r\n',
+  response('content-length: -1'),
+  response('content-length: +1', 'x'),
+  response('content-length: 1 1', 'x'),
+  response('content-length: 0x1', 'x'),
+  response('content-length: 1\r\ncontent-length: 2', 'xx'),
+  response('content-length: 99999999999999999999', 'x'),
+  response('content-length: 5\r\ntransfer-encoding: chunked', '0\r\n\r\n'),
+  response('content length: 0'),
+  response('content-length : 0'),
+  response(' folded: 0\r\ncontent-length: 0'),
+  response(': nameless\r\ncontent-length: 0'),
+  response('no colon\r\ncontent-length: 0'),
+  response('x: a\0b\r\ncontent-length: 0'),
+  response('x: a\rb\r\ncontent-length: 0'),
+  response('transfer-encoding: chunked', 'x\r\n'),
+  response('transfer-encoding: chunked', '-1\r\n'),
+  response('transfer-encoding: chunked', '\r\n'),
+  response('transfer-encoding: chunked', '2\r\nabc\r\n0\r\n\r\n'),
+  response('transfer-encoding: chunked', '11111111111111111\r\n'),
+];
+
+/** Where we are stricter: none of it is asked for, and all of it has been used to deceive. */
+const DUBIOUS = [
+  response('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
+  response('transfer-encoding: identity', 'x'),
+  response('transfer-encoding: chunked\r\ntransfer-encoding: chunked', '0\r\n\r\n'),
+  response('content-length: 1, 1', 'x'),
+  response('content-length: 1\r\ncontent-length: 1', 'x'),
+  'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+];
+
+describe('what cannot be read with certainty', () => {
+  it.each([...MALFORMED, ...DUBIOUS])('is refused: %j', (wire) => {
+    expect(() => readText(wire)).toThrow(/response|server/);
+  });
+
+  it.each(MALFORMED)('is refused by the client of Node too: %j', async (wire) => {
+    const server = createServer((socket) => socket.on('error', () => {}).end(wire, 'latin1')).listen(
+      0,
+      '127.0.0.1',
+    );
+    stage.after(async () => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const outcome = new Promise<string>((resolve) => {
+      get({ host: '127.0.0.1', port, agent: false }, (incoming) => {
+        incoming.on('error', () => resolve('refused')).on('end', () => resolve('read'));
+        incoming.resume();
+      }).on('error', () => resolve('refused'));
+    });
+    expect(await soon('an outcome', outcome)).toBe('refused');
+  });
+
+  it('is never taken for a response, whatever bytes they are', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (noise) => {
+        expect(() => read([Buffer.concat([noise, Buffer.from('\r\n\r\n')])])).toThrow(/response|server/);
+      }),
+    );
+  });
+});

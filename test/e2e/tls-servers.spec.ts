@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { selfSigned } from '../kit/certificate.js';
+import { onCleanup } from '../kit/cleanup.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
+import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { tempDir } from '../kit/temp-dir.js';
+
+const PAYLOAD = 'é😀'.repeat(100_000);
+
+/** Puts TLS in front of a server, and counts the handshakes. */
+async function secure(url: string, certificate: { key: string; cert: string }) {
+  const handshakes = { all: 0, resumed: 0 };
+  const server = createServer(certificate, (socket) => {
+    handshakes.all++;
+    if (socket.isSessionReused()) handshakes.resumed++;
+    const plain = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.pipe(plain).pipe(socket);
+    socket.on('error', () => plain.destroy());
+    plain.on('error', () => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onCleanup(() => server.close());
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, handshakes };
+}
+
+describe('servers over TLS', () => {
+  let gateway: Gateway;
+  let session: RawSession;
+  let handshakes: { all: number; resumed: number };
+
+  beforeAll(async () => {
+    const backend = await ScriptedBackend.start();
+    const waiting: (() => void)[] = [];
+    backend
+      .tool('echo', ({ params }) => text(String((params['arguments'] as { message: unknown }).message)))
+      .tool('meet', async () => {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length === 4) for (const go of waiting.splice(0)) go();
+        });
+        return text('met');
+      });
+    const trusted = selfSigned();
+    const known = await secure(backend.http.url, trusted);
+    const stranger = await secure(backend.http.url, selfSigned());
+    handshakes = known.handshakes;
+    const file = join(tempDir(), 'trusted.pem');
+    writeFileSync(file, trusted.cert);
+    gateway = await startGateway(
+      { mcpServers: { known: { url: known.url }, stranger: { url: stranger.url } } },
+      { NODE_EXTRA_CA_CERTS: file },
+    );
+    await gateway.listed({ tools: ['known'] });
+    session = await RawSession.open(gateway.url);
+  });
+
+  it('are called like others, with payloads of many records', async () => {
+    const { result } = await session.callTool('known__echo', { message: PAYLOAD });
+    expect(result).toEqual(text(PAYLOAD));
+  });
+
+  it('are reached on as many connections as there are calls, whose handshakes are shorter after the first', async () => {
+    const calls = Array.from({ length: 4 }, () => session.callTool('known__meet'));
+    for (const { result } of await Promise.all(calls)) expect(result).toEqual(text('met'));
+    expect(handshakes.all).toBeGreaterThanOrEqual(4);
+    expect(handshakes.resumed).toBeGreaterThan(0);
+  });
+
+  it('are not spoken to when nobody vouches for them', async () => {
+    const entry = await gateway.logged({ server: 'stranger', level: 'warn' });
+    expect(JSON.stringify(entry)).toContain('SELF_SIGNED_CERT');
+    const { error } = await session.callTool('stranger__echo');
+    expect(error?.code).toBe(-32602);
+  });
+});
