@@ -13,12 +13,14 @@ describe('UpdateRouting', () => {
   let table: SubscriptionTable;
   let routing: UpdateRouting<string>;
   let delivered: string[];
+  let gaveWay: string[];
 
   beforeEach(() => {
     let last = 0;
     table = new SubscriptionTable(() => `${++last}`);
-    routing = new UpdateRouting(table);
     delivered = [];
+    gaveWay = [];
+    routing = new UpdateRouting(table, (outcome) => gaveWay.push(outcome));
   });
 
   const subscribe = (subscriber: string, uri: string): string =>
@@ -74,6 +76,7 @@ describe('UpdateRouting', () => {
     update('file:///a', '3');
     expect(delivered).toEqual(['ben 1', 'ben 2', 'ben 3']);
     expect([...routing.acknowledged(id)]).toEqual(['2', '3']);
+    expect(gaveWay).toEqual(['coalesced']);
     update('file:///a', '4');
     expect(delivered.slice(3)).toEqual(['anna 4', 'ben 4']);
     expect([...routing.acknowledged(id)]).toEqual([]);
@@ -122,5 +125,6 @@ describe('UpdateRouting', () => {
     expect(held).toHaveLength(1000);
     expect(held.at(0)).toBe('file:///500');
     expect(held.at(-1)).toBe('file:///1499');
+    expect(gaveWay).toEqual(Array.from({ length: 500 }, () => 'dropped'));
   });
 });

@@ -12,7 +12,11 @@ export class UpdateRouting<U> {
   /** By the subscription's id: the latest update of each URI, in the order in which they came. */
   private readonly unacknowledged = new Map<string, Map<string, U>>();
 
-  constructor(private readonly table: SubscriptionTable) {}
+  constructor(
+    private readonly table: SubscriptionTable,
+    /** An update that was held gives way to a later one of the same resource, or to those of others. */
+    private readonly gaveWay: (to: 'coalesced' | 'dropped') => void = () => {},
+  ) {}
 
   /** From here on updates for the subscription are held. Ends with `acknowledged` or `abandoned`. */
   expectAcknowledgement(id: string): void {
@@ -63,10 +67,10 @@ export class UpdateRouting<U> {
   private hold(id: string, uri: string, update: U): boolean {
     const held = this.unacknowledged.get(id);
     if (!held) return false;
-    held.delete(uri);
+    if (held.delete(uri)) this.gaveWay('coalesced');
     held.set(uri, update);
     const [oldest] = held.size > MOST_HELD ? held.keys() : [];
-    if (oldest !== undefined) held.delete(oldest);
+    if (oldest !== undefined && held.delete(oldest)) this.gaveWay('dropped');
     return true;
   }
 }

@@ -23,7 +23,8 @@ export class EventLog {
   withdraw(frame: EventFrame): void {
     const index = this.events.lastIndexOf(frame);
     if (index === -1) return;
-    this.events.splice(index, 1);
+    if (index === this.events.length - 1) this.events.pop();
+    else this.events.splice(index, 1);
     this.bytes -= frame.size;
   }
 

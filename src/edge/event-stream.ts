@@ -84,9 +84,10 @@ export class EventStream {
 
   send(frame: EventFrame, options: DeliverOptions = {}): void {
     if (this.ended) return;
-    this.log.append(frame);
-    if (this.isWritable) this.deliver(frame, options.kind);
-    else this.enqueue(frame, options);
+    if (this.isWritable) {
+      this.log.append(frame);
+      this.deliver(frame, options.kind);
+    } else this.enqueue(frame, options);
   }
 
   keepAlive(): void {
@@ -117,6 +118,7 @@ export class EventStream {
     const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
     const replaced = this.waiting.get(key);
     if (replaced) this.log.withdraw(replaced.frame);
+    this.log.append(frame);
     this.remove(key, 'coalesced');
     this.add(key, { frame, fate, kind });
     while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));

@@ -20,9 +20,13 @@ export class FanOut {
 
   /** False when it takes the place of what waited under the same key. */
   add(key: string, work: () => Work): boolean {
+    if (!this.current) {
+      this.current = work();
+      this.run(false);
+      return true;
+    }
     const isNew = !this.waiting.delete(key);
     this.waiting.set(key, work);
-    if (!this.current) this.run(false);
     return isNew;
   }
 

@@ -2,6 +2,7 @@ import { mapMember } from '../core/json-text.js';
 import type { Address } from '../core/resource-uri.js';
 import { lateEventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
+import type { DeliverOptions } from '../mcp/mcp-context.js';
 
 const UPDATED = 'notifications/resources/updated';
 
@@ -10,15 +11,16 @@ export class ResourceUpdate {
   private encoded: EventFrame | undefined;
 
   constructor(
-    /** Of several that wait for a slow reader, only the latest matters. */
-    readonly key: string,
+    readonly options: DeliverOptions,
     /** About as many bytes as it has. */
     private readonly size: number,
     private readonly params: () => string,
   ) {}
 
   static of({ server, uri }: Address, size: number, params: () => string): ResourceUpdate {
-    return new ResourceUpdate(`${UPDATED} ${server} ${uri}`, size, params);
+    // Of several that wait for a slow reader, only the latest matters.
+    const options = { coalesce: `${UPDATED} ${server} ${uri}`, kind: 'resources/updated' } as const;
+    return new ResourceUpdate(options, size, params);
   }
 
   get frame(): EventFrame {
@@ -27,7 +29,7 @@ export class ResourceUpdate {
 
   /** For somebody who was not due with the others: what a client gets must count up, or it resumes in the wrong place. */
   later(): ResourceUpdate {
-    return new ResourceUpdate(this.key, this.size, this.params);
+    return new ResourceUpdate(this.options, this.size, this.params);
   }
 }
 

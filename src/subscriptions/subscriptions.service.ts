@@ -150,8 +150,8 @@ export class Subscriptions implements OnModuleInit {
     }
     if (!this.subscribers.table.get(subscription.id)) return;
     this.log('subscribed', subscription);
-    // The acknowledgement is written at the end of this turn of the event loop: after the next one it is out.
-    setImmediate(setImmediate, () => this.updates.acknowledged(subscription));
+    // The answer goes up through promises, and is then to be written at the end of the turn: this comes right after it.
+    process.nextTick(setImmediate, () => this.updates.acknowledged(subscription));
   }
 
   private refusal({ server, uri }: Subscription, error: unknown): unknown {

@@ -11,6 +11,10 @@ export class UpdateWindows {
 
   /** False when a later update takes the place of one that waited. */
   pass(key: string, windowMs: number, publish: () => void): boolean {
+    if (windowMs === 0 && this.windows.size === 0) {
+      publish();
+      return true;
+    }
     const window = this.windows.get(key);
     if (window) {
       const replaces = window.latest !== undefined;

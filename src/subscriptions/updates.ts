@@ -34,7 +34,9 @@ export class Updates implements OnModuleInit {
     private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {
-    this.routing = new UpdateRouting(subscribers.table);
+    this.routing = new UpdateRouting(subscribers.table, (outcome) =>
+      metrics.notified('resources/updated', outcome),
+    );
   }
 
   onModuleInit(): void {
@@ -110,8 +112,8 @@ export class Updates implements OnModuleInit {
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: reached });
   }
 
-  private deliver(subscription: Subscription, { frame, key }: ResourceUpdate): void {
-    this.subscribers.client(subscription)?.deliver(frame, { coalesce: key, kind: 'resources/updated' });
+  private deliver(subscription: Subscription, { frame, options }: ResourceUpdate): void {
+    this.subscribers.client(subscription)?.deliver(frame, options);
   }
 
   /** Who may have a window of their own. */
