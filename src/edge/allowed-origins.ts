@@ -16,6 +16,8 @@ const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 export class AllowedOrigins {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
+  /** Most clients call us by the same name. */
+  private lastHost: string | undefined;
 
   constructor(settings: {
     host: string;
@@ -31,8 +33,11 @@ export class AllowedOrigins {
 
   allowsHost(host: string | undefined): boolean {
     if (host === undefined) return false;
+    if (host === this.lastHost) return true;
     const name = host.toLowerCase();
-    return this.hosts.has(name) || this.hosts.has(withoutPort(name));
+    if (!this.hosts.has(name) && !this.hosts.has(withoutPort(name))) return false;
+    this.lastHost = host;
+    return true;
   }
 
   /** A request without an Origin was not made by a web page of another site. */

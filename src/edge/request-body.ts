@@ -7,11 +7,14 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const stopReading = (): void => {
-      request.off('data', onData).off('end', onEnd).off('error', reject).off('close', onClose);
+    let isOver = false;
+    const stop = (): void => {
+      isOver = true;
+      // The request lives as long as its answer takes, and would hold the body all that time.
+      request.off('data', onData);
     };
     const tooLarge = (): void => {
-      stopReading();
+      stop();
       reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
     };
     const onData = (chunk: Buffer): void => {
@@ -19,20 +22,24 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
       if (size > limit) tooLarge();
       else chunks.push(chunk);
     };
-    const onEnd = (): void => {
-      stopReading();
+    if (Number(request.headers['content-length']) > limit) {
+      tooLarge();
+      return;
+    }
+    request.on('data', onData);
+    request.on('end', () => {
+      if (isOver) return;
+      stop();
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
       // It is dealt with when all that has arrived was read (docs/decisions/0015).
       setImmediate(() => {
         if (isUtf8(bytes)) resolve(bytes.toString());
         else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
       });
-    };
-    const onClose = (): void => reject(new GatewayError('bad-request', 'The body ended early'));
-    if (Number(request.headers['content-length']) > limit) {
-      tooLarge();
-      return;
-    }
-    request.on('data', onData).on('end', onEnd).on('error', reject).on('close', onClose);
+    });
+    // A request that breaks off is closed too; without anybody who listens for it there is no error.
+    request.on('close', () => {
+      if (!isOver) reject(new GatewayError('bad-request', 'The body ended early'));
+    });
   });
 }
