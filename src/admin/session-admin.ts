@@ -43,7 +43,7 @@ export class SessionAdmin {
 }
 
 export function viewOf(session: Session): SessionView {
-  const { clientInfo, project, principal, revision, openedAt, inFlight, openStreams } = session;
+  const { clientInfo, project, principal, revision, openedAt, inFlight, streams } = session;
   return {
     id: sessionHash(session),
     ...(clientInfo && { client: { name: clientInfo.name, version: clientInfo.version } }),
@@ -52,6 +52,6 @@ export function viewOf(session: Session): SessionView {
     protocolVersion: revision.version,
     opened: new Date(openedAt).toISOString(),
     inFlight,
-    streams: openStreams,
+    streams: streams.connected,
   };
 }

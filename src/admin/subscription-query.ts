@@ -1,4 +1,5 @@
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
+import { isTooLong, LONGEST_URI } from '../core/uri-length.js';
 import { CatalogQuery } from './catalog-query.js';
 
 /** What narrows the list of subscriptions down. */
@@ -12,6 +13,12 @@ export class SubscriptionQuery extends CatalogQuery {
   /** In any form. */
   @IsOptional()
   @IsString()
-  @MaxLength(8192)
+  @ValidateBy({
+    name: 'longestUri',
+    validator: {
+      validate: (uri) => typeof uri !== 'string' || !isTooLong(uri),
+      defaultMessage: () => `uri must not be longer than ${LONGEST_URI} bytes`,
+    },
+  })
   readonly uri?: string;
 }

@@ -1,14 +1,13 @@
-import { Logger } from '@nestjs/common';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog.js';
-import { RemoteError, serverUnavailable, type GatewayError } from '../core/errors.js';
+import { serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { asCallError, isFault, isTimeout } from './call-errors.js';
+import { Availability } from './availability.js';
+import { asCallError, isFault } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
-import { Responsiveness } from './responsiveness.js';
 import { ServerLog } from './server-log.js';
 import { SessionLinks } from './session-links.js';
 import { Settling } from './settling.js';
@@ -64,16 +63,14 @@ export interface BackendStatus {
 
 /** One configured server: its link, kept up; its listing, kept current; its calls, let through the gate. */
 export class Backend {
-  private readonly logger = new Logger('Backend');
   private readonly gate: CallGate;
   private readonly supervisor: Supervisor;
   private readonly sessionLinks: SessionLinks | undefined;
-  private readonly responsiveness = new Responsiveness((hangs) => this.hangs(hangs));
+  private readonly availability: Availability;
   private readonly sync: Sync;
   private readonly settling = new Settling();
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
-  private retired = false;
   private calls = 0;
   /** What it offered at the last sync. */
   listing: Listing | undefined;
@@ -103,6 +100,7 @@ export class Backend {
       (link, reason) => this.lost(link, reason),
       () => this.stateChanged(),
     );
+    this.availability = new Availability(id, this.supervisor, () => events.stateChanged());
     if (settings.isolation === 'session') {
       const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
       this.sessionLinks = new SessionLinks(open, (link, owner) => {
@@ -139,7 +137,7 @@ export class Backend {
 
   /** Takes no new calls, lets those in flight finish within their own timeout, and stops. */
   async retire(): Promise<void> {
-    this.retired = true;
+    this.availability.retired = true;
     this.gate.rejectWaiting(serverUnavailable(this.id, 'it was disabled'));
     await within(this.gate.idle(), this.settings.timeoutMs);
     await this.stop();
@@ -161,7 +159,7 @@ export class Backend {
 
   /** The result as the server wrote it. Fails at once when the server is not there. */
   call(call: BackendCall): Promise<JsonText> {
-    const reason = this.unavailable();
+    const reason = this.availability.refusal();
     if (reason) return Promise.reject(reason);
     this.calls++;
     const { client, signal } = call.caller;
@@ -179,7 +177,7 @@ export class Backend {
 
   /** The link that a client has to itself, opened if need be. Rejects where the server keeps none. */
   async ownLink(client: McpClient): Promise<Link> {
-    const reason = this.unavailable();
+    const reason = this.availability.refusal();
     if (reason) throw reason;
     if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
     try {
@@ -192,7 +190,7 @@ export class Backend {
   /** The link after a lost one, if it is being opened already, as after the server had forgotten us; undefined if not. */
   async replacement(lost: Link | undefined): Promise<Link | undefined> {
     const { link } = this.supervisor;
-    if (this.retired || (link && link === lost)) return undefined;
+    if (this.availability.retired || (link && link === lost)) return undefined;
     return this.supervisor.replacement(lost).catch(() => undefined);
   }
 
@@ -212,7 +210,7 @@ export class Backend {
     const { state, reason, since, restarts, link } = this.supervisor;
     return {
       id: this.id,
-      state: this.responsiveness.hangs ? 'unresponsive' : state,
+      state: this.availability.hangs ? 'unresponsive' : state,
       reason: reason?.message,
       since,
       restarts,
@@ -227,7 +225,7 @@ export class Backend {
 
   private send(call: BackendCall): Promise<JsonText> {
     if (this.sessionLinks) return this.sendOverOwn(call);
-    const reason = this.unavailable();
+    const reason = this.availability.refusal();
     if (reason) return Promise.reject(reason);
     const link = this.supervisor.link!;
     return this.request(link, call).catch((error: unknown) => this.sendAgain(link, call, error));
@@ -266,31 +264,13 @@ export class Backend {
 
   private requestPlain(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
     const answer = link.request({ method, params, caller, timeoutMs: this.settings.timeoutMs });
-    // A link that one client has to itself says nothing of how the server answers the others.
-    if (link === this.supervisor.link)
-      answer.then(
-        () => this.responsiveness.answered(),
-        (error: unknown) => this.unanswered(link, error),
-      );
+    this.availability.follow(link, answer);
     return answer;
-  }
-
-  private unanswered(link: Link, error: unknown): void {
-    if (error instanceof RemoteError) this.responsiveness.answered();
-    else if (isTimeout(error)) this.responsiveness.timedOut(link);
-  }
-
-  /** Why there is no use in sending it anything, if there is none. */
-  private unavailable(): GatewayError | undefined {
-    const { link, state, reason } = this.supervisor;
-    if (this.retired) return serverUnavailable(this.id, 'it was disabled');
-    if (!link) return serverUnavailable(this.id, reason?.message ?? state, { cause: reason });
-    return this.responsiveness.hangs ? serverUnavailable(this.id, 'it does not answer') : undefined;
   }
 
   private listed(listing: Listing): void {
     this.listing = listing;
-    if (!this.retired) this.events.listed(listing);
+    if (!this.availability.retired) this.events.listed(listing);
   }
 
   private stateChanged(): void {
@@ -311,7 +291,7 @@ export class Backend {
     this.lastStderr = link.stderrTail();
     this.sync.detach();
     this.events.linked(undefined);
-    this.responsiveness.reset();
+    this.availability.lost();
     this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
   }
 
@@ -324,13 +304,6 @@ export class Backend {
   private ownNotified(notification: ServerNotification, owner: McpClient): void {
     if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
     else this.log.take(notification);
-  }
-
-  private hangs(hangs: boolean): void {
-    const entry = { message: hangs ? 'server does not answer' : 'server answers again', server: this.id };
-    if (hangs) this.logger.warn(entry);
-    else this.logger.log(entry);
-    this.events.stateChanged();
   }
 }
 

@@ -1,10 +1,9 @@
-import type { ClientCapabilities, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { GatewayError, RemoteError } from '../core/errors.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../core/errors.js';
 import { JsonText } from '../core/json-text.js';
 import { notificationMessage, readMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { Caller, Channel, McpClient } from '../mcp/mcp-context.js';
 import { progressUnder, withProgressToken } from '../mcp/progress-token.js';
-import { LATEST, revisionOf } from '../mcp/revisions/revision.js';
 import {
   ConnectError,
   type Link,
@@ -12,6 +11,7 @@ import {
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
+import { shakeHands, type Introduction } from './handshake.js';
 import { Hearing } from './hearing.js';
 import { Heartbeat } from './heartbeat.js';
 import {
@@ -23,22 +23,18 @@ import {
   remoteError,
   timedOut,
 } from './link-faults.js';
+import { LinkProbe } from './link-probe.js';
 import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
 import { ServerQuestions } from './server-questions.js';
 import { TransportError, type LinkTransport, type Received, type StreamState } from './transport.js';
 import { within } from './within.js';
 
-const PING_TIMEOUT_MS = 5000;
 /** How long calls in flight may still be answered on a session that the server has forgotten. */
 const LAST_ANSWERS_MS = 5000;
 const NOTHING: readonly string[] = [];
 
-export interface LinkOptions {
+export interface LinkOptions extends Introduction {
   readonly server: string;
-  readonly version: string;
-  readonly connectTimeoutMs: number;
-  /** What the gateway can do for the server at this link. */
-  readonly capabilities: ClientCapabilities;
   /** What the server asks a client, in words that the client knows. */
   readonly translate?: ((params: JsonText) => JsonText) | undefined;
   /** The one client this link serves; absent when clients share it. */
@@ -62,11 +58,14 @@ export class JsonRpcLink implements Link {
     (params) => this.options.translate?.(params) ?? params,
   );
   private readonly hearing = new Hearing();
+  private readonly probe = new LinkProbe(
+    (request) => this.request(request),
+    (reason) => this.end(reason),
+  );
   private readonly heartbeat: Heartbeat | undefined;
   private announceClosed!: (reason: Error) => void;
   private closedFor: Error | undefined;
   private closing: Promise<void> | undefined;
-  private checking = false;
   private fault: TransportError | undefined;
   private listener: (notification: ServerNotification) => void = () => {};
   private serverFacts: ServerFacts | undefined;
@@ -90,7 +89,7 @@ export class JsonRpcLink implements Link {
     if (pingEveryMs !== undefined)
       this.heartbeat = new Heartbeat(
         pingEveryMs,
-        () => this.ping(pingEveryMs),
+        () => this.probe.ping(pingEveryMs),
         (error) => this.end(error),
       );
   }
@@ -178,17 +177,7 @@ export class JsonRpcLink implements Link {
   }
 
   private async initialize(): Promise<void> {
-    const { capabilities, version, connectTimeoutMs } = this.options;
-    const clientInfo = { name: 'gatehouse', version };
-    const result = await this.request({
-      method: 'initialize',
-      timeoutMs: connectTimeoutMs,
-      params: JSON.stringify({ protocolVersion: LATEST.version, capabilities, clientInfo }),
-    });
-    const facts = JSON.parse(result.text) as Partial<ServerFacts>;
-    if (!revisionOf(facts.protocolVersion))
-      throw new TransportError('refused', `the server speaks MCP ${facts.protocolVersion}, which we do not`);
-    this.serverFacts = { ...facts, capabilities: facts.capabilities ?? {} } as ServerFacts;
+    this.serverFacts = await shakeHands((request) => this.request(request), this.options);
     this.transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await this.transmit(notificationMessage('notifications/initialized', undefined));
     this.hearing.begin(this.transport.openStandingStream !== undefined);
@@ -275,15 +264,9 @@ export class JsonRpcLink implements Link {
     else if (isBadRequest(error)) this.checkSession();
   }
 
-  /** Some servers call an unknown session a bad request. Whether it is that, a ping will tell, which is never bad. */
+  /** Before the handshake there is no session to lose. */
   private checkSession(): void {
-    if (this.checking || this.closedFor || !this.serverFacts) return;
-    this.checking = true;
-    this.ping(PING_TIMEOUT_MS)
-      .catch((error: Error) => {
-        if (isBadRequest(error)) this.end(new TransportError('session-lost', error.message));
-      })
-      .finally(() => (this.checking = false));
+    if (!this.closedFor && this.serverFacts) this.probe.checkSession();
   }
 
   private streamChanged(state: StreamState): void {
@@ -294,17 +277,7 @@ export class JsonRpcLink implements Link {
 
   /** A server that is there may have nothing to say. */
   private checkStream(): void {
-    if (this.closedFor) return;
-    this.ping(PING_TIMEOUT_MS).catch(() => this.transport.renewStandingStream?.());
-  }
-
-  /** Any answer will do: a server need not know the method. */
-  private async ping(timeoutMs: number): Promise<void> {
-    try {
-      await this.request({ method: 'ping', timeoutMs });
-    } catch (error) {
-      if (!(error instanceof RemoteError)) throw error;
-    }
+    if (!this.closedFor) this.probe.ping().catch(() => this.transport.renewStandingStream?.());
   }
 
   private giveUp(pending: Pending, why: GivenUp): void {

@@ -1,3 +1,5 @@
+import { LONGEST_URI } from '../core/uri-length.js';
+
 /** How much of a list is taken. A server that pages for ever, or offers more than this, is cut off there. */
 export interface ListingLimits {
   readonly pages: number;
@@ -36,5 +38,5 @@ export const TEMPLATE_LIMITS: ListingLimits = { ...LISTING_LIMITS, items: 10_000
 /** All cursors of a list are remembered, to see when it goes in circles. */
 export const LONGEST_CURSOR = 8192;
 
-/** Nobody could ask for what has a longer name: a URI may have 8,192 bytes, the server before it included. */
-export const LONGEST_KEY = 8192 - 'resource://'.length - 64 - '/'.length;
+/** Nobody could ask for what has a longer name: what a URI may have includes the server before it. */
+export const LONGEST_KEY = LONGEST_URI - 'resource://'.length - 64 - '/'.length;

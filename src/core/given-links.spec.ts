@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
 import { GivenLinks } from './given-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
@@ -21,11 +22,16 @@ describe('links that were given out', () => {
     expect(links.has(at('b', 'x:0'))).toBe(true);
   });
 
-  it('are not remembered where they are too long to be asked for', () => {
-    const links = new GivenLinks();
-    links.add(at('a', 'x'.repeat(8193)));
-    expect([...links.servers]).toEqual([]);
-  });
+  it.each(LONGEST_AND_TOO_LONG)(
+    'are not remembered where they are too long to be asked for, in %s',
+    (_what, longest, tooLong) => {
+      const links = new GivenLinks();
+      links.add(at('a', tooLong));
+      expect([...links.servers]).toEqual([]);
+      links.add(at('a', longest));
+      expect(links.has(at('a', longest))).toBe(true);
+    },
+  );
 
   it('go with their server', () => {
     const links = new GivenLinks();

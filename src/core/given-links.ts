@@ -1,9 +1,8 @@
 import type { Address } from './resource-uri.js';
+import { isTooLong } from './uri-length.js';
 
 /** Links of one server that are remembered; more than clients are likely to come back to. */
 const MOST_LINKS = 10_000;
-/** Nobody may ask for a longer one. */
-const LONGEST_URI = 8192;
 
 /**
  * Resources that clients were told of in results without their being in a list, which servers need not put them in.
@@ -20,7 +19,7 @@ export class GivenLinks {
   }
 
   add({ server, uri }: Address): void {
-    if (uri.length > LONGEST_URI) return;
+    if (isTooLong(uri)) return;
     const given = this.uris.get(server) ?? new Set<string>();
     this.uris.set(server, given);
     given.delete(uri);

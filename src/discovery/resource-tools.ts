@@ -52,7 +52,7 @@ export function resourceTools(registry: Registry, search: ResourceSearch, pageSi
   }
 
   function describeResource(args: ToolArguments, scope: Scope): object {
-    const uri = args.required('uri');
+    const { uri } = args;
     const found = view(scope).find(uri);
     const resource = found?.resource && view(scope).seen(found.resource);
     if (resource) return { resource: wholeResource(resource) };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
 import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
 const read = (values: Record<string, unknown>): ToolArguments => new ToolArguments(values);
@@ -47,9 +48,19 @@ describe('ToolArguments', () => {
   });
 
   it('says what is required, and of which kind it has to be', () => {
-    expect(() => read({}).required('uri')).toThrow('uri is required');
-    expect(() => read({ uri: 1 }).required('uri')).toThrow('uri must be a string');
-    expect(() => read({ uri: 'x'.repeat(8193) }).required('uri')).toThrow('8192 characters');
+    expect(() => read({}).uri).toThrow('uri is required');
+    expect(() => read({ uri: 1 }).uri).toThrow('uri must be a string');
+    expect(() => read({ name: 'x'.repeat(8193) }).required('name')).toThrow('8192 characters');
     expect(() => read({ serverId: {} }).serverId).toThrow('serverId must be a string');
   });
+
+  it.each(LONGEST_AND_TOO_LONG)(
+    'takes a URI that resources/read takes, and no longer one, in %s',
+    (_what, longest, tooLong) => {
+      expect(read({ uri: longest }).uri).toBe(longest);
+      expect(() => read({ uri: tooLong }).uri).toThrow(
+        new ArgumentError('uri must not be longer than 8192 bytes'),
+      );
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { isTooLong, LONGEST_URI } from '../core/uri-length.js';
 import type { Params } from '../mcp/json-rpc.js';
 
 const LONGEST_QUERY = 256;
@@ -21,6 +22,13 @@ export class ToolArguments {
     const query = this.required('query', LONGEST_QUERY).trim();
     if (query === '') throw new ArgumentError('query must not be empty');
     return query;
+  }
+
+  /** As long as it may be everywhere else, which counts in bytes. */
+  get uri(): string {
+    const uri = this.required('uri', Infinity);
+    if (isTooLong(uri)) throw new ArgumentError(`uri must not be longer than ${LONGEST_URI} bytes`);
+    return uri;
   }
 
   get serverId(): string | undefined {

@@ -15,20 +15,18 @@ import { Exchange, type ExchangeHost } from './exchange.js';
 /** A session that only has streams. */
 class Host implements ExchangeHost {
   readonly log = new EventLog(100, 100_000);
-  readonly streams: EventStream[] = [];
+  readonly opened: EventStream[] = [];
   readonly closed: EventStream[] = [];
+  readonly streams = {
+    open: (): EventStream => {
+      const stream = new EventStream(`s${this.opened.length}`, this.log, { waiting: 100 });
+      this.opened.push(stream);
+      return stream;
+    },
+    close: (stream: EventStream): void => void this.closed.push(stream),
+  };
 
   constructor(readonly primesStreams: boolean) {}
-
-  openStream(): EventStream {
-    const stream = new EventStream(`s${this.streams.length}`, this.log, { waiting: 100 });
-    this.streams.push(stream);
-    return stream;
-  }
-
-  closeStream(stream: EventStream): void {
-    this.closed.push(stream);
-  }
 }
 
 /** A POST that has reached the server, from both sides. */
@@ -95,7 +93,7 @@ describe('an exchange with nothing to say before the result', () => {
     const post = await Post.make({ primes: true });
     post.exchange.answer('{ "n":1.0 }');
     expect(await post.json()).toEqual({ type: 'application/json', body: '{ "n":1.0 }' });
-    expect(post.host.streams).toEqual([]);
+    expect(post.host.opened).toEqual([]);
     expect(post.exchange.isAnswered).toBe(true);
   });
 
@@ -159,7 +157,7 @@ describe('an exchange with something to say before the result', () => {
     await events.over();
     expect(data(events)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
     expect(events.all.every(({ id }) => id?.endsWith('.s0'))).toBe(true);
-    expect(post.host.closed).toEqual(post.host.streams);
+    expect(post.host.closed).toEqual(post.host.opened);
   });
 
   it('begins with an empty event where the revision knows that', async () => {
@@ -178,7 +176,7 @@ describe('an exchange with something to say before the result', () => {
     post.exchange.send('{"n":2}');
     post.exchange.keepAlive();
     expect((await post.json()).body).toBe('{"n":1}');
-    expect(post.host.streams).toEqual([]);
+    expect(post.host.opened).toEqual([]);
   });
 
   it('of a batch sends what was answered before it became a stream, and ends with the last answer', async () => {
@@ -213,7 +211,7 @@ describe('an exchange whose connection is lost', () => {
     post.exchange.answer('{"n":2}');
     expect(post.response.headersSent).toBe(false);
     expect(post.host.log.after('s0', 0)).toHaveLength(3);
-    expect(post.host.closed).toEqual(post.host.streams);
+    expect(post.host.closed).toEqual(post.host.opened);
   });
 
   it('after it became a stream keeps the rest', async () => {

@@ -9,9 +9,11 @@ import type { EventStream } from './event-stream.js';
 /** What an exchange needs of the session it belongs to. */
 export interface ExchangeHost {
   readonly primesStreams: boolean;
-  /** A stream of its own, which the client can resume. */
-  openStream(): EventStream;
-  closeStream(stream: EventStream): void;
+  readonly streams: {
+    /** A stream of its own, which the client can resume. */
+    open(): EventStream;
+    close(stream: EventStream): void;
+  };
 }
 
 const STREAM_HEAD = {
@@ -86,7 +88,7 @@ export class Exchange {
   /** Becomes a stream, with whatever was answered so far as its first events. */
   private asStream(): EventStream {
     if (this.stream) return this.stream;
-    const stream = this.host.openStream();
+    const stream = this.host.streams.open();
     this.stream = stream;
     if (this.host.primesStreams) stream.send(primingFrame(stream.name));
     for (const answer of this.answers) stream.send(eventFrame(answer, stream.name));
@@ -99,7 +101,7 @@ export class Exchange {
 
   private endStream(stream: EventStream): void {
     stream.end();
-    this.host.closeStream(stream);
+    this.host.streams.close(stream);
   }
 }
 

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { Line } from '../../test/kit/line.js';
 import { JsonText } from '../core/json-text.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { eventFrame } from '../mcp/event-frame.js';
@@ -12,32 +10,6 @@ import { RequestContext } from './request-context.js';
 import { Session, type Past } from './session.js';
 
 const LIMITS = { streamQueue: 10, replayEvents: 10, inFlightPerSession: 3 };
-
-/** A response on a connection in memory. */
-class Line {
-  readonly response = new ServerResponse(new IncomingMessage(new Socket()));
-  private readonly wire = new PassThrough();
-  private text = '';
-
-  constructor() {
-    this.response.assignSocket(this.wire as unknown as Socket);
-    this.wire.on('data', (bytes: Buffer) => (this.text += bytes.toString()));
-  }
-
-  /** The messages that have come. */
-  get messages(): { id?: number; method?: string; params?: unknown }[] {
-    return [...this.text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!) as object);
-  }
-
-  get methods(): (string | undefined)[] {
-    return this.messages.map(({ method }) => method);
-  }
-
-  async cut(): Promise<void> {
-    this.wire.destroy();
-    await settled();
-  }
-}
 
 function begin(session: Session, id: string | number) {
   const exchange = new Exchange(new Line().response, session, 1, false);
@@ -58,7 +30,7 @@ async function listening(session: Session): Promise<Line> {
 }
 
 const streamsOf = (session: Session): number =>
-  (Reflect.get(session, 'streams') as Map<string, unknown>).size;
+  (Reflect.get(session.streams, 'answers') as Map<string, unknown>).size;
 
 const past = (): Past => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
 
@@ -286,35 +258,6 @@ describe('the streams of a session', () => {
     expect(streamsOf(session)).toBe(0);
   });
 
-  it('that a slow reader kept open are forgotten once it has read them, or is let go', () => {
-    const session = new Session(LIMITS);
-    const stream = session.openStream();
-    const line = new Line();
-    line.response.write = () => false;
-    stream.connect(line.response);
-    stream.send(eventFrame('{}', stream.name));
-    stream.send(eventFrame('{}', stream.name));
-    stream.end();
-    session.closeStream(stream);
-    expect(streamsOf(session)).toBe(1);
-    line.response.emit('drain');
-    line.response.emit('drain');
-    session.tend(1000, 1000);
-    expect(streamsOf(session)).toBe(0);
-  });
-
-  it('have something travel now and then, and not each time that somebody looks', async () => {
-    const session = new Session(LIMITS);
-    const { response } = await listening(session);
-    const written = jest.spyOn(response, 'write');
-    for (let n = 0; n < 12; n++) {
-      jest.advanceTimersByTime(250);
-      session.tend(1000, 1000);
-    }
-    expect(written).toHaveBeenCalledTimes(3);
-    expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
-  });
-
   it('are kept alive, and a silent answer becomes one after a while', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);
@@ -346,32 +289,5 @@ describe('a session from an earlier life', () => {
     expect(session).toMatchObject({ id: 'abc', openedAt: 5, key: undefined });
     expect(session.isIdleFor(1000)).toBe(true);
     expect(session.isIdleFor(1100)).toBe(false);
-  });
-
-  it.each([
-    ['of an earlier life', '17'],
-    ['that there was not yet', '999999999999999'],
-  ])('sends all it has to one who comes with an id %s', async (_which, id) => {
-    const session = new Session(LIMITS, undefined, undefined, past());
-    const first = await listening(session);
-    session.notify('notifications/a', undefined);
-    await settled();
-    await first.cut();
-    session.notify('notifications/b', undefined);
-    const line = new Line();
-    session.listen(line.response, { stream: '', sequence: Number(id) });
-    await settled();
-    expect(line.methods).toEqual(['notifications/a', 'notifications/b']);
-  });
-
-  it('knows nothing of a stream of that time, whatever has its name now', async () => {
-    const session = new Session(LIMITS, undefined, undefined, past());
-    const { exchange } = begin(session, 1);
-    exchange.send('{"method":"of now"}');
-    const line = new Line();
-    session.listen(line.response, { stream: '1', sequence: 17 });
-    await settled();
-    expect(line.messages).toEqual([]);
-    expect(line.response.writableEnded).toBe(true);
   });
 });

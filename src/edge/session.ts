@@ -15,15 +15,13 @@ import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
 import { canBeAsked, ClientQuestions } from './client-questions.js';
-import { eventFrame, latestSequence, type EventFrame } from '../mcp/event-frame.js';
-import { EventLog } from './event-log.js';
-import { EventStream, type StreamObserver } from './event-stream.js';
-import { openEventStream, type Exchange, type ExchangeHost } from './exchange.js';
+import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
+import type { EventStream, StreamObserver } from './event-stream.js';
+import type { Exchange, ExchangeHost } from './exchange.js';
 import { isLogged, levelOf } from './log-level.js';
+import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 
-export interface SessionLimits {
-  readonly streamQueue: number;
-  readonly replayEvents: number;
+export interface SessionLimits extends SessionStreamLimits {
   readonly inFlightPerSession: number;
 }
 
@@ -52,9 +50,6 @@ export interface RunningRequest {
   keepAlive(quietMs: number): void;
 }
 
-/** Bytes of events that a session keeps for resumption. */
-const REPLAY_BYTES = 1_048_576;
-
 /** One client from its `initialize` to its end: what it may do, what it is doing, and how to reach it. */
 export class Session implements Subscriber, ExchangeHost {
   /**
@@ -69,18 +64,13 @@ export class Session implements Subscriber, ExchangeHost {
   private seen: Scope = NOTHING;
   readonly openedAt: number;
   private introduction: Introduction = { revision: LATEST, capabilities: {}, clientInfo: undefined };
-  private readonly log: EventLog;
+  readonly streams: SessionStreams;
   private readonly standing: EventStream;
-  private readonly streams = new Map<string, EventStream>();
   private readonly questions = new ClientQuestions();
   private readonly requests = new Map<RequestId, RunningRequest>();
   private readonly closeListeners = new Set<() => void>();
   private readonly scopeListeners = new Set<() => void>();
-  private lastStream = 0;
   private lastSeen: number;
-  /** Ids up to this are of events that it never had, or had in an earlier life. */
-  private readonly bornAfter = latestSequence();
-  private keptAliveAt = performance.now();
   private closed = false;
   /** The client has said that it is ready to hear from us. */
   isReady = false;
@@ -89,7 +79,7 @@ export class Session implements Subscriber, ExchangeHost {
   constructor(
     private readonly limits: SessionLimits,
     public principal: Principal = ANONYMOUS,
-    private readonly observer?: StreamObserver,
+    observer?: StreamObserver,
     past?: Past,
   ) {
     const key = past ? undefined : randomBytes(24).toString('base64url');
@@ -97,8 +87,8 @@ export class Session implements Subscriber, ExchangeHost {
     this.id = past?.id ?? sessionIdOf(key!);
     this.openedAt = past?.openedAt ?? Date.now();
     this.lastSeen = performance.now() - (past ? Date.now() - past.seenAt : 0);
-    this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
-    this.standing = new EventStream('', this.log, { waiting: limits.streamQueue }, observer);
+    this.streams = new SessionStreams(limits, observer);
+    this.standing = this.streams.standing;
   }
 
   get revision(): Revision {
@@ -159,11 +149,6 @@ export class Session implements Subscriber, ExchangeHost {
 
   get inFlight(): number {
     return this.requests.size;
-  }
-
-  /** Streams that the client reads right now. */
-  get openStreams(): number {
-    return [this.standing, ...this.streams.values()].filter((stream) => stream.isConnected).length;
   }
 
   begin(context: RunningRequest): void {
@@ -236,57 +221,15 @@ export class Session implements Subscriber, ExchangeHost {
     this.questions.progress(token, params);
   }
 
-  openStream(): EventStream {
-    const name = (++this.lastStream).toString(36);
-    const stream = new EventStream(name, this.log, { waiting: this.limits.streamQueue }, this.observer);
-    this.streams.set(stream.name, stream);
-    return stream;
-  }
-
-  closeStream(stream: EventStream): void {
-    if (stream.isDone) this.streams.delete(stream.name);
-  }
-
-  /** Listens for the client: on the standing stream, or on the stream that broke off. */
-  listen(response: ServerResponse, resume?: { stream: string; sequence: number }): void {
-    openEventStream(response);
-    // A client that listens is there, however long it has had nothing to say.
+  /** A client that listens is there, however long it has had nothing to say. */
+  listen(response: ServerResponse, resume?: ResumePoint): void {
     response.once('close', () => this.touch());
-    const isOurs = resume !== undefined && this.isOurs(resume.sequence);
-    if (!resume?.stream) {
-      // What a client has not seen since an earlier life is all there is.
-      this.standing.connect(response, resume && (isOurs ? resume.sequence : 0));
-      return;
-    }
-    const stream = isOurs ? this.streams.get(resume.stream) : undefined;
-    if (stream) {
-      stream.connect(response, resume.sequence);
-      this.closeStream(stream);
-      return;
-    }
-    // A stream of an earlier life is over, whatever has its name now.
-    if (isOurs)
-      for (const frame of this.log.after(resume.stream, resume.sequence)) response.write(frame.bytes);
-    response.end();
+    this.streams.listen(response, resume);
   }
 
-  /** Whether an event of this life may have had it; that of an earlier one may be ahead where a clock was set back. */
-  private isOurs(sequence: number): boolean {
-    return sequence > this.bornAfter && sequence <= latestSequence();
-  }
-
-  /** Called now and then: keeps quiet streams alive and lets go of readers that are stuck. */
+  /** Called now and then: keeps what is quiet alive and lets go of readers that are stuck. */
   tend(quietMs: number, stuckMs: number): void {
-    const now = performance.now();
-    this.standing.disconnectIfStuck(stuckMs);
-    if (now - this.keptAliveAt >= quietMs) {
-      this.keptAliveAt = now;
-      this.standing.keepAlive();
-    }
-    for (const stream of this.streams.values()) {
-      stream.disconnectIfStuck(stuckMs);
-      this.closeStream(stream);
-    }
+    this.streams.tend(quietMs, stuckMs);
     for (const request of this.requests.values()) request.keepAlive(quietMs);
   }
 

@@ -1,13 +1,12 @@
 import { GatewayError } from '../core/errors.js';
+import { isTooLong, LONGEST_URI } from '../core/uri-length.js';
 import type { Params } from './json-rpc.js';
 import { requireString } from './params.js';
-
-const LONGEST_URI = 8192;
 
 /** The URI that a request is about. */
 export function requireUri(params: Params | undefined): string {
   const uri = requireString(params, 'uri');
-  if (Buffer.byteLength(uri) > LONGEST_URI)
+  if (isTooLong(uri))
     throw new GatewayError('invalid-params', `uri must not be longer than ${LONGEST_URI} bytes`);
   return uri;
 }

@@ -77,8 +77,12 @@ export class ListWatch implements OnModuleInit {
     const nameIn = ({ catalog }: Listed, uri: string): string => catalog.resources.publicUri({ server, uri });
     // By the names that they had in the lists.
     for (const uri of gone) this.upstreams.vanished({ server, uri }, nameIn(before, uri));
+    const isFirst = before.list === ResourceList.EMPTY;
     for (const uri of come)
-      this.upstreams.appeared({ server, uri }, nameIn(before, uri) !== nameIn(after, uri));
+      this.upstreams.appeared(
+        { server, uri },
+        { isFirst, isRenamed: nameIn(before, uri) !== nameIn(after, uri) },
+      );
     for (const pattern of patterns) await this.upstreams.refit(server, pattern);
   }
 

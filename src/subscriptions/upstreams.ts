@@ -23,6 +23,14 @@ import { Wishes } from './wishes.js';
 /** How many requests for one pattern are on their way at once. */
 const PARALLEL = 8;
 
+/** How something came into the list of its server. */
+export interface Appearance {
+  /** Clients had another name for it. */
+  readonly isRenamed: boolean;
+  /** It was not known before what the server has. */
+  readonly isFirst: boolean;
+}
+
 /** Has every server keep the gateway informed of just what clients want to hear of. */
 @Injectable()
 export class Upstreams implements OnModuleInit, OnApplicationShutdown {
@@ -111,13 +119,14 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Something that is wanted is there, or there again. What only a pattern wants is told of by `refit`. */
-  appeared({ server, uri }: Address, isRenamed: boolean): void {
+  appeared({ server, uri }: Address, { isRenamed, isFirst }: Appearance): void {
     const isNamed = this.subscribers.table.target(server, uri) !== undefined;
     for (const { upstreams, subscriber } of this.sidesOf(server)) {
-      // Before a server's first lists, what was wanted in an earlier life could only be told of by a makeshift name.
-      const isToldWrongly = isRenamed && upstreams.holds(server, uri);
-      if (!upstreams.isTold(server) || isToldWrongly) this.updates.mayHaveChanged(server, uri, subscriber);
-      else if (isNamed) upstreams.restore(server, [uri]);
+      const isTold = upstreams.isTold(server);
+      // What was wanted by its name was told of when the link was up, but before the first lists by a makeshift name.
+      const isOld = isTold ? upstreams.holds(server, uri) : isFirst && isNamed;
+      if (isOld ? isRenamed : !isTold) this.updates.mayHaveChanged(server, uri, subscriber);
+      else if (isTold && isNamed) upstreams.restore(server, [uri]);
     }
   }
 

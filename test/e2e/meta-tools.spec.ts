@@ -321,7 +321,7 @@ describe('tools that find tools and resources', () => {
     ['search_tools', { query: 'x', limit: 0 }, 'limit must be a whole number from 1 to 100'],
     ['catalog_resources', { limit: 1001 }, 'limit must be a whole number from 1 to 1000'],
     ['catalog_tools', { serverId: [] }, 'serverId must be a string'],
-    ['describe_resource', { uri: 'x'.repeat(8193) }, 'uri must not be longer than 8192 characters'],
+    ['describe_resource', { uri: 'é'.repeat(4097) }, 'uri must not be longer than 8192 bytes'],
   ])('tell a model what it got wrong (%s %j)', async (name, args, message) => {
     const { result } = await session.callTool(name, args);
     expect(result).toEqual({ content: [{ type: 'text', text: message }], isError: true });

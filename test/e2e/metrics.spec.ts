@@ -347,6 +347,16 @@ describe('what ships for operators', () => {
     expect(queries.flatMap(metricsIn).filter((name) => !now.has(name))).toEqual([]);
   });
 
+  it('has an alert and a panel for every count of failures', () => {
+    const failures = [...now.families.keys()].filter((name) => name.endsWith('_failures_total'));
+    expect(failures.length).toBeGreaterThan(1);
+    const alerts = rules.flatMap(({ expr }) => metricsIn(expr));
+    const drawn = dashboard.panels.flatMap(({ targets = [] }) =>
+      targets.flatMap(({ expr }) => metricsIn(expr)),
+    );
+    for (const shown of [alerts, drawn]) expect(shown).toEqual(expect.arrayContaining(failures));
+  });
+
   it('has a dashboard for any data source', () => {
     expect(dashboard.templating.list).toContainEqual(
       expect.objectContaining({ name: 'datasource', type: 'datasource' }),

@@ -6,6 +6,7 @@ import { onCleanup } from './cleanup.js';
 import { within } from './until.js';
 
 export const CLIENT = { id: 'agent', secret: 'a secret that only the tests have' };
+export const OTHER_CLIENT = { id: 'other-agent', secret: 'another secret that only the tests have' };
 const LIFETIME_S = 600;
 
 interface SigningKey {
@@ -78,16 +79,14 @@ export class OidcIssuer {
   private async provide(): Promise<RequestListener> {
     const { Provider } = await quietly(() => import('oidc-provider'));
     const configuration = {
-      clients: [
-        {
-          client_id: CLIENT.id,
-          client_secret: CLIENT.secret,
-          grant_types: ['client_credentials'],
-          redirect_uris: [],
-          response_types: [],
-          id_token_signed_response_alg: this.alg,
-        },
-      ],
+      clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
+        client_id: id,
+        client_secret: secret,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        id_token_signed_response_alg: this.alg,
+      })),
       jwks: { keys: [this.current.jwk] },
       scopes: ['mcp:use'],
       ttl: { ClientCredentials: LIFETIME_S },
@@ -111,8 +110,8 @@ export class OidcIssuer {
   }
 
   /** A token as clients get it: by client credentials, for one resource. */
-  async token(resource: string, scope?: string): Promise<string> {
-    const credentials = Buffer.from(`${CLIENT.id}:${encodeURIComponent(CLIENT.secret)}`).toString('base64');
+  async token(resource: string, scope?: string, client = CLIENT): Promise<string> {
+    const credentials = Buffer.from(`${client.id}:${encodeURIComponent(client.secret)}`).toString('base64');
     const body = new URLSearchParams({ grant_type: 'client_credentials', resource, ...(scope && { scope }) });
     const answer = fetch(`${this.url}/token`, {
       method: 'POST',

@@ -37,6 +37,8 @@ export interface RoomOptions {
   readonly naming?: Partial<Naming>;
   /** By server: what its entry in the configuration says. */
   readonly entries?: Readonly<Record<string, object>>;
+  /** What happens before any server is there. */
+  readonly before?: (room: SubscriptionRoom) => void;
 }
 
 /**
@@ -89,9 +91,15 @@ export class SubscriptionRoom {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     onCleanup(() => jest.useRealTimers());
     const room = new SubscriptionRoom(servers, options);
+    options.before?.(room);
     room.backends.onApplicationBootstrap();
     await room.pass(0);
     return room;
+  }
+
+  /** A subscription of an earlier life. */
+  restore(client: FakeSubscriber, server: string, uri: string): void {
+    this.subscriptions.restore(client, { id: `${server} ${uri}`, server, uri, since: 0 });
   }
 
   async close(): Promise<void> {

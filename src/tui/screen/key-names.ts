@@ -18,6 +18,8 @@ const NAMES = [
 
 /** The keys in one piece of input: whoever types fast, or pastes, presses several at once. */
 export function keysIn(input: string, key: Key): readonly string[] {
+  // Two at once are one key to Ink, with the second as its input.
+  if (key.escape && input === '\x1b') return ['escape', 'escape'];
   if (key.tab) return [key.shift ? 'backtab' : 'tab'];
   const named = NAMES.find(([flag]) => key[flag]);
   if (named) return [named[1]];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { render } from 'ink-testing-library';
 import { onCleanup } from '../../../test/kit/cleanup.js';
@@ -228,6 +229,23 @@ describe('the app', () => {
     expect(session.model.panels.resources.query).toBe('lo');
     app.stdin.write('/x\x15y');
     await shows('search: y');
+  });
+
+  it.each([
+    ['one', '\x1b', { isOpen: false, query: 'log', server: 'files' }],
+    ['two', '\x1b\x1b', { isOpen: false, query: '', server: 'files' }],
+    ['three', '\x1b\x1b\x1b', { isOpen: false, query: '', server: undefined }],
+  ])('takes Esc pressed fast for as often as it was pressed: %s', async (_times, typed, left) => {
+    const { session, app } = await started();
+    app.stdin.write('s/log\r\r');
+    await until('the details are open', () => session.model.details.isOpen);
+    expect(session.model.panels.resources).toMatchObject({ query: 'log', server: 'files' });
+    app.stdin.write(typed);
+    await until('all keys were taken', () => {
+      const { details, panels } = session.model;
+      const { query, server: only } = panels.resources;
+      return isDeepStrictEqual({ isOpen: details.isOpen, query, server: only }, left);
+    });
   });
 
   it('follows the gateway without a key', async () => {

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { settled } from '../../test/kit/fake-link.js';
+import { Line } from '../../test/kit/line.js';
+import { eventFrame } from '../mcp/event-frame.js';
+import type { EventStream } from './event-stream.js';
+import { SessionStreams, type ResumePoint } from './session-streams.js';
+
+const frameOf = (method: string, stream?: EventStream) =>
+  eventFrame(JSON.stringify({ jsonrpc: '2.0', method }), stream?.name);
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
+
+describe('the streams of a session', () => {
+  let streams: SessionStreams;
+
+  beforeEach(() => {
+    streams = new SessionStreams({ streamQueue: 10, replayEvents: 10 });
+  });
+
+  const open = (): number => (Reflect.get(streams, 'answers') as Map<string, unknown>).size;
+
+  async function listening(resume?: ResumePoint): Promise<Line> {
+    const line = new Line();
+    streams.listen(line.response, resume);
+    await settled();
+    return line;
+  }
+
+  /** The stream of an answer, whose client has this much of it and lost its connection then. */
+  async function brokenAnswer(said: string): Promise<{ stream: EventStream; resume: ResumePoint }> {
+    const stream = streams.open();
+    const line = new Line();
+    stream.connect(line.response);
+    const frame = frameOf(said, stream);
+    stream.send(frame);
+    await line.cut();
+    return { stream, resume: { stream: stream.name, sequence: frame.sequence } };
+  }
+
+  it('have names of their own, and count while they are read', async () => {
+    expect([streams.open().name, streams.open().name]).toEqual(['1', '2']);
+    expect(streams.connected).toBe(0);
+    const line = await listening();
+    const stream = streams.open();
+    stream.connect(new Line().response);
+    expect(streams.connected).toBe(2);
+    await line.cut();
+    expect(streams.connected).toBe(1);
+  });
+
+  it('that a slow reader kept open are forgotten once it has read them, or is let go', () => {
+    const stream = streams.open();
+    const line = new Line();
+    line.response.write = () => false;
+    stream.connect(line.response);
+    stream.send(frameOf('a', stream));
+    stream.send(frameOf('b', stream));
+    stream.end();
+    streams.close(stream);
+    expect(open()).toBe(1);
+    line.response.emit('drain');
+    line.response.emit('drain');
+    streams.tend(1000, 1000);
+    expect(open()).toBe(0);
+  });
+
+  it('have something travel now and then, and not each time that somebody looks', async () => {
+    const { response } = await listening();
+    const written = jest.spyOn(response, 'write');
+    for (let n = 0; n < 12; n++) {
+      jest.advanceTimersByTime(250);
+      streams.tend(1000, 1000);
+    }
+    expect(written).toHaveBeenCalledTimes(3);
+    expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
+  });
+
+  it('go on where they broke off, and only they', async () => {
+    const { stream, resume } = await brokenAnswer('a');
+    stream.send(frameOf('b', stream));
+    streams.standing.send(frameOf('standing'));
+    const line = await listening(resume);
+    expect(line.methods).toEqual(['b']);
+    expect(line.response.writableEnded).toBe(false);
+  });
+
+  it('that are over are told to their end, and then end', async () => {
+    const { stream, resume } = await brokenAnswer('a');
+    stream.send(frameOf('b', stream));
+    stream.end();
+    streams.close(stream);
+    expect(open()).toBe(0);
+    const line = await listening(resume);
+    expect(line.methods).toEqual(['b']);
+    expect(line.response.writableEnded).toBe(true);
+  });
+
+  it.each([
+    ['of an earlier life', 17],
+    ['that there was not yet', 999_999_999_999_999],
+  ])('send all they have to one who comes with an id %s', async (_which, sequence) => {
+    const first = await listening();
+    streams.standing.send(frameOf('a'));
+    await settled();
+    await first.cut();
+    streams.standing.send(frameOf('b'));
+    expect((await listening({ stream: '', sequence })).methods).toEqual(['a', 'b']);
+  });
+
+  it('know nothing of one of an earlier life, whatever has its name now', async () => {
+    const stream = streams.open();
+    stream.send(frameOf('of now', stream));
+    const line = await listening({ stream: stream.name, sequence: 17 });
+    expect(line.messages).toEqual([]);
+    expect(line.response.writableEnded).toBe(true);
+  });
+});

@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import { latestSequence } from '../mcp/event-frame.js';
+import { EventLog } from './event-log.js';
+import { EventStream, type StreamObserver } from './event-stream.js';
+import { openEventStream } from './exchange.js';
+
+export interface SessionStreamLimits {
+  readonly streamQueue: number;
+  readonly replayEvents: number;
+}
+
+/** The last event of a stream that its client has. */
+export interface ResumePoint {
+  readonly stream: string;
+  readonly sequence: number;
+}
+
+/** Bytes of events that a session keeps for resumption. */
+const REPLAY_BYTES = 1_048_576;
+
+/** All streams of one client, and what it takes to take each of them up again. */
+export class SessionStreams {
+  readonly standing: EventStream;
+  private readonly log: EventLog;
+  /** Those of answers, by name. */
+  private readonly answers = new Map<string, EventStream>();
+  private lastName = 0;
+  /** Ids up to this are of events that were never here, or in an earlier life. */
+  private readonly bornAfter = latestSequence();
+  private keptAliveAt = performance.now();
+
+  constructor(
+    private readonly limits: SessionStreamLimits,
+    private readonly observer?: StreamObserver,
+  ) {
+    this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
+    this.standing = new EventStream('', this.log, { waiting: limits.streamQueue }, observer);
+  }
+
+  /** How many the client reads right now. */
+  get connected(): number {
+    return [this.standing, ...this.answers.values()].filter((stream) => stream.isConnected).length;
+  }
+
+  /** One for an answer. */
+  open(): EventStream {
+    const name = (++this.lastName).toString(36);
+    const stream = new EventStream(name, this.log, { waiting: this.limits.streamQueue }, this.observer);
+    this.answers.set(name, stream);
+    return stream;
+  }
+
+  /** Forgets one that has nothing left to do. */
+  close(stream: EventStream): void {
+    if (stream.isDone) this.answers.delete(stream.name);
+  }
+
+  /** Goes on over this response: with the standing stream, or with the one that broke off. */
+  listen(response: ServerResponse, resume?: ResumePoint): void {
+    openEventStream(response);
+    const isOurs = resume !== undefined && this.isOurs(resume.sequence);
+    if (!resume?.stream) {
+      // What a client has not seen since an earlier life is all there is.
+      this.standing.connect(response, resume && (isOurs ? resume.sequence : 0));
+      return;
+    }
+    const stream = isOurs ? this.answers.get(resume.stream) : undefined;
+    if (stream) {
+      stream.connect(response, resume.sequence);
+      this.close(stream);
+      return;
+    }
+    // A stream of an earlier life is over, whatever has its name now.
+    if (isOurs)
+      for (const frame of this.log.after(resume.stream, resume.sequence)) response.write(frame.bytes);
+    response.end();
+  }
+
+  /** Called now and then: keeps the standing stream alive and lets go of readers that are stuck. */
+  tend(quietMs: number, stuckMs: number): void {
+    const now = performance.now();
+    this.standing.disconnectIfStuck(stuckMs);
+    if (now - this.keptAliveAt >= quietMs) {
+      this.keptAliveAt = now;
+      this.standing.keepAlive();
+    }
+    for (const stream of this.answers.values()) {
+      stream.disconnectIfStuck(stuckMs);
+      this.close(stream);
+    }
+  }
+
+  /** Whether an event of this life may have had it; that of an earlier one may be ahead where a clock was set back. */
+  private isOurs(sequence: number): boolean {
+    return sequence > this.bornAfter && sequence <= latestSequence();
+  }
+}

@@ -1,0 +1,65 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+
+describe.each([
+  ['takes subscriptions', true, {}],
+  ['takes none', false, {}],
+  ['takes none, and is looked at', false, { watch: { pollMs: 1000 } }],
+  ['takes none from each client', false, { isolation: 'session' }],
+  ['takes subscriptions from each client', true, { isolation: 'session' }],
+] as const)('a client of an earlier life, of a server that %s', (_what, takesSubscriptions, entry) => {
+  let server: FakeServer;
+  let client: FakeSubscriber;
+
+  async function open(uris: readonly string[], more: RoomOptions = {}): Promise<void> {
+    client = new FakeSubscriber('a');
+    const room = await SubscriptionRoom.open(
+      { s: server },
+      {
+        entries: { s: entry },
+        before: (fresh) => uris.forEach((uri) => fresh.restore(client, 's', uri)),
+        ...more,
+      },
+    );
+    await room.pass(0);
+  }
+
+  beforeEach(() => {
+    recordLog();
+    server = new FakeServer(['x://a', 'x://b'], takesSubscriptions);
+    server.templates = ['t://{id}'];
+  });
+
+  it('hears once of each resource that it may have missed something of', async () => {
+    await open(['x://a', 't://1']);
+    expect(client.uris.toSorted()).toEqual(['resource://s/t://1', 'resource://s/x://a']);
+  });
+
+  it('hears once of each that fits its pattern, also of one that it named', async () => {
+    await open(['x://*', 'x://b']);
+    expect(client.uris.toSorted()).toEqual(['resource://s/x://a', 'resource://s/x://b']);
+  });
+
+  it('hears of it again by its name in the lists, where that is another', async () => {
+    await open(['x://a'], { naming: { resources: 'original' } });
+    expect(client.uris.at(-1)).toBe('x://a');
+  });
+});
+
+describe('a client of an earlier life', () => {
+  it('hears of what comes into the list later, also where its server takes no subscriptions', async () => {
+    recordLog();
+    const server = new FakeServer(['x://a'], false);
+    const client = new FakeSubscriber('a');
+    const room = await SubscriptionRoom.open(
+      { s: server },
+      { before: (fresh) => fresh.restore(client, 's', 'x://late') },
+    );
+    expect(client.uris).toEqual(['resource://s/x://late']);
+    await room.list(server, 'x://a', 'x://late');
+    expect(client.uris).toEqual(['resource://s/x://late', 'resource://s/x://late']);
+  });
+});

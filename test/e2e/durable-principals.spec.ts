@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN } from '../kit/admin-client.js';
+import { exchange } from '../kit/http.js';
+import { Lives } from '../kit/lives.js';
+import { OidcIssuer, OTHER_CLIENT } from '../kit/oidc-issuer.js';
+import type { RawSession } from '../kit/raw-session.js';
+import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import { Listener, subscribable, told, update } from '../kit/subscribing.js';
+
+const AUDIENCE = 'https://gateway.example/mcp';
+const A = 'resource://docs/x://a';
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+/** What becomes of every kind of request in a session. */
+async function statusesOf(session: RawSession, headers: Record<string, string>): Promise<number[]> {
+  const inSession = { ...headers, 'mcp-session-id': session.id };
+  const listening = { ...inSession, accept: 'text/event-stream' };
+  return [
+    (await session.post(PING, headers)).status,
+    (await exchange(session.url, { headers: listening })).status,
+    (await exchange(session.url, { headers: { ...listening, 'last-event-id': '1' } })).status,
+    (await exchange(session.url, { method: 'DELETE', headers: inSession })).status,
+  ];
+}
+
+describe('the session of whoever came with the token of an issuer, after the gateway was killed', () => {
+  let issuer: OidcIssuer;
+  let docs: ScriptedBackend;
+  let lives: Lives;
+  let token: string;
+  let id: string;
+  let back: RawSession;
+
+  const newToken = async (client?: typeof OTHER_CLIENT): Promise<Record<string, string>> =>
+    bearer(await issuer.token(AUDIENCE, undefined, client));
+
+  beforeAll(async () => {
+    [issuer, docs] = await Promise.all([OidcIssuer.start(), subscribable('x://a')]);
+    issuer.projects = ['red', 'blue'];
+    lives = await Lives.begin({
+      mcpServers: { docs: docs.http },
+      projects: { red: { servers: ['docs'] }, blue: { servers: [] } },
+      auth: { jwt: { issuer: issuer.url, audience: AUDIENCE } },
+      admin: { token: ADMIN_TOKEN },
+    });
+    token = await issuer.token(AUDIENCE);
+    const headers = bearer(token);
+    await lives.gateway.listed({ resources: ['docs'] }, headers);
+    const listener = await Listener.open(lives.gateway.url, { headers });
+    id = await listener.subscribed(A);
+    await lives.restart('SIGKILL');
+    back = lives.back(listener);
+  }, 30_000);
+
+  it('does not exist for anybody else, whatever they ask', async () => {
+    expect(await statusesOf(back, await newToken(OTHER_CLIENT))).toEqual([404, 404, 404, 404]);
+    expect(await statusesOf(back, bearer(ADMIN_TOKEN))).toEqual([401, 401, 401, 401]);
+    expect(await lives.subscriptions()).toMatchObject([{ id, server: 'docs' }]);
+  });
+
+  it('is there for its owner, who hears what may have been missed and what comes', async () => {
+    const again = await Listener.over(back);
+    await again.hears(A);
+    update(docs, 'x://a', { n: 1 });
+    await again.hears(A, 2);
+    expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 1 }]);
+    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+  });
+
+  it('stays out of reach for others when its owner is back, and within reach of a token that was renewed', async () => {
+    expect((await back.post(PING, await newToken(OTHER_CLIENT))).status).toBe(404);
+    expect((await back.post(PING, await newToken())).status).toBe(200);
+    expect(await lives.subscriptions()).toMatchObject([{ id }]);
+  });
+
+  it('loses its subscriptions with the grants that a renewed token does not have any more', async () => {
+    issuer.projects = ['blue'];
+    expect((await back.post(PING, await newToken())).status).toBe(200);
+    expect(await lives.subscriptions()).toEqual([]);
+  });
+
+  it('is written down without any part of the token', () => {
+    expect(lives.stored).toContain(issuer.url);
+    for (const part of token.split('.')) expect(lives.stored).not.toContain(part);
+  });
+});

@@ -1,0 +1,30 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { settled } from './fake-link.js';
+
+/** A response on a connection in memory. */
+export class Line {
+  readonly response = new ServerResponse(new IncomingMessage(new Socket()));
+  private readonly wire = new PassThrough();
+  private text = '';
+
+  constructor() {
+    this.response.assignSocket(this.wire as unknown as Socket);
+    this.wire.on('data', (bytes: Buffer) => (this.text += bytes.toString()));
+  }
+
+  /** The messages that have come. */
+  get messages(): { id?: number; method?: string; params?: unknown }[] {
+    return [...this.text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!) as object);
+  }
+
+  get methods(): (string | undefined)[] {
+    return this.messages.map(({ method }) => method);
+  }
+
+  async cut(): Promise<void> {
+    this.wire.destroy();
+    await settled();
+  }
+}

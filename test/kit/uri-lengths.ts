@@ -1,0 +1,14 @@
+/** In characters of so many bytes: the longest URI that may be asked for, and the shortest that may not. */
+export const LONGEST_AND_TOO_LONG = (
+  [
+    ['characters of one byte', 'a'],
+    ['characters of two bytes', 'é'],
+    ['characters of three bytes', '語'],
+    ['characters of four bytes', '🏠'],
+  ] as const
+).map(([what, letter]): [what: string, longest: string, tooLong: string] => {
+  const room = 8192 - 'x:'.length;
+  const bytes = Buffer.byteLength(letter);
+  const longest = `x:${letter.repeat(Math.floor(room / bytes))}${'a'.repeat(room % bytes)}`;
+  return [what, longest, `${longest}a`];
+});
