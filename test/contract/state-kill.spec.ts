@@ -4,14 +4,14 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { verifyAudit } from '../../src/admin/audit/verify-audit.js';
 import type { Decisions } from '../../src/cluster/desired-state.js';
 import { onCleanup } from '../kit/cleanup.js';
+import { asOneFile } from '../kit/one-file.js';
 import { openState } from '../kit/state-store.js';
 import { tempDir } from '../kit/temp-dir.js';
 
-const WRITER = 'test/kit/state-writer.mjs';
 const KILLS = 500;
 /** Each with a directory of its own, in which one writer after the other is killed. */
 const LANES = Math.max(4, 2 * availableParallelism());
@@ -21,6 +21,12 @@ const LIFE_MS = 15;
 const EARLY = 0.1;
 const EARLY_MS = 200;
 
+let writer: string;
+
+beforeAll(async () => {
+  writer = await asOneFile('test/kit/state-writer.mjs');
+});
+
 interface Acknowledged {
   readonly revision: number;
   readonly seq: number;
@@ -28,7 +34,7 @@ interface Acknowledged {
 
 /** Lets a writer live for a while. What it had acknowledged when it was killed, if anything. */
 async function lifeOf(directory: string): Promise<Acknowledged | undefined> {
-  const child = spawn(process.execPath, [WRITER, directory], {
+  const child = spawn(process.execPath, [writer, directory], {
     // Without what makes a start slow here and there, such as certificates to read.
     env: {},
     stdio: ['ignore', 'pipe', 'inherit'],
