@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { verifyAudit } from '../../src/admin/audit/verify-audit.js';
 import type { Decisions } from '../../src/cluster/desired-state.js';
 import { onCleanup } from '../kit/cleanup.js';
@@ -12,6 +12,7 @@ import { asOneFile } from '../kit/one-file.js';
 import { openState } from '../kit/state-store.js';
 import { tempDir } from '../kit/temp-dir.js';
 
+const WRITER = asOneFile('test/kit/state-writer.mjs');
 const KILLS = 500;
 /** Each with a directory of its own, in which one writer after the other is killed. */
 const LANES = Math.max(4, 2 * availableParallelism());
@@ -21,12 +22,6 @@ const LIFE_MS = 15;
 const EARLY = 0.1;
 const EARLY_MS = 200;
 
-let writer: string;
-
-beforeAll(async () => {
-  writer = await asOneFile('test/kit/state-writer.mjs');
-});
-
 interface Acknowledged {
   readonly revision: number;
   readonly seq: number;
@@ -34,7 +29,7 @@ interface Acknowledged {
 
 /** Lets a writer live for a while. What it had acknowledged when it was killed, if anything. */
 async function lifeOf(directory: string): Promise<Acknowledged | undefined> {
-  const child = spawn(process.execPath, [writer, directory], {
+  const child = spawn(process.execPath, [WRITER, directory], {
     // Without what makes a start slow here and there, such as certificates to read.
     env: {},
     stdio: ['ignore', 'pipe', 'inherit'],
