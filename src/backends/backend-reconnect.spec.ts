@@ -1,56 +1,11 @@
-import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { FakeLink, outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { Served } from '../../test/kit/served-backend.js';
+import { pass, stillTime } from '../../test/kit/still-time.js';
 import { deferred } from '../../test/kit/until.js';
-import { StdioServerConfig } from '../config/stdio-server-config.js';
-import { Backend } from './backend.js';
 import type { Link } from './link.js';
 
-/** A backend whose server is the spec. */
-class Served {
-  readonly links: FakeLink[] = [];
-  connect: () => Promise<Link> = () => Promise.resolve(new FakeLink());
-  readonly backend = new Backend('db', new StdioServerConfig(), () => this.open(), {
-    listed: () => {},
-    notified: () => {},
-    linked: () => {},
-    ownLinked: () => {},
-    stateChanged: () => {},
-  });
-
-  static async ready(): Promise<Served> {
-    const served = new Served();
-    served.backend.start();
-    await settled();
-    return served;
-  }
-
-  get link(): FakeLink {
-    return this.links.at(-1)!;
-  }
-
-  get state(): string {
-    return this.backend.status().state;
-  }
-
-  private async open(): Promise<Link> {
-    const link = await this.connect();
-    this.links.push(link as FakeLink);
-    return link;
-  }
-}
-
-async function pass(ms: number): Promise<void> {
-  await settled();
-  jest.advanceTimersByTime(ms);
-  await settled();
-}
-
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  Logger.overrideLogger(false);
-});
-afterEach(() => void jest.useRealTimers());
+stillTime();
 
 /** Whether somebody who waits for it from now on has been let go. */
 const waiter = ({ backend }: Served): { value?: boolean } =>

@@ -1,92 +1,15 @@
-import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeClient, FakeLink, outcomeOf, refusalOf, settled, type Asked } from '../../test/kit/fake-link.js';
+import { describe, expect, it } from '@jest/globals';
+import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
 import { linkTo } from '../../test/kit/scripted-transport.js';
-import { StdioServerConfig } from '../config/stdio-server-config.js';
-import type { Listing } from '../core/catalog.js';
+import { fault, Served } from '../../test/kit/served-backend.js';
+import { pass, stillTime } from '../../test/kit/still-time.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
-import type { JsonText } from '../core/json-text.js';
-import { Backend } from './backend.js';
-import { ConnectError, type Link, type ServerNotification } from './link.js';
+import { ConnectError } from './link.js';
 import { TransportError, type TransportFault } from './transport.js';
 
-/** A backend whose server is the spec. */
-class Served {
-  readonly links: FakeLink[] = [];
-  readonly listings: Listing[] = [];
-  readonly notified: ServerNotification[] = [];
-  connect: (owner?: unknown) => Promise<Link> = () => Promise.resolve(new FakeLink());
-  readonly backend: Backend;
-
-  constructor(config: Partial<StdioServerConfig> = {}) {
-    const whole = Object.assign(new StdioServerConfig(), { timeoutMs: 1000, ...config });
-    const events = {
-      listed: (listing: Listing) => this.listings.push(listing),
-      notified: (notification: ServerNotification) => this.notified.push(notification),
-      linked: () => {},
-      ownLinked: () => {},
-      stateChanged: () => {},
-    };
-    this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);
-  }
-
-  static async ready(config: Partial<StdioServerConfig> = {}): Promise<Served> {
-    const served = new Served(config);
-    served.backend.start();
-    await settled();
-    return served;
-  }
-
-  get link(): FakeLink {
-    return this.links.at(-1)!;
-  }
-
-  get state(): string {
-    return this.backend.status().state;
-  }
-
-  call(client = new FakeClient('a')): Promise<JsonText> {
-    return this.backend.call({ method: 'tools/call', params: '{"n":1}', caller: client.call() });
-  }
-
-  /** The call that has reached the server. */
-  async asked(): Promise<Asked> {
-    await settled();
-    return this.link.asked('tools/call');
-  }
-
-  /** The server has forgotten the session of its link. */
-  async forget(): Promise<void> {
-    const { link } = this;
-    (await this.asked()).fail(fault('session-lost'));
-    link.lose(fault('session-lost'));
-  }
-
-  private async open(owner: unknown): Promise<Link> {
-    const link = await this.connect(owner);
-    this.links.push(link as FakeLink);
-    return link;
-  }
-}
-
-const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
 const timeout = (): GatewayError => new GatewayError('timeout', 'TIMEOUT');
 
-async function pass(ms: number): Promise<void> {
-  await settled();
-  jest.advanceTimersByTime(ms);
-  await settled();
-}
-
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  jest.spyOn(Math, 'random').mockReturnValue(1);
-  Logger.overrideLogger(false);
-});
-afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
-});
+stillTime();
 
 describe('a call', () => {
   it('gets the result as the server wrote it', async () => {

@@ -1,6 +1,6 @@
-import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { FakeLink, outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { pass, stillTime } from '../../test/kit/still-time.js';
 import { deferred } from '../../test/kit/until.js';
 import type { Link } from './link.js';
 import { Supervisor } from './supervisor.js';
@@ -54,21 +54,7 @@ class Server {
 
 const sessionLost = (): TransportError => new TransportError('session-lost', 'the session is lost');
 
-async function pass(ms: number): Promise<void> {
-  await settled();
-  jest.advanceTimersByTime(ms);
-  await settled();
-}
-
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  jest.spyOn(Math, 'random').mockReturnValue(1);
-  Logger.overrideLogger(false);
-});
-afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
-});
+stillTime();
 
 describe('a supervisor', () => {
   it('is stopped until it is started, and then connects', async () => {

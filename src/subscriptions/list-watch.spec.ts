@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
-const LINGER_MS = 500;
 const uriOf = (n: number): string => `file:///${String(n).padStart(5, '0')}`;
 /** A thousand. */
 const from = (first: number): string[] => Array.from({ length: 1000 }, (_, n) => uriOf(first + n));
@@ -26,9 +25,6 @@ describe('a resource that is subscribed to', () => {
     recordLog();
     await open();
   });
-
-  const upstream = async (): Promise<number | undefined> =>
-    (await room.scrape()).value('gatehouse_upstream_subscriptions');
 
   it('is reported when it vanishes from the list, to those who want it, once', async () => {
     const [other, all] = [new FakeSubscriber('b'), new FakeSubscriber('c')];
@@ -139,7 +135,7 @@ describe('a resource that is subscribed to', () => {
       await room.list(files, A, 'file:///b', 'file:///c', 'other://d');
       expect([...files.holds]).toEqual([A, 'file:///b', 'file:///c']);
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///c' }]);
-      expect(await upstream()).toBe(3);
+      expect(await room.upstream()).toBe(3);
     });
 
     it('is not watched any more when it is gone, and again when it is back', async () => {
@@ -147,7 +143,7 @@ describe('a resource that is subscribed to', () => {
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///b', _meta: DELETED }]);
       await room.pass(LINGER_MS);
       expect(files.told.slice(2)).toEqual(['-file:///b']);
-      expect(await upstream()).toBe(1);
+      expect(await room.upstream()).toBe(1);
       await room.list(files, A, 'file:///b');
       expect(files.told.slice(3)).toEqual(['+file:///b']);
       expect(client.updates.slice(1)).toEqual([{ uri: 'resource://files/file:///b' }]);
@@ -187,7 +183,7 @@ describe('a resource that is subscribed to', () => {
       await room.pass(LINGER_MS);
       await room.pass(LINGER_MS);
       expect([...files.holds]).toEqual([]);
-      expect(await upstream()).toBe(0);
+      expect(await room.upstream()).toBe(0);
     });
   });
 });

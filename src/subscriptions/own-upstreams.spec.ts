@@ -3,10 +3,9 @@ import type { FakeLink } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-room.js';
 
 const A = 'resource://s/x://a';
-const LINGER_MS = 500;
 const UPDATED = 'notifications/resources/updated';
 
 /** What one link was told. */
@@ -39,9 +38,6 @@ describe('where every client has a link to itself', () => {
     await room.pass(1500);
   }
 
-  const upstream = async (): Promise<number | undefined> =>
-    (await room.scrape()).value('gatehouse_upstream_subscriptions');
-
   it('a subscription goes over the link of its client, and the shared one is told nothing', async () => {
     await room.subscribe(ann, A);
     await room.subscribe(ben, A);
@@ -49,7 +45,7 @@ describe('where every client has a link to itself', () => {
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
     expect([shared, ofAnn, ofBen].map(toldOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://b']]);
     expect([ann.updates, ben.updates]).toEqual([[], []]);
-    expect(await upstream()).toBe(3);
+    expect(await room.upstream()).toBe(3);
     room.unsubscribe(ben, A);
     await room.pass(LINGER_MS);
     expect([ofAnn, ofBen].map(toldOn)).toEqual([['+x://a'], ['+x://a', '+x://b', '-x://a']]);
@@ -129,7 +125,7 @@ describe('where every client has a link to itself', () => {
     await room.pass(60_000);
     expect(server.links).toHaveLength(2);
     expect(server.links[1]!.closes).toBeGreaterThan(0);
-    expect(await upstream()).toBe(0);
+    expect(await room.upstream()).toBe(0);
     expect(ann.isForgotten).toBe(true);
   });
 

@@ -4,13 +4,12 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-room.js';
 import { Cancellation } from '../core/cancellation.js';
 import type { Subscription } from '../core/subscription-target.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
-const LINGER_MS = 500;
 
 describe('a subscription', () => {
   let files: FakeServer;
@@ -24,9 +23,6 @@ describe('a subscription', () => {
     room = await SubscriptionRoom.open({ files });
     client = new FakeSubscriber('a');
   });
-
-  const rows = (): string[] =>
-    [...room.subscribers.table].map(({ subscriber, uri }) => `${subscriber} ${uri}`);
 
   describe('whose server is being asked', () => {
     let request: Cancellation;
@@ -42,7 +38,7 @@ describe('a subscription', () => {
       const outcome = ask();
       await settled();
       request.abort();
-      expect(rows()).toEqual([]);
+      expect(room.rows).toEqual([]);
       files.accept(A);
       await room.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
@@ -58,7 +54,7 @@ describe('a subscription', () => {
       cancelled.abort();
       files.accept(A);
       await room.pass(LINGER_MS);
-      expect(rows()).toEqual([`a ${A}`]);
+      expect(room.rows).toEqual([`a ${A}`]);
       expect(second.error).toBeUndefined();
       expect(first.error).toBeUndefined();
     });
@@ -69,7 +65,7 @@ describe('a subscription', () => {
       files.accept(A);
       await room.pass(0);
       request.abort();
-      expect(rows()).toEqual([`a ${A}`]);
+      expect(room.rows).toEqual([`a ${A}`]);
     });
 
     it('and that its client loses sight of is refused as what nobody has', async () => {
@@ -79,7 +75,7 @@ describe('a subscription', () => {
       files.accept(A);
       await room.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
-      expect([rows(), files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
+      expect([room.rows, files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
     });
 
     it('and that somebody ends is no success', async () => {
@@ -99,7 +95,7 @@ describe('a subscription', () => {
     expect(await refusalOf(room.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({
       kind: 'nothing-to-subscribe',
     });
-    expect([rows(), files.told]).toEqual([[], []]);
+    expect([room.rows, files.told]).toEqual([[], []]);
   });
 
   it('leaves a line when it ends with its client, or with what the client may see', async () => {

@@ -4,12 +4,11 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-room.js';
 import { GatewayError } from '../core/errors.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
-const LINGER_MS = 500;
 
 const errorOf = async (subscribed: Promise<unknown>): Promise<object> => {
   const { kind, message, data } = (await refusalOf(subscribed)) as GatewayError;
@@ -30,8 +29,6 @@ describe('Subscriptions', () => {
     client = new FakeSubscriber('a');
   });
 
-  const rows = (): string[] =>
-    [...room.subscribers.table].map(({ subscriber, uri }) => `${subscriber} ${uri}`);
   const rejections = async (reason: string): Promise<number | undefined> =>
     (await room.scrape()).value('gatehouse_subscription_rejections_total', { reason });
 
@@ -73,7 +70,7 @@ describe('Subscriptions', () => {
         message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
         data: { uri },
       });
-      expect([rows(), files.told]).toEqual([[], []]);
+      expect([room.rows, files.told]).toEqual([[], []]);
       expect(await rejections('unknown')).toBe(1);
     });
 
@@ -95,12 +92,12 @@ describe('Subscriptions', () => {
         data: { code: 'SUBSCRIPTION_FAILED', server: 'files' },
       });
       await room.pass(LINGER_MS);
-      expect([rows(), files.told, client.isForgotten]).toEqual([[], [`+${A}`], true]);
+      expect([room.rows, files.told, client.isForgotten]).toEqual([[], [`+${A}`], true]);
       expect(await rejections('failed')).toBe(1);
       expect(lines.join()).toContain('"message":"subscription failed"');
       files.willingness = () => 'takes';
       await room.subscribe(client, PUBLIC_A);
-      expect(rows()).toEqual([`a ${A}`]);
+      expect(room.rows).toEqual([`a ${A}`]);
     });
 
     it('that the server refuses fails for all who asked at once', async () => {
@@ -112,7 +109,7 @@ describe('Subscriptions', () => {
       expect(outcomes.map(({ error }) => (error as GatewayError).kind)).toEqual(
         Array(3).fill('subscription-failed'),
       );
-      expect([rows(), files.told]).toEqual([[], [`+${A}`]]);
+      expect([room.rows, files.told]).toEqual([[], [`+${A}`]]);
     });
 
     it('that the server does not answer fails as late, and is taken back should it have been heard', async () => {
@@ -122,7 +119,7 @@ describe('Subscriptions', () => {
       files.asked(A).fail(new GatewayError('timeout', 'TIMEOUT: late'));
       await room.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'timeout', message: 'TIMEOUT: late' });
-      expect(rows()).toEqual([]);
+      expect(room.rows).toEqual([]);
       await room.pass(LINGER_MS);
       expect(files.told).toEqual([`+${A}`, `-${A}`]);
     });
@@ -135,7 +132,7 @@ describe('Subscriptions', () => {
         kind: 'server-unavailable',
         data: { code: 'SERVER_UNAVAILABLE', server: 'files' },
       });
-      expect([rows(), client.isForgotten]).toEqual([[], true]);
+      expect([room.rows, client.isForgotten]).toEqual([[], true]);
       expect(await rejections('unavailable')).toBe(1);
     });
 
@@ -145,19 +142,19 @@ describe('Subscriptions', () => {
       await settled();
       await room.reconnect(files);
       expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
-      expect([rows(), files.told]).toEqual([[], [`+${A}`]]);
+      expect([room.rows, files.told]).toEqual([[], [`+${A}`]]);
     });
 
     it('of a client that has left by then leaves nothing', async () => {
       client.close();
       expect(await errorOf(room.subscribe(client, A))).toMatchObject({ kind: 'cancelled' });
       await room.pass(LINGER_MS);
-      expect([rows(), files.told]).toEqual([[], []]);
+      expect([room.rows, files.told]).toEqual([[], []]);
       files.link.lose();
       files.isReachable = false;
       await room.pass(0);
       expect(await errorOf(room.subscribe(client, A))).toMatchObject({ kind: 'cancelled' });
-      expect(rows()).toEqual([]);
+      expect(room.rows).toEqual([]);
     });
 
     it('of a client that leaves before the answer is taken back', async () => {
@@ -168,7 +165,7 @@ describe('Subscriptions', () => {
       files.accept(A);
       await room.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
-      expect([rows(), files.told, [...files.holds]]).toEqual([[], [`+${A}`, `-${A}`], []]);
+      expect([room.rows, files.told, [...files.holds]]).toEqual([[], [`+${A}`, `-${A}`], []]);
     });
   });
 
@@ -245,7 +242,7 @@ describe('Subscriptions', () => {
     ])('takes %s', async (_form, text) => {
       await room.subscribe(client, PUBLIC_A);
       room.unsubscribe(client, text);
-      expect([rows(), client.isForgotten]).toEqual([[], true]);
+      expect([room.rows, client.isForgotten]).toEqual([[], true]);
       await room.pass(LINGER_MS);
       expect(files.told).toEqual([`+${A}`, `-${A}`]);
     });
@@ -253,9 +250,9 @@ describe('Subscriptions', () => {
     it('takes the id, and no id of somebody else', async () => {
       const { id } = await room.subscribe(client, A);
       room.unsubscribe(new FakeSubscriber('b'), id);
-      expect(rows()).toEqual([`a ${A}`]);
+      expect(room.rows).toEqual([`a ${A}`]);
       room.unsubscribe(client, id);
-      expect(rows()).toEqual([]);
+      expect(room.rows).toEqual([]);
     });
 
     it.each(['note://{id}', 'resource://files/note://{id}', 'files_note___{id}'])(
@@ -263,7 +260,7 @@ describe('Subscriptions', () => {
       async (form) => {
         await room.subscribe(client, 'note://{id}');
         room.unsubscribe(client, form);
-        expect(rows()).toEqual([]);
+        expect(room.rows).toEqual([]);
       },
     );
 
@@ -272,9 +269,9 @@ describe('Subscriptions', () => {
         await room.list(files, A);
         await room.subscribe(client, A);
         await room.list(files);
-        expect(rows()).toEqual([`a ${A}`]);
+        expect(room.rows).toEqual([`a ${A}`]);
         room.unsubscribe(client, form);
-        expect(rows()).toEqual([]);
+        expect(room.rows).toEqual([]);
       }
     });
 
@@ -316,7 +313,7 @@ describe('Subscriptions', () => {
   it('end with the id, once', async () => {
     const { id } = await room.subscribe(client, A);
     expect([room.subscriptions.end(id), room.subscriptions.end(id)]).toEqual([true, false]);
-    expect(rows()).toEqual([]);
+    expect(room.rows).toEqual([]);
   });
 
   it('end with the client, and the server is told of what nobody else wants', async () => {
@@ -325,7 +322,7 @@ describe('Subscriptions', () => {
     await room.subscribe(other, A);
     client.close();
     await room.pass(LINGER_MS);
-    expect(rows()).toEqual([`b ${A}`]);
+    expect(room.rows).toEqual([`b ${A}`]);
     expect(files.told).toEqual([`+${A}`, '+file:///b', '-file:///b']);
   });
 
@@ -334,7 +331,7 @@ describe('Subscriptions', () => {
     client.see(only('other'));
     files.update(A);
     await room.pass(LINGER_MS);
-    expect([rows(), client.delivered, files.told]).toEqual([[], [], [`+${A}`, `-${A}`]]);
+    expect([room.rows, client.delivered, files.told]).toEqual([[], [], [`+${A}`, `-${A}`]]);
   });
 
   it.each<[string, () => Promise<void>]>([
@@ -344,7 +341,7 @@ describe('Subscriptions', () => {
     await room.subscribe(client, A);
     await room.subscribe(client, 'file:///*');
     await end();
-    expect([rows(), client.isForgotten]).toEqual([[], true]);
+    expect([room.rows, client.isForgotten]).toEqual([[], true]);
     await room.enable('files', true);
     await room.pass(1000);
     files.update(A);

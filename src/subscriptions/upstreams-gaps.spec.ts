@@ -1,15 +1,11 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
-import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
 import { deferred } from '../../test/kit/until.js';
 import { TransportError } from '../backends/transport.js';
-
-const LINGER_MS = 500;
-const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
-const manyUris = (count: number): string[] => Array.from({ length: count }, (_, n) => uriOf(n));
 
 describe('Upstreams', () => {
   let server: FakeServer;

@@ -1,14 +1,10 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
-import { FakeServer } from '../../test/kit/fake-server.js';
+import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
 import { GatewayError } from '../core/errors.js';
-
-const LINGER_MS = 500;
-const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
-const manyUris = (count: number): string[] => Array.from({ length: count }, (_, n) => uriOf(n));
 
 describe('Upstreams', () => {
   let server: FakeServer;
@@ -27,9 +23,6 @@ describe('Upstreams', () => {
     await open(new FakeServer(['x://a', 'x://b']));
   });
 
-  const upstream = async (): Promise<number | undefined> =>
-    (await room.scrape()).value('gatehouse_upstream_subscriptions');
-
   it('ask a server that takes subscriptions, within the time that its calls have', async () => {
     await room.subscribe(client, 'x://a');
     await room.reload({ s: { timeoutMs: 77 } });
@@ -40,7 +33,7 @@ describe('Upstreams', () => {
       { method: 'resources/subscribe', params: '{"uri":"x://b"}', timeoutMs: 77 },
     ]);
     expect(server.links).toHaveLength(1);
-    expect(await upstream()).toBe(2);
+    expect(await room.upstream()).toBe(2);
   });
 
   it('ask nothing of a server that takes none', async () => {
@@ -49,7 +42,7 @@ describe('Upstreams', () => {
     room.unsubscribe(client, 'x://a');
     await room.pass(LINGER_MS);
     expect(server.told).toEqual([]);
-    expect(await upstream()).toBe(0);
+    expect(await room.upstream()).toBe(0);
   });
 
   describe('after the link was lost', () => {
@@ -151,7 +144,7 @@ describe('Upstreams', () => {
       }
       await room.pass(0);
       expect(outcome.value).toMatchObject({ uri: '*' });
-      expect(await upstream()).toBe(30);
+      expect(await room.upstream()).toBe(30);
     });
 
     it('are content when something is taken, and ask for the rest later', async () => {
@@ -186,16 +179,16 @@ describe('Upstreams', () => {
     it('ask for no more than a thousand, also when the list grows, and take all of them back', async () => {
       await open(new FakeServer(manyUris(1100)));
       await room.subscribe(client, 'resource://s/*');
-      expect(await upstream()).toBe(1000);
+      expect(await room.upstream()).toBe(1000);
       expect(lines.join()).toContain('only 1000 resources of a pattern are watched');
       await room.list(server, 'w://first', ...manyUris(1200));
       await room.pass(0);
       expect(server.holds.has('w://first')).toBe(false);
-      expect(await upstream()).toBe(1000);
+      expect(await room.upstream()).toBe(1000);
       client.close();
       for (let round = 0; round < 150; round++) await room.pass(LINGER_MS);
       expect([...server.holds]).toEqual([]);
-      expect(await upstream()).toBe(0);
+      expect(await room.upstream()).toBe(0);
     });
   });
 

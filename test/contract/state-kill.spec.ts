@@ -8,10 +8,11 @@ import { describe, expect, it } from '@jest/globals';
 import { verifyAudit } from '../../src/admin/audit/verify-audit.js';
 import type { Decisions } from '../../src/cluster/desired-state.js';
 import { onCleanup } from '../kit/cleanup.js';
+import { asOneFile } from '../kit/one-file.js';
 import { openState } from '../kit/state-store.js';
 import { tempDir } from '../kit/temp-dir.js';
 
-const WRITER = 'test/kit/state-writer.mjs';
+const WRITER = asOneFile('test/kit/state-writer.mjs');
 const KILLS = 500;
 /** Each with a directory of its own, in which one writer after the other is killed. */
 const LANES = Math.max(4, 2 * availableParallelism());

@@ -291,6 +291,24 @@ describe('the subscriptions of a gateway that starts again with another configur
 });
 
 describe('the subscriptions of a gateway that starts again', () => {
+  let abandoned: Lives;
+  let docs: ScriptedBackend;
+  let revived: unknown[];
+
+  // Whose client does not come back; that takes its time, in which the other tests run.
+  beforeAll(async () => {
+    const servers = await serversOf('docs');
+    ({ docs } = servers);
+    const start = performance.now();
+    abandoned = await begin(servers);
+    // Longer than the next start takes, on whatever machine this is.
+    const sessionIdleMs = 1500 + 2 * Math.round(performance.now() - start);
+    await Listener.of(abandoned.gateway.url, A);
+    await abandoned.restart('SIGKILL', { limits: { sessionIdleMs } });
+    await hears(docs, '+x://a', 2);
+    revived = await abandoned.subscriptions();
+  }, STARTS_MS);
+
   it.each([
     ['original', 'x://a'],
     ['underscore', 'docs_x___a'],
@@ -307,28 +325,14 @@ describe('the subscriptions of a gateway that starts again', () => {
     expect(again.uris).toHaveLength(heard + 1);
   });
 
-  it('end when their client does not come back', async () => {
-    const servers = await serversOf('docs');
-    const start = performance.now();
-    const lives = await begin(servers);
-    // Longer than the next start takes, on whatever machine this is.
-    const sessionIdleMs = 1500 + 2 * Math.round(performance.now() - start);
-    await Listener.of(lives.gateway.url, A);
-    await lives.restart('SIGKILL', { limits: { sessionIdleMs } });
-    await hears(servers.docs, '+x://a', 2);
-    expect(await lives.subscriptions()).toHaveLength(1);
-    await until('the server is told', () => told(servers.docs).includes('-x://a'), 20_000);
-    expect(await lives.subscriptions()).toEqual([]);
-  });
-
   it('are gone when their time is over, and the server is not asked', async () => {
-    const { docs } = await serversOf('docs');
-    const lives = await begin({ docs });
+    const servers = await serversOf('docs');
+    const lives = await begin(servers);
     const listener = await Listener.of(lives.gateway.url, A);
-    await synced(docs, () => lives.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
+    await synced(servers.docs, () => lives.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
     expect(await statusOf(lives.back(listener))).toBe(404);
     expect(await lives.subscriptions()).toEqual([]);
-    expect(told(docs)).toEqual(['+x://a']);
+    expect(told(servers.docs)).toEqual(['+x://a']);
     await until(
       'nothing is kept of it',
       () => !lives.stored.includes('"subscribe"') || lives.stored.includes('"forget"'),
@@ -367,5 +371,11 @@ describe('the subscriptions of a gateway that starts again', () => {
     expect(readFileSync(`${lives.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
     await lives.restart('SIGKILL');
     await (await Listener.over(lives.back(next))).hears(A);
+  });
+
+  it('end when their client does not come back', async () => {
+    expect(revived).toHaveLength(1);
+    await until('the server is told', () => told(docs).includes('-x://a'), 20_000);
+    expect(await abandoned.subscriptions()).toEqual([]);
   });
 });

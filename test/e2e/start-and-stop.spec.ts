@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange, freePort } from '../kit/http.js';
@@ -70,6 +70,14 @@ describe('a start', () => {
 });
 
 describe('a stop', () => {
+  let stubborn: Awaited<ReturnType<typeof begin>>;
+
+  // The patience with such a server takes seconds, in which the other tests run.
+  beforeAll(async () => {
+    stubborn = await begin({}, '--stubborn');
+    stubborn.gateway.signal('SIGTERM');
+  }, 30_000);
+
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s lets calls finish, ends streams, takes nothing new, reaps the children, and exits with 0',
     async (signal) => {
@@ -134,12 +142,6 @@ describe('a stop', () => {
     await untilGone(family, 2000);
   });
 
-  it('ends a server that neither its stdin nor SIGTERM ends, and what it started', async () => {
-    const { gateway, family } = await begin({}, '--stubborn');
-    expect((await gateway.stop('SIGTERM', 15_000)).code).toBe(0);
-    expect(family.filter(isAlive)).toEqual([]);
-  });
-
   it('ends the processes that clients have to themselves, too', async () => {
     const backend = await ScriptedBackend.start();
     backend.tool('pid', (call) => text(String(call.link.pid)));
@@ -166,6 +168,12 @@ describe('a stop', () => {
     // A whole exchange on another connection comes after them.
     await exchange(gateway.urlOf('/health/live'));
     expect((await gateway.stop('SIGTERM', 5000)).code).toBe(0);
+  });
+
+  it('ends a server that neither its stdin nor SIGTERM ends, and what it started', async () => {
+    const { gateway, family } = stubborn;
+    expect((await within('the gateway to exit', gateway.exited, 15_000)).code).toBe(0);
+    expect(family.filter(isAlive)).toEqual([]);
   });
 
   it('by kill -9 leaves no real server behind: each ends with its stdin', async () => {

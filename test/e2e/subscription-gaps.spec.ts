@@ -71,6 +71,8 @@ describe('what may have been missed is told', () => {
       return {};
     });
     await one.subscribed(A);
+    // A later one would take the place of what is still on its way.
+    await one.hears(A);
     expect(await settled(one, A)).toEqual([{ uri: A, early: true }]);
     expect(told(docs)).toEqual(['+x://a']);
   });

@@ -126,8 +126,8 @@ describe('a subscription', () => {
     await open(docs.http, { limits: { sessionIdleMs: 1000 } });
     const [polite, rude] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
     await polite.session.end();
-    await hears(docs, '-x://a');
     rude.events.cut();
+    await hears(docs, '-x://a');
     await hears(docs, '-x://b');
     expect(await metric('mcp_active_subscriptions')).toBe(0);
     expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);

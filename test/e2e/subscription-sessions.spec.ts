@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway, type GatewayConfig } from '../kit/gateway.js';
 import { exchange, openExchange } from '../kit/http.js';
-import { RawSession } from '../kit/raw-session.js';
+import { RawSession, type Answer } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { Scrape } from '../kit/scrape.js';
 import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
@@ -32,32 +32,45 @@ async function stage(config: GatewayConfig = {}): Promise<Stage> {
 const countOf = async ({ gateway }: Stage, name: string, labels?: Record<string, string>) =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(name, labels);
 
-describe('a subscription', () => {
+describe('a subscription at a gateway that waits two seconds for its clients', () => {
+  let house: Stage;
+  let left: RawSession;
+  let subscribed: Answer;
+  let listener: Listener;
+
+  beforeAll(async () => {
+    house = await stage({ limits: { sessionIdleMs: 2000 }, log: { level: 'debug' } });
+    listener = await Listener.of(house.gateway.url, B);
+    left = await RawSession.open(house.gateway.url);
+    subscribed = await left.request('resources/subscribe', { uri: A });
+  }, 30_000);
+
   it('ends with a session that nobody uses any more, and the server is told', async () => {
-    const house = await stage({ limits: { sessionIdleMs: 2000 }, log: { level: 'debug' } });
-    const session = await RawSession.open(house.gateway.url);
-    expect((await session.request('resources/subscribe', { uri: A })).result).toBeDefined();
+    expect(subscribed.result).toBeDefined();
     await hears(house.docs, '-x://a');
-    expect(told(house.docs)).toEqual(['+x://a', '-x://a']);
-    expect(await countOf(house, 'mcp_active_subscriptions')).toBe(0);
+    expect(told(house.docs)).toEqual(['+x://b', '+x://a', '-x://a']);
+    expect(await countOf(house, 'mcp_active_subscriptions')).toBe(1);
     await house.gateway.logged({ message: 'subscription ended with its client', uri: 'x://a' });
   });
 
   it('does not end as long as its client listens, however quietly', async () => {
-    const house = await stage({ limits: { sessionIdleMs: 2000 } });
-    const listener = await Listener.of(house.gateway.url, A);
-    const other = await RawSession.open(house.gateway.url);
-    await until('others have expired', async () => {
-      const { json } = await house.admin.get('sessions');
-      return (json['sessions'] as unknown[]).length === 1;
-    });
-    expect((await other.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
-    update(house.docs, 'x://a');
-    await listener.hears(A);
+    const { json } = await house.admin.get('sessions');
+    expect(json['sessions']).toHaveLength(1);
+    expect((await left.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
+    update(house.docs, 'x://b');
+    await listener.hears(B);
   });
+});
+
+describe('a subscription', () => {
+  let house: Stage;
+
+  beforeAll(async () => {
+    house = await stage({ log: { level: 'debug' } });
+  }, 30_000);
 
   it('ends when its project does not show the server any more, over a stream that stays open', async () => {
-    const { docs, gateway, admin } = await stage({ log: { level: 'debug' } });
+    const { docs, gateway, admin } = house;
     const listener = await Listener.of(gateway.urlOf('/projects/one/mcp'), A, 'resource://twin/x://a');
     const staying = await Listener.of(gateway.url, B);
     update(docs, 'x://a');
@@ -80,7 +93,7 @@ describe('a subscription', () => {
   });
 
   it('waits for a client that has no stream, and only the last word of each resource', async () => {
-    const { docs, gateway } = await stage();
+    const { docs, gateway } = house;
     const session = await RawSession.open(gateway.url);
     for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
     const witness = await Listener.of(gateway.url, A, B);
@@ -97,8 +110,8 @@ describe('a subscription', () => {
   });
 
   it('of a reader that takes nothing costs it its connection, and nobody else anything', async () => {
-    const house = await stage({ limits: { streamStuckMs: 500 } });
-    const { docs, gateway } = house;
+    const impatient = await stage({ limits: { streamStuckMs: 500 } });
+    const { docs, gateway } = impatient;
     const stuck = await RawSession.open(gateway.url);
     await stuck.request('resources/subscribe', { uri: A });
     const headers = { accept: 'text/event-stream', 'mcp-session-id': stuck.id };
@@ -111,7 +124,7 @@ describe('a subscription', () => {
       async () => {
         for (let n = 0; n < 10; n++) update(docs, 'x://a', { n: ++sent, filling });
         await reader.hears(A, sent);
-        return (await countOf(house, 'gatehouse_stream_closes_total', { reason: 'stuck' })) === 1;
+        return (await countOf(impatient, 'gatehouse_stream_closes_total', { reason: 'stuck' })) === 1;
       },
       20_000,
     );

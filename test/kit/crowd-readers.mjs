@@ -1,44 +1,66 @@
-// Many clients in one process: each has a session, is subscribed to one resource and reads its stream. Bare sockets for the
-// streams: thousands of response objects would take most of the time.
+// Many clients in one process: each has a session, is subscribed to one resource and reads its stream. Bare sockets:
+// thousands of request and response objects would take most of the time.
 import { connect } from 'node:net';
-import { Agent, request } from 'undici';
 
 /** As many are being opened at once. */
 const ABREAST = 64;
 const REVISION = '2025-11-25';
 const UPDATED = '"notifications/resources/updated"';
 
-const agent = new Agent({ connections: ABREAST, pipelining: 1 });
 const clients = [];
 
-async function send(method, url, session, message) {
-  const { headers, body, statusCode } = await request(url, {
-    dispatcher: agent,
-    method,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(session && { 'mcp-session-id': session, 'mcp-protocol-version': REVISION }),
-    },
-    ...(message && { body: JSON.stringify({ jsonrpc: '2.0', ...message }) }),
-  });
-  const text = await body.text();
-  if (statusCode >= 300 || text.includes('"error"')) throw new Error(`${statusCode} ${text}`);
-  return headers['mcp-session-id'];
+/** A connection for one request after the other. */
+class Lane {
+  text = '';
+
+  constructor({ hostname, port, host, pathname }) {
+    this.target = `${pathname} HTTP/1.1\r\nhost: ${host}\r\n`;
+    this.socket = connect(port, hostname).setNoDelay().setEncoding('latin1');
+    this.socket
+      .on('data', (text) => this.read(text))
+      .on('error', (error) => this.answered?.reject(error))
+      .on('close', () => this.answered?.reject(new Error('the gateway closed a connection')));
+  }
+
+  /** The session that the answer names. */
+  async send(method, session, message) {
+    const body = message ? JSON.stringify({ jsonrpc: '2.0', ...message }) : '';
+    this.socket.write(
+      `${method} ${this.target}content-type: application/json\r\naccept: application/json, text/event-stream\r\n` +
+        `${ofSession(session)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    const answer = await new Promise((resolve, reject) => (this.answered = { resolve, reject }));
+    if (!answer.startsWith('HTTP/1.1 2') || answer.includes('"error"')) throw new Error(answer);
+    return /^mcp-session-id: (\S+)/im.exec(answer)?.[1];
+  }
+
+  read(text) {
+    this.text += text;
+    const head = this.text.indexOf('\r\n\r\n') + 4;
+    if (head < 4) return;
+    const length = Number(/^content-length: (\d+)/im.exec(this.text.slice(0, head))?.[1] ?? 0);
+    if (this.text.length < head + length) return;
+    const answer = this.text;
+    this.text = '';
+    this.answered.resolve(answer);
+  }
 }
 
-async function open(url, uri) {
+const ofSession = (session) =>
+  session ? `mcp-session-id: ${session}\r\nmcp-protocol-version: ${REVISION}\r\n` : '';
+
+async function open(lane, url, uri) {
   const params = { protocolVersion: REVISION, capabilities: {}, clientInfo: { name: 'crowd', version: '1' } };
-  const session = await send('POST', url, undefined, { id: 1, method: 'initialize', params });
-  await send('POST', url, session, { method: 'notifications/initialized' });
-  await send('POST', url, session, { id: 2, method: 'resources/subscribe', params: { uri } });
-  clients.push(await listen(new URL(url), session));
+  const session = await lane.send('POST', undefined, { id: 1, method: 'initialize', params });
+  await lane.send('POST', session, { method: 'notifications/initialized' });
+  await lane.send('POST', session, { id: 2, method: 'resources/subscribe', params: { uri } });
+  clients.push(await listen(url, session));
 }
 
-function listen({ href, hostname, port, pathname }, session) {
+function listen({ hostname, port, host, pathname }, session) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, hostname);
-    const client = { socket, url: href, session, rest: '', updates: 0, notes: '' };
+    const client = { socket, session, rest: '', updates: 0, notes: '' };
     socket.once('error', reject);
     socket.setEncoding('latin1');
     socket.once('data', () => {
@@ -46,8 +68,7 @@ function listen({ href, hostname, port, pathname }, session) {
       socket.on('data', (text) => read(client, text));
     });
     socket.write(
-      `GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept: text/event-stream\r\n` +
-        `mcp-session-id: ${session}\r\nmcp-protocol-version: ${REVISION}\r\n\r\n`,
+      `GET ${pathname} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n${ofSession(session)}\r\n`,
     );
   });
 }
@@ -70,24 +91,27 @@ function tell() {
   return { open: clients.length, counts, notes: isSame ? first?.notes.trim().split(' ') : undefined };
 }
 
-async function abreast(count, act) {
+async function abreast(count, url, act) {
   let left = count;
   const one = async () => {
-    while (left-- > 0) await act();
+    const lane = new Lane(url);
+    while (left-- > 0) await act(lane);
+    lane.socket.destroy();
   };
   await Promise.all(Array.from({ length: ABREAST }, one));
 }
 
 const jobs = {
   async open({ url, uri, count }) {
-    await abreast(count, () => open(url, uri));
+    const at = new URL(url);
+    await abreast(count, at, (lane) => open(lane, at, uri));
     return tell();
   },
   tell,
-  async leave({ but }) {
-    await abreast(clients.length - but, async () => {
-      const { socket, url, session } = clients.pop();
-      await send('DELETE', url, session);
+  async leave({ url, but }) {
+    await abreast(clients.length - but, new URL(url), async (lane) => {
+      const { socket, session } = clients.pop();
+      await lane.send('DELETE', session);
       socket.destroy();
     });
     return tell();

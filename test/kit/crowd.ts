@@ -31,13 +31,16 @@ interface Told {
 
 /** Many clients in a process of their own: each has a session, is subscribed to one resource and reads its stream. */
 export class Crowd {
-  private constructor(private readonly child: ChildProcess) {}
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly url: string,
+  ) {}
 
   static async open(url: string, uri: string, count: number): Promise<Crowd> {
     const [command, ...args] = withManyFiles(READERS);
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     reapLater(child, exitOf(child));
-    const crowd = new Crowd(child);
+    const crowd = new Crowd(child, url);
     await crowd.ask({ job: 'open', url, uri, count }, 60_000);
     return crowd;
   }
@@ -60,7 +63,7 @@ export class Crowd {
 
   /** All but so many end their sessions. */
   async leave(but = 0): Promise<void> {
-    await this.ask({ job: 'leave', but }, 30_000);
+    await this.ask({ job: 'leave', url: this.url, but }, 30_000);
   }
 
   private async ask(job: object, timeoutMs?: number): Promise<Told> {

@@ -8,6 +8,9 @@ export type Willingness = 'takes' | 'refuses' | 'waits';
 const REFUSAL = new RemoteError(-32050, 'not this one', '{"code":-32050,"message":"not this one"}');
 const UPDATED = 'notifications/resources/updated';
 
+export const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
+export const manyUris = (count: number): string[] => Array.from({ length: count }, (_, n) => uriOf(n));
+
 /** A server that lists resources, takes subscriptions, and remembers what it was told. */
 export class FakeServer {
   readonly links: FakeLink[] = [];

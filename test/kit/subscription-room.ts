@@ -32,6 +32,9 @@ class BackendsOfTheSpec extends Backends {
   }
 }
 
+/** So long the gateway waits, when the last subscriber has left, before it tells the server. */
+export const LINGER_MS = 500;
+
 export interface RoomOptions {
   readonly limits?: Partial<Limits>;
   readonly naming?: Partial<Naming>;
@@ -102,6 +105,11 @@ export class SubscriptionRoom {
     this.subscriptions.restore(client, { id: `${server} ${uri}`, server, uri, since: 0 });
   }
 
+  /** Who wants what, in the order in which it was asked for. */
+  get rows(): string[] {
+    return [...this.subscribers.table].map(({ subscriber, uri }) => `${subscriber} ${uri}`);
+  }
+
   async close(): Promise<void> {
     this.upstreams.onApplicationShutdown();
     await this.backends.onApplicationShutdown();
@@ -158,6 +166,11 @@ export class SubscriptionRoom {
 
   async scrape(): Promise<Scrape> {
     return new Scrape(await this.metrics.text());
+  }
+
+  /** How many subscriptions the servers hold, as the metrics have it. */
+  async upstream(): Promise<number | undefined> {
+    return (await this.scrape()).value('gatehouse_upstream_subscriptions');
   }
 
   private entries(): Record<string, object> {

@@ -42,16 +42,19 @@ export async function expectDocumented(
   what: string,
   { columns, rows }: TerminalSize,
 ): Promise<void> {
-  const shown = timeless(await terminal.steady());
   const name = `${what} ${columns}x${rows}`;
   const place = new RegExp(`(<!-- screen: ${name} -->\\n\\n\`\`\`text\\n)([^\`]*)(\`\`\`)`);
   const document = readFileSync(DOCUMENT, 'utf8');
   const documented = place.exec(document)?.[2];
   if (documented === undefined && columns > SMALL.columns) return;
-  if (process.env['WRITE_SCREENS'] && documented !== undefined)
+  if (process.env['WRITE_SCREENS'] && documented !== undefined) {
+    const shown = timeless(await terminal.steady());
     writeFileSync(
       DOCUMENT,
       document.replace(place, (_all, head: string, _old, tail: string) => head + shown + tail),
     );
-  else expect(shown).toBe(documented);
+    return;
+  }
+  await terminal.stays(name, (lines) => timeless(lines) === documented).catch(() => {});
+  expect(timeless(terminal.lines)).toBe(documented);
 }

@@ -16,6 +16,8 @@ const PATIENCE_MS = 15_000;
 
 /** Longer than any pause within a frame. */
 const REST_MS = 250;
+/** Some frames long: whoever knows what is to come need not wait for the pauses in between. */
+const STAY_MS = 60;
 
 const KEYS = {
   up: '\x1b[A',
@@ -30,6 +32,15 @@ const KEYS = {
 } as const;
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Waits until it has been so all the time. */
+function lasts(what: string, ms: number, isSo: () => boolean): Promise<unknown> {
+  let since = performance.now();
+  return until(what, () => {
+    if (!isSo()) since = performance.now();
+    return performance.now() - since > ms;
+  });
+}
 
 /**
  * A program on a real pseudo-terminal, made by script(1) of util-linux, and the screen a user would see, as xterm draws
@@ -131,13 +142,17 @@ export class RealTerminal {
   /** The screen when it has come to rest. */
   async steady(): Promise<string[]> {
     let before = '';
-    let since = performance.now();
-    await until('the screen is at rest', () => {
-      if (this.text !== before) since = performance.now();
+    await lasts('the screen is at rest', REST_MS, () => {
+      const isSame = this.text === before;
       before = this.text;
-      return performance.now() - since > REST_MS;
+      return isSame;
     });
     return this.lines;
+  }
+
+  /** Waits for this screen, which has to stay. */
+  stays(what: string, isWanted: (lines: readonly string[]) => boolean): Promise<unknown> {
+    return lasts(`the screen is and stays ${what}`, STAY_MS, () => isWanted(this.lines));
   }
 
   /** As a window manager does it. */

@@ -1,0 +1,68 @@
+import { Backend } from '../../src/backends/backend.js';
+import type { Link, ServerNotification } from '../../src/backends/link.js';
+import { TransportError, type TransportFault } from '../../src/backends/transport.js';
+import { StdioServerConfig } from '../../src/config/stdio-server-config.js';
+import type { Listing } from '../../src/core/catalog.js';
+import type { JsonText } from '../../src/core/json-text.js';
+import { FakeClient, FakeLink, settled, type Asked } from './fake-link.js';
+
+export const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
+
+/** A backend whose server is the spec. */
+export class Served {
+  readonly links: FakeLink[] = [];
+  readonly listings: Listing[] = [];
+  readonly notified: ServerNotification[] = [];
+  connect: (owner?: unknown) => Promise<Link> = () => Promise.resolve(new FakeLink());
+  readonly backend: Backend;
+
+  constructor(config: Partial<StdioServerConfig> = {}) {
+    const whole = Object.assign(new StdioServerConfig(), { timeoutMs: 1000, ...config });
+    const events = {
+      listed: (listing: Listing) => this.listings.push(listing),
+      notified: (notification: ServerNotification) => this.notified.push(notification),
+      linked: () => {},
+      ownLinked: () => {},
+      stateChanged: () => {},
+    };
+    this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);
+  }
+
+  static async ready(config: Partial<StdioServerConfig> = {}): Promise<Served> {
+    const served = new Served(config);
+    served.backend.start();
+    await settled();
+    return served;
+  }
+
+  get link(): FakeLink {
+    return this.links.at(-1)!;
+  }
+
+  get state(): string {
+    return this.backend.status().state;
+  }
+
+  call(client = new FakeClient('a')): Promise<JsonText> {
+    return this.backend.call({ method: 'tools/call', params: '{"n":1}', caller: client.call() });
+  }
+
+  /** The call that has reached the server. */
+  async asked(): Promise<Asked> {
+    await settled();
+    return this.link.asked('tools/call');
+  }
+
+  /** The server has forgotten the session of its link. */
+  async forget(): Promise<void> {
+    const { link } = this;
+    (await this.asked()).fail(fault('session-lost'));
+    link.lose(fault('session-lost'));
+  }
+
+  private async open(owner: unknown): Promise<Link> {
+    const link = await this.connect(owner);
+    this.links.push(link as FakeLink);
+    return link;
+  }
+}
