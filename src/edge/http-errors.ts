@@ -4,6 +4,10 @@ import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
 import { AuthenticationError } from './auth/authentication-error.js';
 
+/** For how long, and how much of, what a client still sends is taken and thrown away after it was refused. */
+const LINGER_MS = 1000;
+const LINGER_BYTES = 64 * 1024 * 1024;
+
 /** Answers an exchange that failed before, or apart from, any method. */
 export function writeError(
   request: IncomingMessage,
@@ -26,5 +30,23 @@ export function writeError(
     ...unread,
     ...challenge,
   });
-  response.end(body);
+  if (request.complete) response.end(body);
+  else endAfterRequest(request, response, body);
+}
+
+/**
+ * A connection that ends while its client is still sending is reset, and the answer may be lost with it. So the answer
+ * goes out first, and the end comes when the client is done with its request, within bounds.
+ */
+function endAfterRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
+  let left = LINGER_BYTES;
+  const end = (): void => void response.end();
+  const timer = setTimeout(end, LINGER_MS);
+  response.once('close', () => clearTimeout(timer));
+  response.write(body);
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) end();
+  });
+  request.once('end', end);
 }

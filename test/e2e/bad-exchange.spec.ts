@@ -191,6 +191,15 @@ describe('bad input in exchanges', () => {
       ).toEqual([413, -32000]);
     });
 
+    it('is 413 to clients that first send everything, too', async () => {
+      const headers = { ...MESSAGE, 'mcp-session-id': session.id, 'content-length': String(5 * LIMIT) };
+      const body = Buffer.alloc(5 * LIMIT, 'x');
+      for (let attempt = 0; attempt < 10; attempt++)
+        expect(await refusal(exchange(gateway.url, { method: 'POST', headers, body }))).toEqual([
+          413, -32000,
+        ]);
+    });
+
     it('is 413 in the middle of a body that has no end', async () => {
       const { socket, said, closed } = beginBody();
       socket.write(chunkOf(LIMIT));
