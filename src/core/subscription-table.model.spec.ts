@@ -98,10 +98,10 @@ class World {
   }
 
   update(server: string, uri: string, text: string): void {
-    for (const { subscriber } of this.routing.route(server, uri, text)) {
-      const delivery = `${subscriber} ${text}`;
-      if (this.delivered.has(delivery)) this.faults.push(`${delivery}, twice`);
-      this.delivered.add(delivery);
+    const route = this.routing.route(server, uri, text);
+    for (let next = route.next(); next; next = route.next()) {
+      const delivery = `${next.subscriber} ${text}`;
+      if (this.delivered.size === this.delivered.add(delivery).size) this.faults.push(`${delivery}, twice`);
     }
   }
 

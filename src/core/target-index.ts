@@ -11,6 +11,8 @@ export class TargetIndex {
   private patterns: Patterns | undefined;
   /** How many subscriptions all targets have together. */
   subscriptions = 0;
+  /** What covers the URI that was asked for last: each update asks twice, and many are of the same resource. */
+  private last: { readonly uri: string; readonly covering: readonly SubscribedTarget[] } | undefined;
 
   constructor(private readonly server: string) {}
 
@@ -19,6 +21,7 @@ export class TargetIndex {
   }
 
   open(uri: string): SubscribedTarget {
+    this.last = undefined;
     const target = new SubscribedTarget(this.server, uri, patternOf(uri));
     if (target.pattern) {
       this.patterns ??= new Patterns();
@@ -28,6 +31,7 @@ export class TargetIndex {
   }
 
   close(target: SubscribedTarget): void {
+    this.last = undefined;
     if (!target.pattern) this.resources.delete(target.uri);
     else if (this.patterns) {
       this.patterns.delete(target, target.pattern.prefix);
@@ -44,7 +48,12 @@ export class TargetIndex {
   }
 
   /** Every target that an update of `uri` is for. */
-  covering(uri: string): SubscribedTarget[] {
+  covering(uri: string): readonly SubscribedTarget[] {
+    if (this.last?.uri !== uri) this.last = { uri, covering: this.findCovering(uri) };
+    return this.last.covering;
+  }
+
+  private findCovering(uri: string): SubscribedTarget[] {
     const found: SubscribedTarget[] = [];
     this.resources.forEachPrefixOf(uri, (target) => {
       if (isSameOrPart(target.uri, uri)) found.push(target);

@@ -34,34 +34,33 @@ export class UpdateRouting<U> {
     this.unacknowledged.delete(id);
   }
 
-  /**
-   * Whom to deliver it to now, each subscriber once, however many of its subscriptions cover the URI. Returns how many
-   * subscriptions those were, and those it was held for: none means that nobody wants it. May be taken step by step:
-   * who has left meanwhile is not met any more.
-   */
-  *route(
+  /** Settles whom it is for: each subscriber once, however many of its subscriptions cover the URI. */
+  route(
     server: string,
     uri: string,
     update: U,
     /** The one subscriber that it is for; absent when it is for all. */
     only?: string,
-  ): Generator<Subscription, number, undefined> {
+  ): Route {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
     // The widest comes last: only those served before it have to be remembered.
     const widest = targets.at(-1);
+    const due: Subscription[] = [];
     let served: Set<string> | undefined;
-    let reached = 0;
+    let held = 0;
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, only)) {
         if (served?.has(subscription.subscriber)) continue;
-        reached++;
-        if (this.hold(subscription.id, uri, update)) continue;
+        if (this.hold(subscription.id, uri, update)) {
+          held++;
+          continue;
+        }
         if (target !== widest) (served ??= new Set()).add(subscription.subscriber);
-        yield subscription;
+        due.push(subscription);
       }
     }
-    return reached;
+    return new Route(this.table, due, held);
   }
 
   private hold(id: string, uri: string, update: U): boolean {
@@ -72,6 +71,31 @@ export class UpdateRouting<U> {
     const [oldest] = held.size > MOST_HELD ? held.keys() : [];
     if (oldest !== undefined && held.delete(oldest)) this.gaveWay('dropped');
     return true;
+  }
+}
+
+/** Whom an update goes to, one after the other and with any time between them. */
+export class Route {
+  private at = 0;
+  /** Those it is for, or was held for, except who has left. None means that nobody wants it. */
+  reached: number;
+
+  constructor(
+    private readonly table: SubscriptionTable,
+    private readonly due: readonly Subscription[],
+    held: number,
+  ) {
+    this.reached = due.length + held;
+  }
+
+  /** The next who has not left meanwhile. */
+  next(): Subscription | undefined {
+    while (this.at < this.due.length) {
+      const subscription = this.due[this.at++]!;
+      if (this.table.get(subscription.id) === subscription) return subscription;
+      this.reached--;
+    }
+    return undefined;
   }
 }
 

@@ -5,23 +5,26 @@ const SLICE_STEPS = 512;
 /** Beyond this nothing gives way any more: what comes in has to wait until what came is out. */
 const MOST_WAITING = 10_000;
 
-/** One piece of work, step by step. A step is told whether others had their turn since the last. */
-type Work = Iterator<unknown, unknown, boolean>;
+/** One piece of work, step by step, that begins with the first. */
+export interface Work {
+  /** False when it was the last. It is told whether others had their turn since the one before. */
+  step(isLater: boolean): boolean;
+}
 
 /**
  * Brings news to many, one piece after the other and in the order in which they came, so that nobody gets a later one
  * first. It begins at once and gives way when it takes long; news that waits gives place to later news of the same.
  */
 export class FanOut {
-  private readonly waiting = new Map<string, () => Work>();
+  private readonly waiting = new Map<string, Work>();
   private current: Work | undefined;
 
   constructor(private readonly failed: (error: unknown) => void) {}
 
   /** False when it takes the place of what waited under the same key. */
-  add(key: string, work: () => Work): boolean {
+  add(key: string, work: Work): boolean {
     if (!this.current) {
-      this.current = work();
+      this.current = work;
       this.run(false);
       return true;
     }
@@ -47,7 +50,7 @@ export class FanOut {
   /** Takes one step. Work that fails is over, and what waits behind it goes on. */
   private isDone(work: Work, isLater: boolean): boolean {
     try {
-      return work.next(isLater).done === true;
+      return !work.step(isLater);
     } catch (error) {
       this.failed(error);
       return true;
@@ -57,7 +60,7 @@ export class FanOut {
   private next(): Work | undefined {
     for (const [key, work] of this.waiting) {
       this.waiting.delete(key);
-      return work();
+      return work;
     }
     return undefined;
   }

@@ -1,10 +1,21 @@
 import { mapMember } from '../core/json-text.js';
-import type { Address } from '../core/resource-uri.js';
 import { lateEventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 
 const UPDATED = 'notifications/resources/updated';
+
+/** What a server or the gateway itself says of a resource. */
+export interface News {
+  readonly server: string;
+  readonly uri: string;
+  /** The one client it is for; absent when it is for all. */
+  readonly only: string | undefined;
+  /** About as many bytes as `params` has. */
+  readonly size: number;
+  /** Asked for when somebody takes them. */
+  readonly params: () => string;
+}
 
 /** One change of one resource: encoded once, when the first subscriber is due, whoever gets it after that. */
 export class ResourceUpdate {
@@ -17,7 +28,7 @@ export class ResourceUpdate {
     private readonly params: () => string,
   ) {}
 
-  static of({ server, uri }: Address, size: number, params: () => string): ResourceUpdate {
+  static of({ server, uri, size, params }: News): ResourceUpdate {
     // Of several that wait for a slow reader, only the latest matters.
     const options = { coalesce: `${UPDATED} ${server} ${uri}`, kind: 'resources/updated' } as const;
     return new ResourceUpdate(options, size, params);

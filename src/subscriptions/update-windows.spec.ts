@@ -2,20 +2,19 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { UpdateWindows } from './update-windows.js';
 
 describe('UpdateWindows', () => {
-  let windows: UpdateWindows;
+  let windows: UpdateWindows<string>;
   let published: string[];
 
   beforeEach(() => {
     jest.useFakeTimers();
-    windows = new UpdateWindows();
     published = [];
+    windows = new UpdateWindows((update) => published.push(update));
   });
   afterEach(() => {
     jest.useRealTimers();
   });
 
-  const pass = (update: string, key = 'x', windowMs = 100): boolean =>
-    windows.pass(key, windowMs, () => published.push(update));
+  const pass = (update: string, key = 'x', windowMs = 100): boolean => windows.pass(key, windowMs, update);
 
   it('let everything pass at once where there is no window', () => {
     expect(['1', '2', '3'].map((update) => pass(update, 'x', 0))).toEqual([true, true, true]);

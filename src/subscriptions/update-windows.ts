@@ -1,28 +1,30 @@
 /** Open windows at once; beyond that updates pass as they come. */
 const MOST_WINDOWS = 10_000;
 
-interface Window {
-  latest: (() => void) | undefined;
+interface Window<U> {
+  latest: U | undefined;
 }
 
 /** Makes many updates of one resource few: the first passes at once, the last of those after it when the window ends. */
-export class UpdateWindows {
-  private readonly windows = new Map<string, Window>();
+export class UpdateWindows<U> {
+  private readonly windows = new Map<string, Window<U>>();
+
+  constructor(private readonly publish: (update: U) => void) {}
 
   /** False when a later update takes the place of one that waited. */
-  pass(key: string, windowMs: number, publish: () => void): boolean {
+  pass(key: string, windowMs: number, update: U): boolean {
     if (windowMs === 0 && this.windows.size === 0) {
-      publish();
+      this.publish(update);
       return true;
     }
     const window = this.windows.get(key);
     if (window) {
       const replaces = window.latest !== undefined;
-      window.latest = publish;
+      window.latest = update;
       return !replaces;
     }
     if (windowMs > 0 && this.windows.size < MOST_WINDOWS) this.open(key, windowMs);
-    publish();
+    this.publish(update);
     return true;
   }
 
@@ -35,11 +37,11 @@ export class UpdateWindows {
   }
 
   private open(key: string, windowMs: number): void {
-    const window: Window = { latest: undefined };
+    const window: Window<U> = { latest: undefined };
     this.windows.set(key, window);
     setTimeout(() => {
       this.windows.delete(key);
-      if (window.latest) this.pass(key, windowMs, window.latest);
+      if (window.latest !== undefined) this.pass(key, windowMs, window.latest);
     }, windowMs).unref();
   }
 }

@@ -2,28 +2,22 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import type { ServerNotification } from '../backends/link.js';
 import type { Address } from '../core/resource-uri.js';
-import { UpdateRouting } from '../core/update-routing.js';
+import { UpdateRouting, type Route } from '../core/update-routing.js';
 import type { Subscription } from '../core/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { FanOut } from './fan-out.js';
-import { ownParams, ResourceUpdate, withPublicUri } from './resource-update.js';
+import { ownParams, withPublicUri, type News, type ResourceUpdate } from './resource-update.js';
+import { Spreading, type Courier } from './spreading.js';
 import { Subscribers } from './subscribers.js';
 import { UpdateWindows } from './update-windows.js';
 
-/** Of which resource, and for whom if not for all. */
-interface News extends Address {
-  readonly only?: string | undefined;
-  /** About as many bytes as what is said of it. */
-  readonly size?: number;
-}
-
 /** Brings what servers say of their resources to exactly those who asked for it. */
 @Injectable()
-export class Updates implements OnModuleInit {
+export class Updates implements OnModuleInit, Courier {
   private readonly logger = new Logger('Subscriptions');
   private readonly routing: UpdateRouting<ResourceUpdate>;
-  private readonly windows = new UpdateWindows();
+  private readonly windows = new UpdateWindows<News>((news) => this.publish(news));
   private readonly fanOut = new FanOut((error) =>
     this.logger.error({ message: 'an update was not delivered', cause: String(error) }),
   );
@@ -60,14 +54,29 @@ export class Updates implements OnModuleInit {
 
   /** Nobody saw it change, but nobody was looking either. */
   mayHaveChanged(server: string, uri: string, only?: string): void {
-    this.publish({ server, uri, only }, () => ownParams(this.publicUri(server, uri)));
+    const params = (): string => ownParams(this.publicUri(server, uri));
+    this.publish({ server, uri, only, size: uri.length, params });
   }
 
   /** Under the name that clients had for it. It is the last word: what waited to be told before would contradict it. */
   deleted({ server, uri }: Address, publicUri: string): void {
     for (const only of [undefined, ...this.ownersOf(server, uri)])
-      if (this.windows.drop(windowOf({ server, uri, only }))) this.metrics.resourceUpdated('coalesced');
-    this.publish({ server, uri }, () => ownParams(publicUri, 'deleted'));
+      if (this.windows.drop(keyOf(server, uri, only))) this.metrics.resourceUpdated('coalesced');
+    const params = (): string => ownParams(publicUri, 'deleted');
+    this.publish({ server, uri, only: undefined, size: uri.length, params });
+  }
+
+  route({ server, uri, only }: News, update: ResourceUpdate): Route {
+    return this.routing.route(server, uri, update, only);
+  }
+
+  deliver(subscription: Subscription, { frame, options }: ResourceUpdate): void {
+    this.subscribers.client(subscription)?.deliver(frame, options);
+  }
+
+  arrived({ server, uri }: News, reached: number): void {
+    this.metrics.resourceUpdated(reached > 0 ? 'delivered' : 'unheard');
+    this.logger.debug({ message: 'resource updated', server, uri, subscribers: reached });
   }
 
   /** `only` is the client that has the link to itself. */
@@ -83,37 +92,15 @@ export class Updates implements OnModuleInit {
       this.metrics.resourceUpdated('unheard');
       return;
     }
-    const news = { server, uri, only, size: paramsText.length };
-    const publish = (): void =>
-      this.publish(news, () => withPublicUri(paramsText, this.publicUri(server, uri)));
-    if (!this.windows.pass(windowOf(news), backend?.config.watch.coalesceMs ?? 0, publish))
+    const publicParams = (): string => withPublicUri(paramsText, this.publicUri(server, uri));
+    const news = { server, uri, only, size: paramsText.length, params: publicParams };
+    if (!this.windows.pass(keyOf(server, uri, only), backend?.config.watch.coalesceMs ?? 0, news))
       this.metrics.resourceUpdated('coalesced');
   }
 
-  private publish(news: News, params: () => string): void {
-    const isNew = this.fanOut.add(windowOf(news), () => this.spread(news, params));
+  private publish(news: News): void {
+    const isNew = this.fanOut.add(keyOf(news.server, news.uri, news.only), new Spreading(news, this));
     if (!isNew) this.metrics.resourceUpdated('coalesced');
-  }
-
-  private *spread(
-    { server, uri, only, size = uri.length }: News,
-    params: () => string,
-  ): Generator<undefined, void, boolean> {
-    let update = ResourceUpdate.of({ server, uri }, size, params);
-    const due = this.routing.route(server, uri, update, only);
-    let next = due.next();
-    for (; !next.done; next = due.next()) {
-      this.deliver(next.value, update);
-      // Those who are still due may have got something else meanwhile.
-      if (yield) update = update.later();
-    }
-    const reached = next.value;
-    this.metrics.resourceUpdated(reached > 0 ? 'delivered' : 'unheard');
-    this.logger.debug({ message: 'resource updated', server, uri, subscribers: reached });
-  }
-
-  private deliver(subscription: Subscription, { frame, options }: ResourceUpdate): void {
-    this.subscribers.client(subscription)?.deliver(frame, options);
   }
 
   /** Who may have a window of their own. */
@@ -130,4 +117,5 @@ export class Updates implements OnModuleInit {
   }
 }
 
-const windowOf = ({ server, uri, only = '' }: News): string => `${only} ${server} ${uri}`;
+/** Of several under one key only the latest matters. */
+const keyOf = (server: string, uri: string, only = ''): string => `${only} ${server} ${uri}`;
