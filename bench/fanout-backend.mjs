@@ -1,8 +1,9 @@
-// A server with three resources, which says that one of them was updated as often as it is told to.
+// A server with four resources, which says that one of them was updated as often as it is told to.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const RESOURCES = ['bench://wide', 'bench://narrow', 'bench://beat'].map((uri) => ({ uri, name: uri }));
+const URIS = ['bench://wide', 'bench://narrow', 'bench://unheard', 'bench://beat'];
+const RESOURCES = URIS.map((uri) => ({ uri, name: uri }));
 const RESULTS = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
@@ -51,18 +52,18 @@ const eventOf = (uri) => {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params })}\n\n`;
 };
 
-async function storm(times) {
+async function storm(uri, times) {
   for (let sent = 0; sent < times; sent += GUST) {
     const next = sleep(GUST_EVERY_MS);
-    stream.write(eventOf('bench://narrow').repeat(GUST) + eventOf('bench://beat'));
+    stream.write(eventOf(uri).repeat(GUST) + eventOf('bench://beat'));
     await next;
   }
 }
 
 async function carryOut({ updated, times }) {
   const at = now();
-  if (updated) stream.write(eventOf(updated));
-  else await storm(times);
+  if (times) await storm(updated, times);
+  else stream.write(eventOf(updated));
   process.send({ at });
 }
 
