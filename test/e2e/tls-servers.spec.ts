@@ -15,9 +15,10 @@ const PAYLOAD = 'é😀'.repeat(100_000);
 
 /** Puts TLS in front of a server, and counts the handshakes. */
 async function secure(url: string, certificate: { key: string; cert: string }) {
-  const handshakes = { all: 0, resumed: 0 };
+  const handshakes = { all: 0, resumed: 0, names: new Set<unknown>() };
   const server = createServer(certificate, (socket) => {
     handshakes.all++;
+    handshakes.names.add(socket.servername);
     if (socket.isSessionReused()) handshakes.resumed++;
     const plain = connect(Number(new URL(url).port), '127.0.0.1');
     socket.pipe(plain).pipe(socket);
@@ -33,7 +34,7 @@ async function secure(url: string, certificate: { key: string; cert: string }) {
 describe('servers over TLS', () => {
   let gateway: Gateway;
   let session: RawSession;
-  let handshakes: { all: number; resumed: number };
+  let handshakes: { all: number; resumed: number; names: Set<unknown> };
 
   beforeAll(async () => {
     const backend = await ScriptedBackend.start();
@@ -54,10 +55,16 @@ describe('servers over TLS', () => {
     const file = join(tempDir(), 'trusted.pem');
     writeFileSync(file, trusted.cert);
     gateway = await startGateway(
-      { mcpServers: { known: { url: known.url }, stranger: { url: stranger.url } } },
+      {
+        mcpServers: {
+          known: { url: known.url },
+          named: { url: known.url, headers: { Host: 'mcp.internal' } },
+          stranger: { url: stranger.url },
+        },
+      },
       { NODE_EXTRA_CA_CERTS: file },
     );
-    await gateway.listed({ tools: ['known'] });
+    await gateway.listed({ tools: ['known', 'named'] });
     session = await RawSession.open(gateway.url);
   });
 
@@ -71,6 +78,11 @@ describe('servers over TLS', () => {
     for (const { result } of await Promise.all(calls)) expect(result).toEqual(text('met'));
     expect(handshakes.all).toBeGreaterThanOrEqual(4);
     expect(handshakes.resumed).toBeGreaterThan(0);
+  });
+
+  it('must have the name that requests call them by', async () => {
+    expect(handshakes.names).toEqual(new Set([false, 'mcp.internal']));
+    expect((await session.callTool('named__echo', { message: 'hello' })).result).toEqual(text('hello'));
   });
 
   it('are not spoken to when nobody vouches for them', async () => {

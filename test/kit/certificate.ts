@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate for 127.0.0.1 that signs itself: whoever is to trust it must be told to. */
+/** A certificate for 127.0.0.1 and `mcp.internal` that signs itself: whoever is to trust it must be told to. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(set(sequence(oid('550403'), der(0x0c, Buffer.from('gatehouse-test')))));
@@ -12,7 +12,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
     sequence(time(Date.now() - DAY_MS), time(Date.now() + DAY_MS)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(IS_CA, FOR_LOOPBACK)),
+    der(0xa3, sequence(IS_CA, ITS_NAMES)),
   );
   const signature = sign('sha256', signed, privateKey);
   const certificate = sequence(signed, ECDSA_WITH_SHA256, der(0x03, Buffer.from([0]), signature));
@@ -45,4 +45,5 @@ const time = (at: number): Buffer =>
 const TRUE = der(0x01, Buffer.from([0xff]));
 const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
 const IS_CA = sequence(oid('551d13'), TRUE, octets(sequence(TRUE)));
-const FOR_LOOPBACK = sequence(oid('551d11'), octets(sequence(der(0x87, Buffer.from([127, 0, 0, 1])))));
+const NAMES = [der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from('mcp.internal'))];
+const ITS_NAMES = sequence(oid('551d11'), octets(sequence(...NAMES)));

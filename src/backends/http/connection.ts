@@ -12,8 +12,8 @@ const LONGEST_KEEP_ALIVE_MS = 600_000;
 const RECEIVED = Buffer.allocUnsafeSlow(64 * 1024);
 
 export interface ConnectionOwner {
-  /** It can carry another request. */
-  free(connection: Connection): void;
+  /** It may be able to carry another request. */
+  idle(connection: Connection): void;
   gone(connection: Connection): void;
 }
 
@@ -48,7 +48,9 @@ export class Connection implements Carrier, ResponseSink {
 
   send(post: Post): void {
     this.post = post;
+    post.carrier = this;
     this.reader.reset();
+    post.listener.onSent();
     this.write(post);
   }
 
@@ -63,11 +65,12 @@ export class Connection implements Carrier, ResponseSink {
   }
 
   onHead(status: number, headers: ResponseHeaders): void {
-    this.post?.handler.onResponseStart(status, headers);
+    this.post?.listener.onHead(status, headers);
   }
 
   onBody(bytes: Buffer): void {
-    this.post?.handler.onResponseData(Buffer.from(bytes));
+    // What is read next takes their place.
+    this.post?.listener.onBody(Buffer.from(bytes));
   }
 
   onEnd(): void {
@@ -80,9 +83,9 @@ export class Connection implements Carrier, ResponseSink {
     const { post } = this;
     this.post = undefined;
     this.isWhole = false;
-    if (this.isReusable()) this.owner.free(this);
+    if (this.isReusable()) this.owner.idle(this);
     else this.destroy();
-    post?.handler.onResponseEnd();
+    post?.listener.onEnd();
   }
 
   private write({ head, body }: Post): void {
@@ -123,7 +126,7 @@ export class Connection implements Carrier, ResponseSink {
     if (this.isWhole) return;
     const { post } = this;
     this.post = undefined;
-    post?.handler.onResponseError(cause);
+    post?.listener.onFailure(cause);
   }
 
   private isReusable(): boolean {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { Connection, type ConnectionOwner } from './connection.js';
-import { Post, type ResponseHandler } from './post.js';
+import { Post, type Carrier, type PostListener } from './post.js';
 
 const SWEEP_MS = 1000;
 
@@ -15,10 +15,12 @@ export interface ConnectionOptions {
  * The connections to one server that requests are posted on. An HTTP client made for every case costs more than all the
  * rest of a call together (decision 16); undici still makes the connections, TLS included.
  */
-export class Connections implements ConnectionOwner {
+export class Connections implements ConnectionOwner, Carrier {
   private readonly all = new Set<Connection>();
   /** The one used last is taken first, so that those that are not needed grow old. */
-  private readonly idle: Connection[] = [];
+  private readonly free: Connection[] = [];
+  /** Those whose response came in this turn of the event loop. */
+  private resting: Connection[] = [];
   private readonly waiting: Post[] = [];
   private readonly hostname: string;
   private connecting = 0;
@@ -28,37 +30,45 @@ export class Connections implements ConnectionOwner {
 
   constructor(
     private readonly url: URL,
+    /** What requests call the server, which is then the name its certificate must have. */
+    private readonly host: string,
     private readonly options: ConnectionOptions,
   ) {
     // An IPv6 address stands in brackets in a URL, and without them everywhere else.
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
   }
 
-  post(head: string, body: string, handler: ResponseHandler): void {
-    const post = new Post(head, body, handler);
-    const connection = this.takeIdle();
-    if (connection) {
-      this.carry(connection, post);
-      return;
+  post(head: string, body: string, listener: PostListener): Post {
+    const post = new Post(head, body, listener, this);
+    const connection = this.takeFree();
+    if (connection) connection.send(post);
+    else if (this.isDestroyed) listener.onFailure(new Error('closed'));
+    else {
+      this.waiting.push(post);
+      this.connectAsNeeded();
     }
-    this.waiting.push(post);
-    this.connectAsNeeded();
+    return post;
   }
 
-  free(connection: Connection): void {
-    const post = this.waiting.shift();
-    if (post) {
-      this.carry(connection, post);
-      return;
-    }
-    this.idle.push(connection);
-    this.sweeper ??= setTimeout(() => this.sweep(), SWEEP_MS).unref();
+  /** One that waits. */
+  drop(post: Post): void {
+    const at = this.waiting.indexOf(post);
+    if (at !== -1) this.waiting.splice(at, 1);
+  }
+
+  /**
+   * It is used again a turn later: what a server sent behind its response, or that it has closed the connection without
+   * a word, is known by then.
+   */
+  idle(connection: Connection): void {
+    this.resting.push(connection);
+    if (this.resting.length === 1) setImmediate(() => this.endRest());
   }
 
   gone(connection: Connection): void {
     this.all.delete(connection);
-    const at = this.idle.indexOf(connection);
-    if (at !== -1) this.idle.splice(at, 1);
+    const at = this.free.indexOf(connection);
+    if (at !== -1) this.free.splice(at, 1);
     this.connectAsNeeded();
   }
 
@@ -67,16 +77,29 @@ export class Connections implements ConnectionOwner {
     this.isDestroyed = true;
     clearTimeout(this.sweeper);
     for (const connection of this.all) connection.destroy();
-    for (const { handler } of this.waiting.splice(0)) handler.onResponseError(new Error('closed'));
+    for (const { listener } of this.waiting.splice(0)) listener.onFailure(new Error('closed'));
   }
 
-  private carry(connection: Connection, post: Post): void {
-    if (post.begin(connection)) connection.send(post);
-    else this.free(connection);
+  private endRest(): void {
+    const rested = this.resting;
+    this.resting = [];
+    const now = performance.now();
+    for (const connection of rested) if (connection.isUsable(now)) this.employ(connection);
+    this.connectAsNeeded();
   }
 
-  private takeIdle(): Connection | undefined {
-    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
+  private employ(connection: Connection): void {
+    const post = this.waiting.shift();
+    if (post) {
+      connection.send(post);
+      return;
+    }
+    this.free.push(connection);
+    this.sweeper ??= setTimeout(() => this.sweep(), SWEEP_MS).unref();
+  }
+
+  private takeFree(): Connection | undefined {
+    for (let connection = this.free.pop(); connection; connection = this.free.pop()) {
       if (connection.isUsable(performance.now())) return connection;
       connection.destroy();
     }
@@ -86,7 +109,7 @@ export class Connections implements ConnectionOwner {
   private connectAsNeeded(): void {
     if (this.isDestroyed) return;
     while (
-      this.connecting < this.waiting.length &&
+      this.connecting + this.resting.length < this.waiting.length &&
       this.all.size + this.connecting < this.options.connections
     )
       this.connect();
@@ -100,8 +123,8 @@ export class Connections implements ConnectionOwner {
       session: this.session,
       onread: connection.onread,
     });
-    const { hostname, url } = this;
-    connect({ hostname, host: url.host, protocol: url.protocol, port: url.port }, (error, socket) => {
+    const { hostname, host, url } = this;
+    connect({ hostname, host, protocol: url.protocol, port: url.port }, (error, socket) => {
       this.connecting--;
       if (socket) this.connected(connection, socket);
       else this.failed(error);
@@ -117,19 +140,19 @@ export class Connections implements ConnectionOwner {
     socket.on('session', (session: Buffer) => (this.session = session));
     connection.attach(socket);
     this.all.add(connection);
-    this.free(connection);
+    this.employ(connection);
   }
 
   /** One attempt was made for each that waits. */
   private failed(error: Error): void {
-    this.waiting.shift()?.handler.onResponseError(error);
+    this.waiting.shift()?.listener.onFailure(error);
     this.connectAsNeeded();
   }
 
   private sweep(): void {
     this.sweeper = undefined;
     const now = performance.now();
-    for (const connection of this.idle) if (!connection.isUsable(now)) connection.destroy();
-    if (this.idle.length > 0) this.sweeper = setTimeout(() => this.sweep(), SWEEP_MS).unref();
+    for (const connection of this.free) if (!connection.isUsable(now)) connection.destroy();
+    if (this.free.length > 0) this.sweeper = setTimeout(() => this.sweep(), SWEEP_MS).unref();
   }
 }

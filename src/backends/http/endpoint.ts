@@ -1,6 +1,6 @@
 import { Pool, type Dispatcher } from 'undici';
 import { Connections, type ConnectionOptions } from './connections.js';
-import type { ResponseHandler } from './post.js';
+import type { Post, PostListener } from './post.js';
 import { RequestHeaders } from './request-headers.js';
 import { headerOf, type ResponseHeaders } from './response-head.js';
 
@@ -17,7 +17,7 @@ export class Endpoint {
   constructor(url: URL, headers: Readonly<Record<string, string>>, options: ConnectionOptions) {
     this.path = url.pathname + url.search;
     this.headers = new RequestHeaders(headers, url);
-    this.connections = new Connections(url, options);
+    this.connections = new Connections(url, this.headers.host, options);
     this.pool = new Pool(url.origin, {
       connections: options.connections,
       connect: { timeout: options.connectTimeoutMs },
@@ -38,8 +38,8 @@ export class Endpoint {
     if (id) this.headers.sessionId = id;
   }
 
-  post(body: string, handler: ResponseHandler): void {
-    this.connections.post(this.headers.post, body, handler);
+  post(body: string, listener: PostListener): Post {
+    return this.connections.post(this.headers.post, body, listener);
   }
 
   get(lastEventId: string, handler: Dispatcher.DispatchHandler): void {

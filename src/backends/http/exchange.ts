@@ -6,7 +6,7 @@ import { EventAnswer } from './event-answer.js';
 import { broken, connectionFault, sessionLost, tooLarge } from './faults.js';
 import type { Inbox } from './inbox.js';
 import { JsonAnswer } from './json-answer.js';
-import type { Post, ResponseHandler } from './post.js';
+import type { Post, PostListener } from './post.js';
 import { Refusal } from './refusal.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-head.js';
@@ -29,7 +29,7 @@ export interface ExchangeSetting {
 }
 
 /** One POST, from the message sent to the answer delivered. */
-export class Exchange implements ResponseHandler, OpenExchange {
+export class Exchange implements PostListener, OpenExchange {
   readonly settled: Promise<void>;
   /** On the clock of `performance.now()`. There is none for an answer: whoever waits for it calls `abandon`. */
   deadline = Infinity;
@@ -38,6 +38,7 @@ export class Exchange implements ResponseHandler, OpenExchange {
   private isOver = false;
   private readonly hadSession: boolean;
   private post: Post | undefined;
+  private wasSent = false;
   private body: ResponseBody | undefined;
 
   constructor(
@@ -52,6 +53,10 @@ export class Exchange implements ResponseHandler, OpenExchange {
       this.reject = reject;
     });
     if (requestId === undefined) this.expectWithin(setting.acceptTimeoutMs);
+  }
+
+  send(text: string): void {
+    this.post = this.setting.endpoint.post(text, this);
   }
 
   succeed(): void {
@@ -88,32 +93,30 @@ export class Exchange implements ResponseHandler, OpenExchange {
     else this.fail(fault);
   }
 
-  onConnection(post: Post): boolean {
-    if (this.isOver) return false;
-    this.post = post;
-    return true;
+  onSent(): void {
+    this.wasSent = true;
   }
 
-  onResponseStart(status: number, headers: ResponseHeaders): void {
+  onHead(status: number, headers: ResponseHeaders): void {
     if (this.isOver) return;
     this.body = status < 300 ? this.acceptedBody(status, headers) : this.refusedBody(status, headers);
     this.deadline = Infinity;
     if (this.body?.mustFlow) this.expectWithin(this.setting.bodyIdleMs);
   }
 
-  onResponseData(chunk: Buffer): void {
+  onBody(chunk: Buffer): void {
     if (this.isOver || !this.body) return;
     if (this.body.mustFlow) this.deadline = performance.now() + this.setting.bodyIdleMs;
     this.body.push(chunk);
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (!this.isOver) this.body?.end();
   }
 
-  onResponseError(cause: Error): void {
+  onFailure(cause: Error): void {
     if (this.isOver) return;
-    const fault = connectionFault(cause, this.post !== undefined);
+    const fault = connectionFault(cause, this.wasSent);
     if (this.body) this.body.cut(fault);
     else this.fail(fault);
   }

@@ -1,8 +1,10 @@
 import type { ResponseHeaders } from './response-head.js';
 
-/** A status line and header fields, without the line breaks of RFC 9112 that went out of use: linear in its length. */
-const HEAD =
-  /^HTTP\/1\.[01] [1-5]\d\d(?: [\t -~\x80-\xff]*)?(?:\r\n[!#$%&'*+.^_`|~\w-]+:[\t -~\x80-\xff]*)*$/;
+const TEXT = String.raw`[\t -~\x80-\xff]*`;
+const NAMED = "[!#$%&'*+.^_`|~\\w-]+:" + TEXT;
+/** A status line and fields, without the line breaks of RFC 9112 that went out of use: linear in its length. */
+const HEAD = new RegExp(String.raw`^HTTP/1\.[01] [1-9]\d\d(?: ${TEXT})?(?:\r\n${NAMED})*$`);
+export const FIELD = new RegExp(`^${NAMED}$`);
 const LENGTH = /^\d{1,15}$/;
 const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 const KEEP_ALIVE = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
@@ -40,7 +42,8 @@ export function parseHead(text: string): Head {
 }
 
 function fieldsOf(text: string): ResponseHeaders {
-  const headers: Record<string, string | string[]> = {};
+  // Any word may be the name of a field, also one that every object knows.
+  const headers = Object.create(null) as Record<string, string | string[]>;
   let end = lineEnd(text, 0);
   while (end < text.length) {
     const start = end + 2;
@@ -49,7 +52,7 @@ function fieldsOf(text: string): ResponseHeaders {
     const name = text.slice(start, colon).toLowerCase();
     const value = trimmed(text, colon + 1, end);
     const before = headers[name];
-    if (before === undefined || name === '__proto__') headers[name] = value;
+    if (before === undefined) headers[name] = value;
     else if (Array.isArray(before)) before.push(value);
     else headers[name] = [before, value];
   }

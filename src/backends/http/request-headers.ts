@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** Ours, or the connection's; a configured header of such a name is left out. */
+/** Ours, or the connection's; a configured header of such a name is left out, or goes another way. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -8,6 +8,7 @@ const RESERVED = new Set([
   'content-length',
   'content-type',
   'expect',
+  'host',
   'keep-alive',
   'last-event-id',
   'mcp-protocol-version',
@@ -21,6 +22,8 @@ export class RequestHeaders {
   private session: string | undefined;
   private version: string | undefined;
   private readonly configured: readonly string[];
+  /** What requests call the server. */
+  readonly host: string;
   private common: readonly string[] = [];
   private forPost = '';
 
@@ -28,7 +31,9 @@ export class RequestHeaders {
     configured: Readonly<Record<string, string>>,
     private readonly url: URL,
   ) {
-    this.configured = Object.entries(configured).flatMap(([name, value]) => {
+    const given = Object.entries(configured);
+    this.host = given.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? url.host;
+    this.configured = given.flatMap(([name, value]) => {
       validateHeaderName(name);
       validateHeaderValue(name, value);
       return RESERVED.has(name.toLowerCase()) ? [] : [name, value];
@@ -40,12 +45,15 @@ export class RequestHeaders {
     return this.session;
   }
 
-  set sessionId(id: string | undefined) {
+  /** The server's own word: a line break in it would begin a field of its own. */
+  set sessionId(id: string) {
+    validateHeaderValue('mcp-session-id', id);
     this.session = id;
     this.rebuild();
   }
 
   set protocolVersion(version: string) {
+    validateHeaderValue('mcp-protocol-version', version);
     this.version = version;
     this.rebuild();
   }
@@ -69,11 +77,11 @@ export class RequestHeaders {
 
   private rebuild(): void {
     // We never decompress: a small answer cannot become a large one.
-    const common = [...this.configured, 'accept-encoding', 'identity'];
+    const common = ['host', this.host, ...this.configured, 'accept-encoding', 'identity'];
     if (this.session !== undefined) common.push('mcp-session-id', this.session);
     if (this.version !== undefined) common.push('mcp-protocol-version', this.version);
     this.common = common;
-    this.forPost = this.headOf('POST', [
+    this.forPost = headOf(this.url, [
       ...common,
       'content-type',
       'application/json',
@@ -81,17 +89,10 @@ export class RequestHeaders {
       'application/json, text/event-stream',
     ]);
   }
+}
 
-  private headOf(method: string, fields: readonly string[]): string {
-    const { pathname, search, host } = this.url;
-    const isNamed = fields.some((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-    const lines = [`${method} ${pathname}${search} HTTP/1.1`, ...(isNamed ? [] : [`host: ${host}`])];
-    for (let at = 0; at < fields.length; at += 2) {
-      const [name = '', value = ''] = fields.slice(at);
-      // The session is the server's word, and a line break in it would begin a field of its own.
-      validateHeaderValue(name, value);
-      lines.push(`${name}: ${value}`);
-    }
-    return lines.map((line) => `${line}\r\n`).join('');
-  }
+function headOf({ pathname, search }: URL, fields: readonly string[]): string {
+  let text = `POST ${pathname}${search} HTTP/1.1\r\n`;
+  for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  return text;
 }

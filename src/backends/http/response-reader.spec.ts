@@ -44,7 +44,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 const chunked = (parts: readonly string[]): string =>
   parts
     .filter((part) => part !== '')
-    .map((part) => `${part.length.toString(16)};note=x\r\n${part}\r\n`)
+    .map((part) => `00${part.length.toString(16)};note=x\r\n${part}\r\n`)
     .join('') + '0\r\nx-trailer: y\r\n\r\n';
 
 describe('a response', () => {
@@ -79,13 +79,14 @@ describe('a response', () => {
   it('has its fields in lower case, without blanks around them, and a list of what it says twice', () => {
     const { headers } = readText(
       response(
-        'Content-Type: \t application/json \t\r\nX-Two: 1\r\nx-two: 2\r\nX-TWO:3\r\nempty:\r\n__proto__: x',
+        'Content-Type: \t application/json \t\r\nX-Two: 1\r\nx-two: 2\r\nX-TWO:3\r\nempty:\r\nconstructor: x',
       ),
     );
     expect(headers).toEqual({
       'content-type': 'application/json',
       'x-two': ['1', '2', '3'],
       empty: '',
+      constructor: 'x',
     });
   });
 
@@ -176,6 +177,8 @@ const MALFORMED = [
   response('transfer-encoding: chunked', '\r\n'),
   response('transfer-encoding: chunked', '2\r\nabc\r\n0\r\n\r\n'),
   response('transfer-encoding: chunked', '11111111111111111\r\n'),
+  response('transfer-encoding: chunked', '0\r\nbare\nline: feed\r\n\r\n'),
+  response('transfer-encoding: chunked', '0\r\nno colon\r\n\r\n'),
 ];
 
 /** Where we are stricter: none of it is asked for, and all of it has been used to deceive. */

@@ -1,17 +1,16 @@
-import { parseHead, type Head } from './head-parser.js';
+import { FIELD, parseHead, type Head } from './head-parser.js';
 import type { ResponseHeaders } from './response-head.js';
 
 /** Node's own client has the same limit. */
 const LARGEST_HEAD = 16 * 1024;
 /** The size of a chunk with whatever extensions, and all that may follow the last one. */
 const LONGEST_LINE = 4 * 1024;
-const CHUNK_SIZE = /^([\da-f]{1,8})[ \t]*(?:;[\t -~\x80-\xff]*)?$/i;
+const CHUNK_SIZE = /^0*([\da-f]{1,8})(?:[ \t]*;[\t -~\x80-\xff]*)?$/i;
 const NONE = Buffer.alloc(0);
 
 /** Takes one response after the other. */
 export interface ResponseSink {
   onHead(status: number, headers: ResponseHeaders): void;
-  /** The bytes are overwritten when this returns. */
   onBody(bytes: Buffer): void;
   /** The response is whole. */
   onEnd(): void;
@@ -39,7 +38,10 @@ export class ResponseReader {
     this.trailing = 0;
   }
 
-  /** Throws when this is no response, or more than one: the connection is of no use after that. */
+  /**
+   * Throws when this is no response, or more than one: the connection is of no use after that. The sink gets parts of
+   * `bytes` as they are.
+   */
   push(bytes: Buffer): void {
     const all = this.begun === NONE ? bytes : Buffer.concat([this.begun, bytes]);
     this.begun = NONE;
@@ -138,6 +140,7 @@ export class ResponseReader {
   private passTrailer(line: string): void {
     this.trailing += line.length;
     if (line === '') this.finish();
+    else if (!FIELD.test(line)) throw new Error('the response ends in lines that cannot be read');
     else if (this.trailing > LONGEST_LINE) throw new Error('the response has too much after its end');
   }
 

@@ -96,7 +96,7 @@ export class StreamableHttpTransport implements LinkTransport {
     if (this.closing) return Promise.reject(closed());
     const exchange = new Exchange(this.setting, this.inFlight.nextId(), requestId);
     this.inFlight.add(exchange);
-    this.endpoint.post(text, exchange);
+    exchange.send(text);
     return exchange.settled;
   }
 
