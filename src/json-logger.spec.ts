@@ -89,7 +89,8 @@ describe('JsonLogger', () => {
   });
 
   it('writes what Nest says of its own start only to those who debug', () => {
-    loggerAt('log').log('Mapped {/health/live, GET} route', 'RouterExplorer');
+    for (const context of ['RouterExplorer', '_RouterExplorer'])
+      loggerAt('log').log('Mapped {/health/live, GET} route', context);
     loggerAt('debug').log('Mapped {/health/ready, GET} route', 'RouterExplorer');
     expect(entries()).toMatchObject([{ level: 'debug', message: 'Mapped {/health/ready, GET} route' }]);
   });

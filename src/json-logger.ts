@@ -46,7 +46,9 @@ export class JsonLogger implements LoggerService {
   }
 
   log(message: unknown, context?: string): void {
-    this.print(FRAMEWORK.has(context ?? '') ? 'debug' : 'log', message, context);
+    // The bundler puts a line ahead of the names of some classes.
+    const isFramework = context !== undefined && FRAMEWORK.has(context.replace(/^_/, ''));
+    this.print(isFramework ? 'debug' : 'log', message, context);
   }
 
   warn(message: unknown, context?: string): void {

@@ -49,6 +49,9 @@ describe('a start', () => {
     await gateway.stop();
     expect(gateway.stdout.split('\n')).toHaveLength(2);
     expect(gateway.stderr).toBe('');
+    // What the framework says of its own start is for those who debug.
+    expect(gateway.logs.filter(({ context }) => /Nest|Rout|Loader/.test(String(context)))).toEqual([]);
+    expect(gateway.logs.length).toBeLessThan(10);
   });
 
   it('serves the real servers of the default config', async () => {

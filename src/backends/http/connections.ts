@@ -12,8 +12,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * The connections to one server that requests are posted on. An HTTP client made for every case costs more than all the
- * rest of a call together (decision 16); undici still makes the connections, TLS included.
+ * The connections to one server that requests are posted on. With an HTTP client made for every case a call costs a
+ * quarter more (docs/decisions/0016); undici still makes the connections, TLS included.
  */
 export class Connections implements ConnectionOwner, Carrier {
   private readonly all = new Set<Connection>();
@@ -84,7 +84,10 @@ export class Connections implements ConnectionOwner, Carrier {
     const rested = this.resting;
     this.resting = [];
     const now = performance.now();
-    for (const connection of rested) if (connection.isUsable(now)) this.employ(connection);
+    for (const connection of rested) {
+      if (connection.isUsable(now)) this.employ(connection);
+      else connection.destroy();
+    }
     this.connectAsNeeded();
   }
 
