@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { cpSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { Gateway } from '../kit/gateway.js';
+import { descendantsOf, untilGone } from '../kit/processes.js';
+import { RawSession } from '../kit/raw-session.js';
+import { tempDir } from '../kit/temp-dir.js';
+
+/** What a clone has after `npm ci`, and nothing that was ever built. */
+const CLONED = ['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const CLONED_ROOMS = ['src', 'scripts', 'config', 'docs'];
+
+function freshClone(): string {
+  const dir = tempDir();
+  for (const name of [...CLONED, ...CLONED_ROOMS]) cpSync(name, join(dir, name), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(dir, 'node_modules'));
+  return dir;
+}
+
+async function npmStart(cwd: string): Promise<Gateway> {
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, GATEHOUSE__HTTP__PORT: '0' };
+  const gateway = new Gateway(
+    spawn('npm', ['--silent', 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+  await gateway.listening(60_000);
+  return gateway;
+}
+
+describe('npm start', () => {
+  it('builds what is missing or outdated, serves the default config, and ends when it is told to', async () => {
+    const dir = freshClone();
+    const builtAt = (): number => statSync(join(dir, 'dist/main.js')).mtimeMs;
+
+    const first = await npmStart(dir);
+    expect(first.stdout).toMatch(/^[^\n]* http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
+    await first.listed({ tools: ['everything', 'filesystem', 'memory'] });
+    const session = await RawSession.open(first.url);
+    const { result } = await session.callTool('everything__echo', { message: 'hello' });
+    expect(JSON.stringify(result)).toContain('hello');
+    const started = builtAt();
+    const family = descendantsOf(first.pid);
+    expect(family.length).toBeGreaterThan(3);
+    await first.stop();
+    await untilGone(family);
+
+    const second = await npmStart(dir);
+    expect(builtAt()).toBe(started);
+    await second.stop();
+
+    utimesSync(join(dir, 'src/main.ts'), new Date(), new Date());
+    const third = await npmStart(dir);
+    expect(builtAt()).toBeGreaterThan(started);
+    await third.stop();
+  }, 120_000);
+});
