@@ -1,12 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { eventFrame, latestSequence, parseEventId, primingFrame } from './event-frame.js';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import {
+  eventFrame,
+  lateEventFrame,
+  latestSequence,
+  parseEventId,
+  primingFrame,
+  type EventFrame,
+} from './event-frame.js';
 
 const linesOf = (bytes: Buffer): string[] => bytes.toString().split('\n');
 const idOf = (bytes: Buffer): string =>
   linesOf(bytes)
     .find((line) => line.startsWith('id: '))!
     .slice(4);
+
+function madeOf(source: object): { frame: EventFrame; source: WeakRef<object> } {
+  return { frame: lateEventFrame(2, () => JSON.stringify(source)), source: new WeakRef(source) };
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 describe('an event', () => {
   it('is a message with an id, and ends with an empty line', () => {
@@ -31,6 +49,31 @@ describe('an event', () => {
   it('without a message has an id and empty data', () => {
     const { bytes, sequence } = primingFrame('x');
     expect(bytes.toString()).toBe(`id: ${sequence}.x\ndata: \n\n`);
+  });
+
+  it('is put together once, and the same whenever it is taken', () => {
+    let times = 0;
+    const late = lateEventFrame(2, () => `{"times":${++times}}`);
+    expect(times).toBe(0);
+    const first = late.bytes.toString();
+    expect(eventFrame('{}').bytes.toString()).not.toBe(first);
+    expect(late.bytes.toString()).toBe(first);
+    expect(times).toBe(1);
+  });
+
+  it('is encoded once for all who take it one after the other', () => {
+    const frame = eventFrame('{}');
+    expect(frame.bytes).toBe(frame.bytes);
+  });
+
+  it('keeps nothing of what it was made of once it has been taken', async () => {
+    const frames = [madeOf({}), madeOf({})];
+    frames[0]!.frame.bytes.toString();
+    // Whoever has a reference in this turn may use it until the turn is over.
+    await new Promise(setImmediate);
+    collectGarbage();
+    expect(frames.map(({ source }) => source.deref())).toEqual([undefined, {}]);
+    expect(frames[1]!.frame.bytes.toString()).toContain('data: {}');
   });
 
   it('comes after every event of an earlier life, and fits in an id that is read again', () => {

@@ -19,30 +19,39 @@ export interface EventFrame {
   readonly bytes: Buffer;
 }
 
+/** What was encoded last: a stream mostly takes what the one before it took. */
+let encoded = { sequence: 0, bytes: Buffer.alloc(0) };
+
 /**
- * Put together and encoded when the first stream takes it, and not before: most events for a reader that is stuck are
- * replaced before they are ever sent.
+ * Put together when the first stream takes it, and not before: most events for a reader that is stuck are replaced
+ * before they are ever sent. Sessions keep frames for long after that, so they keep nothing but their text: a Buffer
+ * is twice as much, and holds on to the memory that it shares with others.
  */
 class LateFrame implements EventFrame {
   readonly sequence = ++lastSequence;
-  private encoded: Buffer | undefined;
+  private text: string | undefined;
 
   constructor(
     readonly stream: string,
     readonly size: number,
-    /** Absent where the event is there for its id alone. */
-    private readonly message?: () => string,
+    /** Absent where the event is there for its id alone, and once there is a text. */
+    private message?: () => string,
   ) {}
 
   get bytes(): Buffer {
-    return (this.encoded ??= Buffer.from(this.text));
+    this.text ??= this.compose();
+    if (encoded.sequence !== this.sequence)
+      encoded = { sequence: this.sequence, bytes: Buffer.from(this.text) };
+    return encoded.bytes;
   }
 
-  private get text(): string {
+  private compose(): string {
     const id = `id: ${eventId(this.sequence, this.stream)}\n`;
-    return this.message === undefined
-      ? `${id}data: \n\n`
-      : `event: message\n${id}data: ${onOneLine(this.message())}\n\n`;
+    const text = this.message
+      ? `event: message\n${id}data: ${onOneLine(this.message())}\n\n`
+      : `${id}data: \n\n`;
+    this.message = undefined;
+    return text;
   }
 }
 

@@ -18,29 +18,27 @@ export interface News {
 }
 
 /** One change of one resource: encoded once, when the first subscriber is due, whoever gets it after that. */
-export class ResourceUpdate {
+export class ResourceUpdate implements DeliverOptions {
+  readonly kind = 'resources/updated';
   private encoded: EventFrame | undefined;
+  private key: string | undefined;
 
-  constructor(
-    readonly options: DeliverOptions,
-    /** About as many bytes as it has. */
-    private readonly size: number,
-    private readonly params: () => string,
-  ) {}
+  constructor(private readonly news: News) {}
 
-  static of({ server, uri, size, params }: News): ResourceUpdate {
-    // Of several that wait for a slow reader, only the latest matters.
-    const options = { coalesce: `${UPDATED} ${server} ${uri}`, kind: 'resources/updated' } as const;
-    return new ResourceUpdate(options, size, params);
+  /** Of several that wait for a slow reader, only the latest matters. */
+  get coalesce(): string {
+    return (this.key ??= `${UPDATED} ${this.news.server} ${this.news.uri}`);
   }
 
   get frame(): EventFrame {
-    return (this.encoded ??= lateEventFrame(this.size, () => notificationMessage(UPDATED, this.params())));
+    return (this.encoded ??= lateEventFrame(this.news.size, () =>
+      notificationMessage(UPDATED, this.news.params()),
+    ));
   }
 
   /** For somebody who was not due with the others: what a client gets must count up, or it resumes in the wrong place. */
   later(): ResourceUpdate {
-    return new ResourceUpdate(this.options, this.size, this.params);
+    return new ResourceUpdate(this.news);
   }
 }
 

@@ -18,7 +18,7 @@ export class Spreading implements Work {
     private readonly news: News,
     private readonly courier: Courier,
   ) {
-    this.update = ResourceUpdate.of(news);
+    this.update = new ResourceUpdate(news);
   }
 
   step(isLater: boolean): boolean {

@@ -70,8 +70,8 @@ export class Updates implements OnModuleInit, Courier {
     return this.routing.route(server, uri, update, only);
   }
 
-  deliver(subscription: Subscription, { frame, options }: ResourceUpdate): void {
-    this.subscribers.client(subscription)?.deliver(frame, options);
+  deliver(subscription: Subscription, update: ResourceUpdate): void {
+    this.subscribers.client(subscription)?.deliver(update.frame, update);
   }
 
   arrived({ server, uri }: News, reached: number): void {
