@@ -40,6 +40,10 @@ const piece = fc.oneof(
     '{a b}',
     '{a{b}}',
     '{+p:3}',
+    '{.}',
+    '{.a.b}',
+    '{a..b}',
+    '{%2}',
     '\ud800',
     '\ud801',
     '\0',
@@ -65,7 +69,9 @@ const uri = fc
   .map((parts) => parts.join(''))
   .filter((text) => text !== '');
 
-const EXPRESSION = /\{[+#./;?&]?[\w.%-]+(\*|:[1-9]\d{0,3})?(,[\w.%-]+(\*|:[1-9]\d{0,3})?)*\}/g;
+const LETTER = String.raw`([\w-]|%[\dA-Fa-f]{2})`;
+const VARIABLE = String.raw`${LETTER}+(\.${LETTER}+)*(\*|:[1-9]\d{0,3})?`;
+const EXPRESSION = new RegExp(String.raw`\{[+#./;?&]?${VARIABLE}(,${VARIABLE})*\}`, 'g');
 
 describe('resourceForm', () => {
   it.each([
@@ -141,6 +147,8 @@ describe('underscoreId', () => {
     ['s', 'x:////~a', 's_x____a'],
     ['s', 'x://a/{{b', 's_x___a_b'],
     ['s', 'x://a{b c}d{é}', 's_x___a_b_c_d_'],
+    ['s', 'x://a{.}b{.c}d{e..f}', 's_x___a_._b{.c}d_e..f_'],
+    ['s', 'x://a{%}{%20}', 's_x___a_{%20}'],
     ['s', 'x://数据/报告.txt', 's_x____.txt'],
   ])('of %s, %s is %s', (owner, own, id) => {
     expect(underscoreId({ server: owner, uri: own })).toBe(id);
