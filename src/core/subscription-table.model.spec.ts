@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { entriesIn } from '../../test/kit/entries-in.js';
 import { GatewayError, RemoteError } from './errors.js';
 import { claim, type SubscriptionLimits } from './quota.js';
 import { SubscriptionTable, type Asked, type Removed } from './subscription-table.js';
@@ -26,7 +27,7 @@ const isPattern = (uri: string): boolean => uri.endsWith('*');
 const covers = (target: string, uri: string): boolean =>
   isPattern(target) ? uri.startsWith(target.slice(0, -1)) : uri === target || uri.startsWith(`${target}/`);
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void };
+type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void; isDoubted?: true };
 
 /** One link to a server, and what that server holds because of it. */
 class Wire {
@@ -223,8 +224,11 @@ function leave(who: string): Step {
 /** The link is lost; or the server is disabled, and with it all that was wanted of it. */
 function goDown(server: string, disabled: boolean): Step {
   return (model, world) => {
-    const isOfIt = (row: Row): boolean => row.server === server;
-    if (disabled) drop((table) => table.removeServer(server), isOfIt)(model, world);
+    if (disabled)
+      drop(
+        (table) => table.removeServer(server),
+        (row) => row.server === server,
+      )(model, world);
     world.upstream.disconnected(server);
     model.linkEnds(server);
   };
@@ -248,8 +252,8 @@ function answer(which: number, kind: Answer): Step {
   return (model, world) => {
     const [sent] = world.onTheWire.splice(which % Math.max(1, world.onTheWire.length), 1);
     if (!sent) return;
-    const { wire, request, uri, settle } = sent;
-    wire.ended.set(uri, `${request} ${kind}`);
+    const { wire, request, uri, settle, isDoubted } = sent;
+    wire.ended.set(uri, `${request} ${isDoubted && kind === 'ok' ? 'timeout' : kind}`);
     // A server that was given up on has done what it was asked.
     if (kind !== 'refused') wire.holds[request === 'subscribe' ? 'add' : 'delete'](uri);
     settle(ANSWERS[kind]);
@@ -267,18 +271,18 @@ function answer(which: number, kind: Answer): Step {
 function elapse(which: number): Step {
   return (_model, world) => {
     const timer = [...world.timers][which % Math.max(1, world.timers.size)];
-    if (!timer) return;
-    world.timers.delete(timer);
-    timer();
+    if (timer && world.timers.delete(timer)) timer();
   };
 }
 
 function update(server: string, uri: string): Step {
   return (model, world) => {
     const text = `${server} ${uri} #${++model.updates}`;
-    for (const row of model.rows) {
-      if (row.server !== server || !covers(row.uri, uri)) continue;
-      if (row.acknowledged) model.delivered.add(`${row.who} ${text}`);
+    const wanting = model.rows.filter((row) => row.server === server && covers(row.uri, uri));
+    for (const row of wanting) {
+      const isServed = wanting.some(({ who, acknowledged }) => who === row.who && acknowledged);
+      if (isServed) model.delivered.add(`${row.who} ${text}`);
+      if (isServed) row.early.delete(uri);
       else row.early.set(uri, text);
     }
     world.update(server, uri, text);
@@ -290,6 +294,7 @@ function restore(server: string, uri: string): Step {
   return (model, world) => {
     const link = model.links.get(server);
     if (link instanceof Wire && model.isHeld(server, uri, world)) link.ended.delete(uri);
+    for (const sent of world.onTheWire) if (sent.wire === link && sent.uri === uri) sent.isDoubted = true;
     world.upstream.doubt(server, uri);
     world.upstream.restore(server, world.wantedOf(server));
   };
@@ -332,15 +337,6 @@ async function quieten(model: Model, world: World): Promise<void> {
     expect(differs.filter((uri) => !link.ended.get(uri)?.endsWith('refused'))).toEqual([]);
   }
   expect(model.rows.filter((row) => !row.acknowledged)).toEqual([]);
-}
-
-/** How many entries all collections have that can be reached. */
-function entriesIn(thing: unknown, seen = new Set<unknown>()): number {
-  if (typeof thing !== 'object' || thing === null || seen.has(thing)) return 0;
-  seen.add(thing);
-  const isCollection = thing instanceof Map || thing instanceof Set;
-  const inside: unknown[] = isCollection ? [...thing.values()] : Object.values(thing);
-  return inside.reduce<number>((sum, each) => sum + entriesIn(each, seen), isCollection ? thing.size : 0);
 }
 
 const someone = fc.constantFrom(...PEOPLE);

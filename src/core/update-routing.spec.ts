@@ -102,6 +102,18 @@ describe('UpdateRouting', () => {
     expect([...routing.acknowledged(narrow)]).toEqual(['file:///a']);
   });
 
+  it('does not deliver by one what was held for it when something later has come by another', () => {
+    const narrow = subscribe('anna', 'file:///a');
+    const wide = subscribe('anna', '*');
+    for (const id of [narrow, wide]) routing.expectAcknowledgement(id);
+    update('file:///a');
+    expect([...routing.acknowledged(narrow)]).toEqual(['file:///a']);
+    update('file:///a');
+    expect(delivered).toEqual(['anna file:///a']);
+    expect([...routing.acknowledged(wide)]).toEqual([]);
+    expect(gaveWay).toEqual(['coalesced']);
+  });
+
   it('forgets what was held for a subscription that came to nothing', () => {
     const id = subscribe('anna', 'file:///a');
     routing.expectAcknowledgement(id);

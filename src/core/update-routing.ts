@@ -47,18 +47,17 @@ export class UpdateRouting<U> {
     // The widest comes last: only those served before it have to be remembered.
     const widest = targets.at(-1);
     const due: Subscription[] = [];
-    let served: Set<string> | undefined;
+    const served = targets.length > 1 ? new Set<string>() : undefined;
     let held = 0;
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, only)) {
-        if (served?.has(subscription.subscriber)) continue;
-        if (this.hold(subscription.id, uri, update)) {
-          held++;
-          continue;
-        }
-        if (target !== widest) (served ??= new Set()).add(subscription.subscriber);
-        due.push(subscription);
+        const { id, subscriber } = subscription;
+        // What was held for this one as well is old news now.
+        if (served?.has(subscriber)) this.giveWay(id, uri);
+        else if (this.hold(id, uri, update)) held++;
+        else due.push(subscription);
       }
+      if (target !== widest) for (const { subscriber } of due) served?.add(subscriber);
     }
     return new Route(this.table, due, held);
   }
@@ -66,11 +65,15 @@ export class UpdateRouting<U> {
   private hold(id: string, uri: string, update: U): boolean {
     const held = this.unacknowledged.get(id);
     if (!held) return false;
-    if (held.delete(uri)) this.gaveWay('coalesced');
+    this.giveWay(id, uri);
     held.set(uri, update);
     const [oldest] = held.size > MOST_HELD ? held.keys() : [];
     if (oldest !== undefined && held.delete(oldest)) this.gaveWay('dropped');
     return true;
+  }
+
+  private giveWay(id: string, uri: string): void {
+    if (this.unacknowledged.get(id)?.delete(uri)) this.gaveWay('coalesced');
   }
 }
 

@@ -40,8 +40,10 @@ interface Key {
   busy: boolean;
   onTheWire: Request | undefined;
   next: Request | undefined;
-  /** Subscribers are there already, and are to be told when it is held again. */
-  restoring: boolean;
+  /** Subscribers were there before, and are to be told when it is held again, however often that fails. */
+  owesUpdate: boolean;
+  /** The resource vanished while the server was being asked: what it answers may be of the one that is gone. */
+  isDoubted: boolean;
   waiting: Outcome | undefined;
   stopLinger: (() => void) | undefined;
 }
@@ -83,8 +85,12 @@ export class UpstreamLane {
   /** The same in the background, with nobody waiting. */
   restore(uri: string): void {
     const key = this.keys.get(uri) ?? this.open(uri);
-    if (key.held === 'yes' || key.onTheWire === 'subscribe') return;
-    key.restoring = true;
+    if (key.held === 'yes') return;
+    if (key.onTheWire === 'subscribe') {
+      if (key.isDoubted) key.next = 'subscribe';
+      return;
+    }
+    key.owesUpdate = true;
     if (key.waiting && !key.busy) return;
     this.recall(key);
     key.next = 'subscribe';
@@ -96,7 +102,6 @@ export class UpstreamLane {
     const key = this.keys.get(uri);
     if (!key || key.busy || key.stopLinger || key.next === 'unsubscribe' || this.setting.wants(uri)) return;
     this.recall(key);
-    key.restoring = false;
     key.waiting?.resolve();
     key.waiting = undefined;
     this.rest(key);
@@ -122,7 +127,8 @@ export class UpstreamLane {
     const key = this.keys.get(uri);
     if (!key) return;
     if (key.held === 'yes') this.mark(key, 'maybe');
-    key.restoring = false;
+    key.isDoubted = key.onTheWire === 'subscribe';
+    key.owesUpdate = true;
     if (key.next !== 'subscribe' || key.busy || key.waiting) return;
     this.recall(key);
     this.rest(key);
@@ -131,7 +137,7 @@ export class UpstreamLane {
   /** The server may have forgotten everything, and said things that nobody heard. */
   doubtAll(): void {
     for (const key of this.keys.values()) {
-      if (key.onTheWire === 'subscribe') key.restoring = true;
+      if (key.onTheWire === 'subscribe') key.owesUpdate = true;
       else if (key.held === 'yes') this.mark(key, 'maybe');
     }
   }
@@ -157,7 +163,8 @@ export class UpstreamLane {
       busy: false,
       onTheWire: undefined,
       next: undefined,
-      restoring: false,
+      owesUpdate: false,
+      isDoubted: false,
       waiting: undefined,
       stopLinger: undefined,
     };
@@ -214,19 +221,21 @@ export class UpstreamLane {
   }
 
   private subscribed(key: Key, failure: Failure | undefined): void {
-    const { waiting, restoring } = key;
+    const { waiting, owesUpdate, isDoubted } = key;
     key.waiting = undefined;
-    key.restoring = false;
+    key.isDoubted = false;
     if (failure) {
       // Nothing but the server's own refusal proves that it has not got it.
       this.mark(key, failure.error instanceof RemoteError ? 'no' : 'maybe');
       waiting?.reject(failure.error);
-      if (restoring) this.setting.failed('subscribe', key.uri, failure.error);
+      if (owesUpdate) this.setting.failed('subscribe', key.uri, failure.error);
       return;
     }
-    this.mark(key, 'yes');
     waiting?.resolve();
-    if (restoring) this.setting.restored(key.uri);
+    if (isDoubted) return;
+    this.mark(key, 'yes');
+    key.owesUpdate = false;
+    if (owesUpdate) this.setting.restored(key.uri);
   }
 
   private unsubscribed(key: Key, failure: Failure | undefined): void {
@@ -234,10 +243,12 @@ export class UpstreamLane {
     if (failure) this.setting.failed('unsubscribe', key.uri, failure.error);
   }
 
-  /** Nothing is left to do for now: what nobody wants lingers, what nobody holds is forgotten. */
+  /** Nothing is left to do for now: what nobody wants lingers, what nobody holds or is owed an update of is forgotten. */
   private rest(key: Key): void {
-    if (key.held === 'no') this.keys.delete(key.uri);
-    else if (!this.setting.wants(key.uri)) this.linger(key);
+    const isWanted = this.setting.wants(key.uri);
+    if (!isWanted) key.owesUpdate = false;
+    if (key.held === 'no' && !key.owesUpdate) this.keys.delete(key.uri);
+    else if (!isWanted) this.linger(key);
   }
 
   private linger(key: Key): void {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -58,6 +59,67 @@ describe('a resource that is subscribed to', () => {
     expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     files.update(A, { version: 2 });
     expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, version: 2 });
+  });
+
+  /** It vanishes while its server is being asked for it, and what was subscribed to it as well. */
+  const vanish = async (): Promise<void> => {
+    await room.list(files, 'file:///b');
+    files.accept(A);
+    await room.pass(0);
+    files.holds.clear();
+    files.willingness = () => 'takes';
+  };
+
+  describe('and that vanishes while its server is being asked for it', () => {
+    beforeEach(async () => {
+      await open(true, { entries: { files: { timeoutMs: 60_000 } } });
+      files.willingness = () => 'waits';
+    });
+
+    it('is asked for again when it comes back, by a client that has just subscribed', async () => {
+      const outcome = outcomeOf(room.subscribe(client, PUBLIC_A));
+      await settled();
+      await vanish();
+      expect(outcome).toHaveProperty('value');
+      await room.list(files, A, 'file:///b');
+      expect([...files.holds]).toEqual([A]);
+      expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
+    });
+
+    it('is asked for again when it comes back, on a new link', async () => {
+      files.willingness = () => 'takes';
+      await room.subscribe(client, PUBLIC_A);
+      files.willingness = () => 'waits';
+      await room.reconnect(files);
+      await vanish();
+      await room.list(files, A, 'file:///b');
+      expect([...files.holds]).toEqual([A]);
+      expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
+    });
+
+    it('is asked for once more when it comes back before the answer', async () => {
+      outcomeOf(room.subscribe(client, PUBLIC_A));
+      await settled();
+      await room.list(files, 'file:///b');
+      await room.list(files, A, 'file:///b');
+      files.accept(A);
+      files.willingness = () => 'takes';
+      await room.pass(0);
+      expect(files.told).toEqual([`+${A}`, `+${A}`]);
+      expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A });
+    });
+  });
+
+  it('is told to be there again to all, also when somebody else has asked for it while it was gone', async () => {
+    files.templates = ['note://{id}'];
+    await room.list(files, 'note://1');
+    const other = new FakeSubscriber('b');
+    await room.subscribe(client, 'note://1');
+    await room.list(files);
+    await room.subscribe(other, 'note://1');
+    await room.list(files, 'note://1');
+    expect(client.updates[0]).toMatchObject({ _meta: DELETED });
+    expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/note://1' });
   });
 
   it('is given up on when its last subscriber leaves while it is gone', async () => {

@@ -155,6 +155,14 @@ describe('PollingUpstream', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('looks no more often when it is asked for what it watches already', async () => {
+    for (let time = 0; time < 3; time++) await server.upstream.subscribe('x');
+    const before = server.looks.length;
+    await server.pass(POLL_MS);
+    expect(server.looks.length - before).toBe(1);
+    expect(jest.getTimerCount()).toBe(1);
+  });
+
   it('begins anew when it is wanted again', async () => {
     await server.upstream.subscribe('x');
     await server.upstream.unsubscribe('x');

@@ -33,6 +33,8 @@ export class PollingUpstream implements Upstream {
   /** What it sees first is what later looks are compared with; only then may the client go on. */
   async subscribe(uri: string): Promise<void> {
     const watched: Watched = { digest: undefined, failures: 0, timer: undefined };
+    // One that was gone and is back may be looked at still.
+    clearTimeout(this.watched.get(uri)?.timer);
     this.watched.set(uri, watched);
     await this.look(uri, watched);
   }

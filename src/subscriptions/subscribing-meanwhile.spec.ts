@@ -24,6 +24,13 @@ describe('a subscription', () => {
     client = new FakeSubscriber('a');
   });
 
+  const rejections = async (): Promise<Record<string, number>> =>
+    Object.fromEntries(
+      (await room.scrape()).samples
+        .filter(({ name, value }) => name === 'gatehouse_subscription_rejections_total' && value > 0)
+        .map(({ labels, value }) => [labels['reason'], value]),
+    );
+
   describe('whose server is being asked', () => {
     let request: Cancellation;
     const ask = (subscriber = client): ReturnType<typeof outcomeOf> => {
@@ -76,6 +83,23 @@ describe('a subscription', () => {
       await room.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
       expect([room.rows, files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
+    });
+
+    it('and is disabled meanwhile is refused and counted as what nobody has', async () => {
+      const outcome = ask();
+      await settled();
+      await room.enable('files', false);
+      expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
+      expect(await rejections()).toEqual({ unknown: 1 });
+    });
+
+    it('and refuses a client that has left is counted as no refusal', async () => {
+      ask();
+      await settled();
+      client.close();
+      files.refuse(A);
+      await room.pass(0);
+      expect([room.rows, await rejections()]).toEqual([[], {}]);
     });
 
     it('and that somebody ends is no success', async () => {

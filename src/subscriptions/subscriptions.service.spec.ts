@@ -287,6 +287,18 @@ describe('Subscriptions', () => {
       expect(second!.uri).toBe('x://a?b');
     });
 
+    it('from one does not end another that is called so by its own server', async () => {
+      const chained = new FakeServer([A]);
+      room = await SubscriptionRoom.open({ files, chained });
+      await room.list(chained, PUBLIC_A);
+      const row = await room.subscribe(client, `resource://chained/${PUBLIC_A}`);
+      room.unsubscribe(client, PUBLIC_A);
+      expect([...room.subscribers.table]).toEqual([row]);
+      await room.list(files);
+      room.unsubscribe(client, PUBLIC_A);
+      expect(room.rows).toEqual([]);
+    });
+
     it('from what is not subscribed to is success', async () => {
       for (const text of [A, 'file:///nope', 'resource://nope/x', 'no-such-id', ''])
         room.unsubscribe(client, text);

@@ -57,10 +57,7 @@ export class Subscriptions implements OnModuleInit {
   async subscribe(context: McpContext, uri: string): Promise<Subscription> {
     const { client, signal } = context;
     const address = this.addressIn(context, uri);
-    if (!address) {
-      this.metrics.subscriptionRejected('unknown');
-      throw nothingToSubscribe(uri);
-    }
+    if (!address) throw this.unknown(uri);
     const { subscription, isNew } = this.counted(() => this.subscribers.add(client, address));
     // A client that is gone by now has left already.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
@@ -106,6 +103,10 @@ export class Subscriptions implements OnModuleInit {
     return addressOf(catalog.resources.view(scope), text) ?? links.findGiven(scope, text);
   }
 
+  private isInSight(scope: Scope, row: Subscription): boolean {
+    return this.registry.catalog.resources.view(scope).find(resourceForm(row)) !== undefined;
+  }
+
   private begin(subscription: Subscription): void {
     this.updates.expectAcknowledgement(subscription);
     const settled = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
@@ -131,7 +132,12 @@ export class Subscriptions implements OnModuleInit {
   private gone(context: McpContext, uri: string): GatewayError {
     return this.addressIn(context, uri)
       ? new GatewayError('cancelled', 'The subscription was ended while it was being made')
-      : nothingToSubscribe(uri);
+      : this.unknown(uri);
+  }
+
+  private unknown(uri: string): GatewayError {
+    this.metrics.subscriptionRejected('unknown');
+    return nothingToSubscribe(uri);
   }
 
   /** What the client may see can have changed since its request came. */
@@ -145,7 +151,8 @@ export class Subscriptions implements OnModuleInit {
       await this.upstreams.ensure(subscription);
       await this.subscribers.kept();
     } catch (error) {
-      this.end(subscription.id);
+      // Whoever took it away meanwhile says why.
+      if (!this.end(subscription.id)) return;
       throw this.refusal(subscription, error);
     }
     if (!this.subscribers.table.get(subscription.id)) return;
@@ -173,8 +180,11 @@ export class Subscriptions implements OnModuleInit {
     if (byId?.subscriber === client.id) return [byId];
     const address = this.addressOf(scope, text);
     const meant = address && table.find({ subscriber: client.id, ...address });
-    // What is not in sight any more can still be named.
-    return meant ? [meant] : [...table.ofSubscriber(client.id)].filter((row) => this.isCalled(row, text));
+    if (meant) return [meant];
+    // What is not in sight any more can still be named; what is has a name that is nobody else's.
+    const isMeant = (row: Subscription): boolean =>
+      this.isCalled(row, text) && !(address && this.isInSight(scope, row));
+    return [...table.ofSubscriber(client.id)].filter(isMeant);
   }
 
   private drop(server: string): void {

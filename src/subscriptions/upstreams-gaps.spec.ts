@@ -153,6 +153,29 @@ describe('Upstreams', () => {
     ]);
   });
 
+  it('tell who was there before, when what the server refused them is taken for somebody else', async () => {
+    const other = new FakeSubscriber('b');
+    await room.subscribe(client, 'x://a');
+    server.willingness = () => 'refuses';
+    await room.reconnect(server);
+    expect(client.updates).toEqual([]);
+    server.willingness = () => 'takes';
+    await room.subscribe(other, 'x://a');
+    expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
+    await room.pass(60_000);
+    expect(client.updates).toHaveLength(1);
+  });
+
+  it('forget what was refused when nobody wants it any more', async () => {
+    await room.subscribe(client, 'x://a');
+    server.willingness = () => 'refuses';
+    await room.reconnect(server);
+    room.unsubscribe(client, 'x://a');
+    server.willingness = () => 'takes';
+    await room.subscribe(client, 'x://a');
+    expect(client.updates).toEqual([]);
+  });
+
   it('begin with short pauses again once the server has taken something', async () => {
     for (const uri of ['x://a', 'x://b']) await room.subscribe(client, uri);
     server.willingness = () => 'refuses';

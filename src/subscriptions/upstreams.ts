@@ -125,7 +125,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
       const isTold = upstreams.isTold(server);
       // What was wanted by its name was told of when the link was up, but before the first lists by a makeshift name.
       const isOld = isTold ? upstreams.holds(server, uri) : isFirst && isNamed;
-      if (isOld ? isRenamed : !isTold) this.updates.mayHaveChanged(server, uri, subscriber);
+      if (isOld ? isRenamed || !isFirst : !isTold) this.updates.mayHaveChanged(server, uri, subscriber);
       else if (isTold && isNamed) upstreams.restore(server, [uri]);
     }
   }
