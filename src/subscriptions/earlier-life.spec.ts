@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { only } from '../../test/kit/offers.js';
 import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
 
 describe.each([
@@ -62,4 +64,24 @@ describe('a client of an earlier life', () => {
     await room.list(server, 'x://a', 'x://late');
     expect(client.uris).toEqual(['resource://s/x://late', 'resource://s/x://late']);
   });
+
+  it.each(['x://a', 'resource://s/x://a', 's_x___a'])(
+    'may subscribe to %s again before its server has come, and to nothing else',
+    async (form) => {
+      recordLog();
+      const server = new FakeServer(['x://a', 'x://b']);
+      server.isReachable = false;
+      const client = new FakeSubscriber('a');
+      const room = await SubscriptionRoom.open(
+        { s: server },
+        { before: (fresh) => fresh.restore(client, 's', 'x://a') },
+      );
+      expect(await room.subscribe(client, form)).toMatchObject({ id: 's x://a' });
+      expect(await refusalOf(room.subscribe(client, 'resource://s/x://b'))).toMatchObject({
+        kind: 'nothing-to-subscribe',
+      });
+      client.see(only('other'));
+      expect(await refusalOf(room.subscribe(client, form))).toMatchObject({ kind: 'nothing-to-subscribe' });
+    },
+  );
 });

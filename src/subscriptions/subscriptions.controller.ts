@@ -22,8 +22,10 @@ export class SubscriptionsController {
 
   @McpRequest('resources/unsubscribe')
   unsubscribe(params: Params | undefined, context: McpContext): Record<string, never> {
-    const id = params?.['subscriptionId'];
-    this.subscriptions.unsubscribe(context, typeof id === 'string' ? id : requireUri(params));
+    const { subscriptionId: id, uri } = params ?? {};
+    const byId = typeof id === 'string' && this.subscriptions.unsubscribe(context, id);
+    if (!byId && (uri !== undefined || typeof id !== 'string'))
+      this.subscriptions.unsubscribe(context, requireUri(params));
     return {};
   }
 }

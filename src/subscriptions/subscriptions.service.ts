@@ -73,9 +73,11 @@ export class Subscriptions implements OnModuleInit {
     return isEnabled && this.subscribers.restore(client, subscription) !== undefined;
   }
 
-  /** By the URI in any form, or by the id of the subscription. What is not subscribed to is no error. */
-  unsubscribe(context: McpContext, text: string): void {
-    for (const subscription of this.named(context, text)) this.end(subscription.id);
+  /** By the URI in any form, or by the id of the subscription. False when the client is not subscribed to that. */
+  unsubscribe(context: McpContext, text: string): boolean {
+    const named = this.named(context, text);
+    for (const { id } of named) this.end(id);
+    return named.length > 0;
   }
 
   /** False when there is none. */
@@ -142,8 +144,16 @@ export class Subscriptions implements OnModuleInit {
 
   /** What the client may see can have changed since its request came. */
   private addressIn({ client, scope }: McpContext, uri: string): Address | undefined {
-    const address = this.addressOf(scope, uri);
-    return address && client.scope.allows(address.server) ? address : undefined;
+    const address = this.addressOf(scope, uri) ?? this.heldBy(client, uri);
+    return address && scope.allows(address.server) && client.scope.allows(address.server)
+      ? address
+      : undefined;
+  }
+
+  /** What a client is subscribed to since an earlier life is known here before its server has said what it has. */
+  private heldBy(client: Subscriber, text: string): Address | undefined {
+    const rows = [...this.subscribers.table.ofSubscriber(client.id)];
+    return rows.find((row) => this.isCalled(row, text));
   }
 
   private async establish(subscription: Subscription): Promise<void> {

@@ -174,6 +174,7 @@ describe('subscriptions', () => {
       ['by the identifier', () => ({ uri: 'docs_x___a' })],
       ['by the id of the subscription', (id: string) => ({ subscriptionId: id })],
       ['by the id in place of a URI', (id: string) => ({ uri: id })],
+      ['by the URI, with an id that is none of its own', () => ({ subscriptionId: 'nope', uri: A })],
     ])('%s, and for nobody else', async (_how, paramsOf) => {
       const path = gateway.urlOf('/projects/one/mcp');
       const [leaving, staying] = [await Listener.open(path), await Listener.of(path, A)];
