@@ -1,7 +1,7 @@
 import type { INestApplication, LoggerService } from '@nestjs/common';
 import { killAllChildren } from './backends/stdio/live-groups.js';
 
-/** The first signal drains, the second does not wait. No way out of the process leaves a child behind. */
+/** The first signal drains, the second does not wait. No way out of the process but SIGKILL leaves a child behind. */
 export function exitOnSignals(
   app: INestApplication,
   logger: LoggerService,

@@ -28,7 +28,7 @@ export function printSchema(): void {
   new Output('json').bytes(schemaFileText());
 }
 
-/** Prints what it can; fails when the gateway would not start with it as it stands. */
+/** Prints what it can; fails when something in it is not accepted, whatever its variables are. */
 export function importConfig(file: string, format: DataFormat): void {
   const { config, notes, problems } = importServers(textOf(file), file === '-' ? 'stdin' : file);
   show(config, format);

@@ -24,7 +24,7 @@ export function addConfigCommands(program: Command): void {
   examples(
     config
       .command('print')
-      .description('the configuration in force: defaults, variables and overrides filled in, secrets masked')
+      .description('the configuration here: defaults, variables and overrides filled in, secrets masked')
       .addOption(configOption())
       .addOption(dataFormat())
       .action(async ({ config: file, output }: { config?: string; output: DataFormat }) =>

@@ -5,7 +5,7 @@ const MASK = '********';
 /** Where every value is somebody's secret. */
 const SECRETS = /^(mcpServers\.[^.]+\.(headers|env)\.[^.]+|admin\.(token|viewerToken))$/;
 
-/** The configuration as it is in force, every default filled in, without its secrets; as plain data. */
+/** The configuration as a gateway would begin with it, every default filled in, without its secrets; as plain data. */
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
   const { secrets, auth, ...settings } = config;
   // Left out, it lets everybody in; empty, it is refused.

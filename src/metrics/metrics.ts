@@ -114,7 +114,7 @@ export class Metrics {
     this.notifications.count([kind, outcome]);
   }
 
-  /** A server told of a change of a resource. */
+  /** A server told of a change of a resource, or the gateway itself does. */
   resourceUpdated(outcome: UpdateOutcome): void {
     this.subscriptionEvents.count([outcome]);
   }
@@ -227,9 +227,13 @@ export class Metrics {
       [{}, this.activeSubscriptions()],
     ]);
     const upstream = { type: 'gauge', name: 'gatehouse_upstream_subscriptions' } as const;
-    this.expose({ ...upstream, help: 'Resources that servers keep the gateway informed of.' }, () => [
-      [{}, this.upstreamSubscriptions()],
-    ]);
+    this.expose(
+      {
+        ...upstream,
+        help: 'Resources that servers keep the gateway informed of, or that it looks at itself.',
+      },
+      () => [[{}, this.upstreamSubscriptions()]],
+    );
     const build = { type: 'gauge', name: 'gatehouse_build_info', labelNames: ['version'] } as const;
     this.expose({ ...build, help: 'Always 1; the version is in the label.' }, () => [
       [{ version: VERSION }, 1],
