@@ -18,8 +18,11 @@ const LARGE = 'x'.repeat(100_000);
 const FLOOD = 200;
 
 const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringify({ n, filling }));
-const streamOf = (log = new EventLog(100, 1_000_000)): EventStream =>
-  new EventStream('', log, { waiting: LIMIT });
+/** How long a reader may take nothing, where that is not what a test is about. */
+const PATIENT = 60_000;
+const IMPATIENT = 100;
+const streamOf = (log = new EventLog(100, 1_000_000), stuckMs = PATIENT): EventStream =>
+  new EventStream('', log, { waiting: LIMIT, stuckMs });
 
 /** A reader at the other end of a real connection, and the server's side of it. */
 class Reader {
@@ -48,7 +51,8 @@ class Reader {
       server.closeAllConnections();
     });
     socket.on('error', () => {});
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    // This version has no chunks: the text of an event comes in one piece, however it was written.
+    socket.write('GET / HTTP/1.0\r\n\r\n');
     const [response] = (await within('a request', once(server, 'opened'))) as [ServerResponse];
     return new Reader(socket, response);
   }
@@ -69,9 +73,9 @@ class Reader {
 }
 
 /** A reader that stopped reading, with a stream that has noticed. */
-async function stuckReader(): Promise<{ reader: Reader; stream: EventStream; next: number }> {
+async function stuckReader(stuckMs?: number): Promise<{ reader: Reader; stream: EventStream; next: number }> {
   const reader = await Reader.open();
-  const stream = streamOf();
+  const stream = streamOf(undefined, stuckMs);
   stream.connect(reader.response);
   reader.socket.pause();
   let next = 0;
@@ -240,21 +244,38 @@ describe('a reader that does not read', () => {
     expect(stream.dropped).toBe(100 - 5);
   });
 
-  it('is let go when it has not read for too long, and not before', async () => {
-    const { reader, stream } = await stuckReader();
-    expect(stream.disconnectIfStuck(60_000)).toBe(false);
-    expect(stream.disconnectIfStuck(0)).toBe(true);
+  it('is let go when it has not read for too long', async () => {
+    const { reader, stream } = await stuckReader(IMPATIENT);
     await until('the stream is not connected', () => !stream.isConnected);
-    expect(stream.disconnectIfStuck(0)).toBe(false);
     expect(reader.response.destroyed).toBe(true);
   });
 
-  it('is not let go when it reads after all', async () => {
+  it.each([
+    ['nothing waits', 0],
+    ['something waits', 3],
+  ])('is let go though its stream has ended, when %s', async (_when, waiting) => {
+    const { reader, stream, next } = await stuckReader(IMPATIENT);
+    for (let n = 0; n < waiting; n++) stream.send(frameOf(next + n));
+    stream.end();
+    await until('the stream is not connected', () => !stream.isConnected);
+    expect(reader.response.destroyed).toBe(true);
+    expect(stream.isDone).toBe(true);
+  });
+
+  it('is let go though others have taken its place', async () => {
+    const { reader, stream } = await stuckReader(IMPATIENT);
+    for (let i = 0; i < 4; i++) stream.connect((await Reader.open()).response);
+    await until('the response is gone', () => reader.response.destroyed);
+    expect(stream.isConnected).toBe(true);
+  });
+
+  it('gets everything when it reads after all, though its stream has ended', async () => {
     const { reader, stream, next } = await stuckReader();
+    for (let n = 0; n < 3; n++) stream.send(frameOf(next + n, LARGE));
+    stream.end();
     reader.socket.resume();
-    await reader.reads(next - 1);
-    await until('the response takes more', () => !reader.response.writableNeedDrain);
-    expect(stream.disconnectIfStuck(0)).toBe(false);
+    expect(await reader.reads(next + 2)).toHaveLength(next + 3);
+    await until('the response is over', () => reader.response.writableFinished);
   });
 
   it('does not keep the others waiting', async () => {
