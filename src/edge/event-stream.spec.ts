@@ -6,9 +6,10 @@ import * as fc from 'fast-check';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { until, within } from '../../test/kit/until.js';
 import { eventFrame, parseEventId, type EventFrame } from '../mcp/event-frame.js';
+import type { NotificationOutcome } from '../metrics/metrics.js';
 import { EventLog } from './event-log.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
-import { EventStream } from './event-stream.js';
+import { EventStream, type StreamObserver } from './event-stream.js';
 import { openEventStream } from './exchange.js';
 
 const LIMIT = 8;
@@ -17,12 +18,17 @@ const LARGE = 'x'.repeat(100_000);
 /** More than the kernel keeps for a reader that does not read. */
 const FLOOD = 200;
 
+const MAY_GO: DeliverOptions = { droppable: true, kind: 'message' };
+
 const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringify({ n, filling }));
 /** How long a reader may take nothing, where that is not what a test is about. */
 const PATIENT = 60_000;
 const IMPATIENT = 100;
-const streamOf = (log = new EventLog(100, 1_000_000), stuckMs = PATIENT): EventStream =>
-  new EventStream('', log, { waiting: LIMIT, stuckMs });
+const streamOf = (
+  log = new EventLog(100, 1_000_000),
+  stuckMs = PATIENT,
+  observer?: StreamObserver,
+): EventStream => new EventStream('', log, { waiting: LIMIT, stuckMs }, observer);
 
 /** A reader at the other end of a real connection, and the server's side of it. */
 class Reader {
@@ -73,9 +79,13 @@ class Reader {
 }
 
 /** A reader that stopped reading, with a stream that has noticed. */
-async function stuckReader(stuckMs?: number): Promise<{ reader: Reader; stream: EventStream; next: number }> {
+async function stuckReader(stuckMs?: number) {
   const reader = await Reader.open();
-  const stream = streamOf(undefined, stuckMs);
+  const outcomes: NotificationOutcome[] = [];
+  const stream = streamOf(undefined, stuckMs, {
+    notified: (_kind, outcome) => outcomes.push(outcome),
+    streamEnded: () => {},
+  });
   stream.connect(reader.response);
   reader.socket.pause();
   let next = 0;
@@ -83,7 +93,8 @@ async function stuckReader(stuckMs?: number): Promise<{ reader: Reader; stream: 
     stream.send(frameOf(next++, LARGE));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { reader, stream, next };
+  const dropped = (): number => outcomes.filter((outcome) => outcome === 'dropped').length;
+  return { reader, stream, next, dropped };
 }
 
 describe('a stream', () => {
@@ -207,9 +218,9 @@ describe('a stream', () => {
 
 describe('a reader that does not read', () => {
   it('costs a bounded queue: the oldest events that may go are left out and counted', async () => {
-    const { reader, stream, next } = await stuckReader();
-    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), { droppable: true });
-    expect(stream.dropped).toBe(1000 - LIMIT);
+    const { reader, stream, next, dropped } = await stuckReader();
+    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), MAY_GO);
+    expect(dropped()).toBe(1000 - LIMIT);
     reader.socket.resume();
     const last = next + 999;
     const numbers = await reader.reads(last);
@@ -218,9 +229,10 @@ describe('a reader that does not read', () => {
   });
 
   it('gets the latest of events of which only the latest matters', async () => {
-    const { reader, stream, next } = await stuckReader();
-    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even' });
-    expect(stream.dropped).toBe(0);
+    const { reader, stream, next, dropped } = await stuckReader();
+    for (let n = next; n < next + 1000; n++)
+      stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even', kind: 'resources/updated' });
+    expect(dropped()).toBe(0);
     reader.socket.resume();
     const numbers = await reader.reads(next + 999);
     expect(numbers.slice(next)).toEqual([next + 998, next + 999]);
@@ -239,9 +251,9 @@ describe('a reader that does not read', () => {
   });
 
   it('costs no more than a megabyte of large events', async () => {
-    const { stream, next } = await stuckReader();
-    for (let n = 0; n < 100; n++) stream.send(frameOf(next + n, LARGE.repeat(2)), { droppable: true });
-    expect(stream.dropped).toBe(100 - 5);
+    const { stream, next, dropped } = await stuckReader();
+    for (let n = 0; n < 100; n++) stream.send(frameOf(next + n, LARGE.repeat(2)), MAY_GO);
+    expect(dropped()).toBe(100 - 5);
   });
 
   it('is let go when it has not read for too long', async () => {

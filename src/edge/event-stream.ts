@@ -47,8 +47,6 @@ export class EventStream {
   private readonly connections: StreamConnection[] = [];
   private unkeyed = 0;
   private ended = false;
-  /** Events that were left out because the reader was too slow. */
-  dropped = 0;
 
   constructor(
     /** Empty for a standing stream. */
@@ -128,7 +126,6 @@ export class EventStream {
     for (const [key, waiting] of this.waiting) {
       if (waiting.fate !== fate) continue;
       this.remove(key, 'dropped');
-      this.dropped++;
       return true;
     }
     return false;
