@@ -43,6 +43,11 @@ const WAITING_BYTES = 1_048_576;
 export class EventStream {
   private readonly waiting = new Map<string, Waiting>();
   private waitingBytes = 0;
+  /**
+   * Events to be sent again, ahead of what waits. They come from the log, which bounds them: what is new must not make
+   * room for what is old.
+   */
+  private replayed = new Set<EventFrame>();
   /** Every open connection; events go to the newest, because each is sent only once. */
   private readonly connections: StreamConnection[] = [];
   private unkeyed = 0;
@@ -62,7 +67,7 @@ export class EventStream {
 
   /** True when nothing is left to do: everything was sent, or the reader is gone and the log has the rest. */
   get isDone(): boolean {
-    return this.ended && (this.waiting.size === 0 || !this.isConnected);
+    return this.ended && (this.isAllSent || !this.isConnected);
   }
 
   /** Goes on over this response, whose head has been sent. A connection it still had is kept in reserve. */
@@ -100,6 +105,10 @@ export class EventStream {
 
   private get newest(): StreamConnection | undefined {
     return this.connections.at(-1);
+  }
+
+  private get isAllSent(): boolean {
+    return this.replayed.size === 0 && this.waiting.size === 0;
   }
 
   private get isWritable(): boolean {
@@ -147,22 +156,27 @@ export class EventStream {
 
   /** What was sent after this sequence is sent again, ahead of what waits. */
   private rewind(sequence: number): void {
-    const waiting = [...this.waiting];
-    const firstWaiting = waiting[0]?.[1].frame.sequence ?? Infinity;
-    for (const [key] of waiting) this.remove(key);
-    for (const frame of this.log.after(this.name, sequence))
-      if (frame.sequence < firstWaiting)
-        this.add(`#${this.unkeyed++}`, { frame, fate: 'kept', kind: undefined });
-    for (const [key, event] of waiting) this.add(key, event);
+    // The log may have forgotten some that an earlier replay did not come to.
+    const left = [...this.replayed].filter((frame) => frame.sequence > sequence);
+    const next = left[0] ?? this.waiting.values().next().value?.frame;
+    const sent = this.log
+      .after(this.name, sequence)
+      .filter((frame) => !next || frame.sequence < next.sequence);
+    this.replayed = new Set([...sent, ...left]);
   }
 
   private flush(): void {
+    for (const frame of this.replayed) {
+      if (!this.isWritable) return;
+      this.replayed.delete(frame);
+      this.deliver(frame, undefined);
+    }
     for (const [key, { frame, kind }] of this.waiting) {
       if (!this.isWritable) return;
       this.remove(key);
       this.deliver(frame, kind);
     }
-    if (this.ended && this.waiting.size === 0) for (const connection of this.connections) connection.end();
+    if (this.ended && this.isAllSent) for (const connection of this.connections) connection.end();
   }
 
   private deliver(frame: EventFrame, kind: NotificationKind | undefined): void {
