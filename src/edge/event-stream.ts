@@ -4,6 +4,7 @@ import type { NotificationKind } from '../core/notification-kind.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';
 import type { EventLog } from './event-log.js';
+import { StreamConnection } from './stream-connection.js';
 
 /** Hears what becomes of notifications and connections. */
 export interface StreamObserver {
@@ -25,6 +26,8 @@ interface Waiting {
 export interface StreamLimits {
   /** Events that may wait for a slow reader. */
   readonly waiting: number;
+  /** Milliseconds after which a reader that takes nothing is not coming back for it. */
+  readonly stuckMs: number;
 }
 
 /** Connections that one stream may have; the oldest makes room. */
@@ -40,14 +43,15 @@ const WAITING_BYTES = 1_048_576;
 export class EventStream {
   private readonly waiting = new Map<string, Waiting>();
   private waitingBytes = 0;
+  /**
+   * Events to be sent again, ahead of what waits. They come from the log, which bounds them: what is new must not make
+   * room for what is old.
+   */
+  private replayed = new Set<EventFrame>();
   /** Every open connection; events go to the newest, because each is sent only once. */
-  private readonly responses: ServerResponse[] = [];
-  private blockedSince: number | undefined;
+  private readonly connections: StreamConnection[] = [];
   private unkeyed = 0;
   private ended = false;
-  private stuck: ServerResponse | undefined;
-  /** Events that were left out because the reader was too slow. */
-  dropped = 0;
 
   constructor(
     /** Empty for a standing stream. */
@@ -57,27 +61,25 @@ export class EventStream {
     private readonly observer: StreamObserver = NOBODY,
   ) {}
 
-  private get response(): ServerResponse | undefined {
-    return this.responses.at(-1);
-  }
-
   get isConnected(): boolean {
-    return this.responses.length > 0;
+    return this.connections.length > 0;
   }
 
   /** True when nothing is left to do: everything was sent, or the reader is gone and the log has the rest. */
   get isDone(): boolean {
-    return this.ended && (this.waiting.size === 0 || !this.isConnected);
+    return this.ended && (this.isAllSent || !this.isConnected);
   }
 
   /** Goes on over this response, whose head has been sent. A connection it still had is kept in reserve. */
   connect(response: ServerResponse, resumeAfter?: number): void {
     if (response.destroyed) return;
-    this.responses.push(response);
-    if (this.responses.length > MOST_CONNECTIONS) this.responses.shift()?.end();
-    this.blockedSince = undefined;
-    response.once('close', () => this.disconnected(response));
-    response.on('drain', () => this.drained(response));
+    this.connections.push(
+      new StreamConnection(response, this.limits.stuckMs, {
+        drained: () => this.flush(),
+        closed: (connection) => this.disconnected(connection),
+      }),
+    );
+    if (this.connections.length > MOST_CONNECTIONS) this.connections.shift()?.end();
     if (resumeAfter !== undefined) this.rewind(resumeAfter);
     this.flush();
   }
@@ -92,15 +94,7 @@ export class EventStream {
 
   keepAlive(): void {
     if (this.ended) return;
-    for (const response of this.responses) if (!response.writableNeedDrain) response.write(KEEP_ALIVE);
-  }
-
-  /** A reader that has not taken anything for so long is not coming back for it. */
-  disconnectIfStuck(longestMs: number): boolean {
-    if (this.blockedSince === undefined || performance.now() - this.blockedSince < longestMs) return false;
-    this.stuck = this.response;
-    this.response?.destroy();
-    return true;
+    for (const connection of this.connections) if (!connection.isBlocked) connection.write(KEEP_ALIVE);
   }
 
   /** No more events: the connection ends when everything that waits has been sent. */
@@ -109,8 +103,16 @@ export class EventStream {
     this.flush();
   }
 
+  private get newest(): StreamConnection | undefined {
+    return this.connections.at(-1);
+  }
+
+  private get isAllSent(): boolean {
+    return this.replayed.size === 0 && this.waiting.size === 0;
+  }
+
   private get isWritable(): boolean {
-    return this.response !== undefined && this.blockedSince === undefined;
+    return this.newest?.isBlocked === false;
   }
 
   private enqueue(frame: EventFrame, { coalesce, droppable = false, kind }: DeliverOptions): void {
@@ -133,7 +135,6 @@ export class EventStream {
     for (const [key, waiting] of this.waiting) {
       if (waiting.fate !== fate) continue;
       this.remove(key, 'dropped');
-      this.dropped++;
       return true;
     }
     return false;
@@ -155,53 +156,44 @@ export class EventStream {
 
   /** What was sent after this sequence is sent again, ahead of what waits. */
   private rewind(sequence: number): void {
-    const waiting = [...this.waiting];
-    const firstWaiting = waiting[0]?.[1].frame.sequence ?? Infinity;
-    for (const [key] of waiting) this.remove(key);
-    for (const frame of this.log.after(this.name, sequence))
-      if (frame.sequence < firstWaiting)
-        this.add(`#${this.unkeyed++}`, { frame, fate: 'kept', kind: undefined });
-    for (const [key, event] of waiting) this.add(key, event);
+    // The log may have forgotten some that an earlier replay did not come to.
+    const left = [...this.replayed].filter((frame) => frame.sequence > sequence);
+    const next = left[0] ?? this.waiting.values().next().value?.frame;
+    const sent = this.log
+      .after(this.name, sequence)
+      .filter((frame) => !next || frame.sequence < next.sequence);
+    this.replayed = new Set([...sent, ...left]);
   }
 
   private flush(): void {
+    for (const frame of this.replayed) {
+      if (!this.isWritable) return;
+      this.replayed.delete(frame);
+      this.deliver(frame, undefined);
+    }
     for (const [key, { frame, kind }] of this.waiting) {
       if (!this.isWritable) return;
       this.remove(key);
       this.deliver(frame, kind);
     }
-    if (this.ended && this.waiting.size === 0) for (const response of this.responses) response.end();
+    if (this.ended && this.isAllSent) for (const connection of this.connections) connection.end();
   }
 
   private deliver(frame: EventFrame, kind: NotificationKind | undefined): void {
-    this.write(frame.bytes);
+    this.newest?.write(frame.bytes);
     if (kind) this.observer.notified(kind, 'delivered');
   }
 
-  private write(bytes: Buffer): void {
-    if (this.response?.write(bytes) === false) this.blockedSince = performance.now();
-  }
-
-  private drained(response: ServerResponse): void {
-    if (response !== this.response) return;
-    this.blockedSince = undefined;
+  private disconnected(connection: StreamConnection): void {
+    this.observer.streamEnded(this.endOf(connection));
+    const index = this.connections.indexOf(connection);
+    if (index !== -1) this.connections.splice(index, 1);
     this.flush();
   }
 
-  private disconnected(response: ServerResponse): void {
-    this.observer.streamEnded(this.endOf(response));
-    this.stuck = undefined;
-    const isCurrent = response === this.response;
-    const index = this.responses.indexOf(response);
-    if (index !== -1) this.responses.splice(index, 1);
-    if (!isCurrent) return;
-    this.blockedSince = undefined;
-    this.flush();
-  }
-
-  private endOf(response: ServerResponse): StreamEnd {
-    if (response === this.stuck) return 'stuck';
-    if (!this.responses.includes(response)) return 'replaced';
-    return response.writableEnded ? 'finished' : 'left';
+  private endOf(connection: StreamConnection): StreamEnd {
+    if (connection.isStuck) return 'stuck';
+    if (!this.connections.includes(connection)) return 'replaced';
+    return connection.isEnded ? 'finished' : 'left';
   }
 }

@@ -19,7 +19,7 @@ class Host implements ExchangeHost {
   readonly closed: EventStream[] = [];
   readonly streams = {
     open: (): EventStream => {
-      const stream = new EventStream(`s${this.opened.length}`, this.log, { waiting: 100 });
+      const stream = new EventStream(`s${this.opened.length}`, this.log, { waiting: 100, stuckMs: 1000 });
       this.opened.push(stream);
       return stream;
     },

@@ -15,7 +15,7 @@ describe('the streams of a session', () => {
   let streams: SessionStreams;
 
   beforeEach(() => {
-    streams = new SessionStreams({ streamQueue: 10, replayEvents: 10 });
+    streams = new SessionStreams({ streamQueue: 10, streamStuckMs: 1000, replayEvents: 10 });
   });
 
   const open = (): number => (Reflect.get(streams, 'answers') as Map<string, unknown>).size;
@@ -61,7 +61,7 @@ describe('the streams of a session', () => {
     expect(open()).toBe(1);
     line.response.emit('drain');
     line.response.emit('drain');
-    streams.tend(1000, 1000);
+    streams.tend(1000);
     expect(open()).toBe(0);
   });
 
@@ -70,7 +70,7 @@ describe('the streams of a session', () => {
     const written = jest.spyOn(response, 'write');
     for (let n = 0; n < 12; n++) {
       jest.advanceTimersByTime(250);
-      streams.tend(1000, 1000);
+      streams.tend(1000);
     }
     expect(written).toHaveBeenCalledTimes(3);
     expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
@@ -94,6 +94,19 @@ describe('the streams of a session', () => {
     const line = await listening(resume);
     expect(line.methods).toEqual(['b']);
     expect(line.response.writableEnded).toBe(true);
+  });
+
+  it('that are over are told to nobody who does not listen', async () => {
+    const { stream, resume } = await brokenAnswer('a');
+    for (const said of ['b', 'c']) stream.send(frameOf(said, stream));
+    stream.end();
+    streams.close(stream);
+    const line = new Line();
+    const written = jest.spyOn(line.response, 'write').mockReturnValue(false);
+    streams.listen(line.response, resume);
+    expect(written).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(1000);
+    expect(line.response.destroyed).toBe(true);
   });
 
   it.each([

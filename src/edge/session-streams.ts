@@ -6,6 +6,7 @@ import { openEventStream } from './exchange.js';
 
 export interface SessionStreamLimits {
   readonly streamQueue: number;
+  readonly streamStuckMs: number;
   readonly replayEvents: number;
 }
 
@@ -34,7 +35,7 @@ export class SessionStreams {
     private readonly observer?: StreamObserver,
   ) {
     this.log = new EventLog(limits.replayEvents, REPLAY_BYTES);
-    this.standing = new EventStream('', this.log, { waiting: limits.streamQueue }, observer);
+    this.standing = this.streamOf('');
   }
 
   /** How many the client reads right now. */
@@ -45,7 +46,7 @@ export class SessionStreams {
   /** One for an answer. */
   open(): EventStream {
     const name = (++this.lastName).toString(36);
-    const stream = new EventStream(name, this.log, { waiting: this.limits.streamQueue }, this.observer);
+    const stream = this.streamOf(name);
     this.answers.set(name, stream);
     return stream;
   }
@@ -71,23 +72,24 @@ export class SessionStreams {
       return;
     }
     // A stream of an earlier life is over, whatever has its name now.
-    if (isOurs)
-      for (const frame of this.log.after(resume.stream, resume.sequence)) response.write(frame.bytes);
-    response.end();
+    const over = this.streamOf(resume.stream);
+    over.end();
+    over.connect(response, isOurs ? resume.sequence : undefined);
   }
 
-  /** Called now and then: keeps the standing stream alive and lets go of readers that are stuck. */
-  tend(quietMs: number, stuckMs: number): void {
+  /** Called now and then: keeps the standing stream alive and forgets those that slow readers have read. */
+  tend(quietMs: number): void {
     const now = performance.now();
-    this.standing.disconnectIfStuck(stuckMs);
     if (now - this.keptAliveAt >= quietMs) {
       this.keptAliveAt = now;
       this.standing.keepAlive();
     }
-    for (const stream of this.answers.values()) {
-      stream.disconnectIfStuck(stuckMs);
-      this.close(stream);
-    }
+    for (const stream of this.answers.values()) this.close(stream);
+  }
+
+  private streamOf(name: string): EventStream {
+    const { streamQueue, streamStuckMs } = this.limits;
+    return new EventStream(name, this.log, { waiting: streamQueue, stuckMs: streamStuckMs }, this.observer);
   }
 
   /** Whether an event of this life may have had it; that of an earlier one may be ahead where a clock was set back. */

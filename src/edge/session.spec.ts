@@ -9,7 +9,7 @@ import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { Session, type Past } from './session.js';
 
-const LIMITS = { streamQueue: 10, replayEvents: 10, inFlightPerSession: 3 };
+const LIMITS = { streamQueue: 10, streamStuckMs: 1000, replayEvents: 10, inFlightPerSession: 3 };
 
 function begin(session: Session, id: string | number) {
   const exchange = new Exchange(new Line().response, session, 1, false);
@@ -26,6 +26,13 @@ async function listening(session: Session): Promise<Line> {
   const line = new Line();
   session.listen(line.response);
   await settled();
+  return line;
+}
+
+/** One whose reader takes nothing. */
+function stuckLine(): Line {
+  const line = new Line();
+  line.response.write = () => false;
   return line;
 }
 
@@ -237,6 +244,24 @@ describe('a session that is closed', () => {
     expect(told).toBe(1);
   });
 
+  it('lets go of readers that take nothing, though nobody looks after it any more', () => {
+    const session = new Session(LIMITS);
+    const [standing, answer] = [stuckLine(), stuckLine()];
+    session.listen(standing.response);
+    const exchange = new Exchange(answer.response, session, 1, false);
+    for (const n of [1, 2]) {
+      session.deliver(eventFrame(`{"n":${n}}`), {});
+      exchange.send(`{"n":${n}}`);
+    }
+    session.close();
+    exchange.answer('{}');
+    const gone = (): boolean[] => [standing, answer].map(({ response }) => response.destroyed);
+    jest.advanceTimersByTime(999);
+    expect(gone()).toEqual([false, false]);
+    jest.advanceTimersByTime(1);
+    expect(gone()).toEqual([true, true]);
+  });
+
   it('takes what is still delivered to it without harm', () => {
     const session = new Session(LIMITS);
     session.close();
@@ -262,10 +287,10 @@ describe('the streams of a session', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);
     jest.advanceTimersByTime(999);
-    session.tend(1000, 1000);
+    session.tend(1000);
     expect(streamsOf(session)).toBe(0);
     jest.advanceTimersByTime(1);
-    session.tend(1000, 1000);
+    session.tend(1000);
     expect(streamsOf(session)).toBe(1);
     expect(exchange.isAnswered).toBe(false);
   });
@@ -278,7 +303,7 @@ describe('the streams of a session', () => {
     exchange.answer('{}');
     session.finish(contexts[0]!);
     jest.advanceTimersByTime(1000);
-    session.tend(1000, 1000);
+    session.tend(1000);
     expect(streamsOf(session)).toBe(1);
   });
 });

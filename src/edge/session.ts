@@ -227,9 +227,9 @@ export class Session implements Subscriber, ExchangeHost {
     this.streams.listen(response, resume);
   }
 
-  /** Called now and then: keeps what is quiet alive and lets go of readers that are stuck. */
-  tend(quietMs: number, stuckMs: number): void {
-    this.streams.tend(quietMs, stuckMs);
+  /** Called now and then: keeps what is quiet alive. */
+  tend(quietMs: number): void {
+    this.streams.tend(quietMs);
     for (const request of this.requests.values()) request.keepAlive(quietMs);
   }
 

@@ -34,12 +34,10 @@ export class Sessions implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { sessionIdleMs, streamStuckMs } = this.limits;
-    const sweepEvery = Math.min(30_000, sessionIdleMs / 4);
-    const tendEvery = Math.min(TEND_EVERY_MS, streamStuckMs / 4);
+    const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
     this.timers.push(
       setInterval(() => this.expire(), sweepEvery).unref(),
-      setInterval(() => this.tend(), tendEvery).unref(),
+      setInterval(() => this.tend(), TEND_EVERY_MS).unref(),
     );
   }
 
@@ -159,7 +157,7 @@ export class Sessions implements OnModuleInit {
     for (let left = SLICE; left > 0; left--) {
       const next = rest.next();
       if (next.done) return;
-      next.value.tend(QUIET_MS, this.limits.streamStuckMs);
+      next.value.tend(QUIET_MS);
     }
     this.nextSlice = setImmediate(() => this.tendSome(rest));
   }

@@ -1,11 +1,13 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { EventLog } from './event-log.js';
 import { EventStream, type StreamObserver } from './event-stream.js';
 
 const LIMIT = 3;
+const STUCK_MS = 1000;
+const LIMITS = { waiting: LIMIT, stuckMs: STUCK_MS };
 const frame = (): EventFrame => eventFrame('{}');
 
 /** The server's side of a connection, whose reader takes what it is told to take. */
@@ -44,7 +46,7 @@ class Connection extends EventEmitter {
 
 class Observed implements StreamObserver {
   readonly heard: string[] = [];
-  readonly stream = new EventStream('', new EventLog(100, 1_000_000), { waiting: LIMIT }, this);
+  readonly stream = new EventStream('', new EventLog(100, 1_000_000), LIMITS, this);
 
   notified(kind: string, outcome: string): void {
     this.heard.push(`${kind} ${outcome}`);
@@ -59,6 +61,9 @@ class Observed implements StreamObserver {
     return connection;
   }
 }
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 describe('what is heard of a stream', () => {
   it('is that notifications were delivered, at once or later, and nothing of answers', () => {
@@ -94,10 +99,21 @@ describe('what is heard of a stream', () => {
     observed.connect().close();
     observed.connect(new Connection(false));
     observed.stream.send(frame());
-    observed.stream.disconnectIfStuck(0);
+    jest.advanceTimersByTime(STUCK_MS);
     observed.connect();
     observed.stream.end();
     expect(observed.heard).toEqual(['left', 'stuck', 'finished']);
+  });
+
+  it('is once of each connection why it ended, though its reader was stuck when the stream ended', () => {
+    const observed = new Observed();
+    observed.connect(new Connection(false));
+    for (let i = 0; i < 2; i++) observed.stream.send(frame());
+    observed.stream.end();
+    expect(observed.heard).toEqual([]);
+    jest.advanceTimersByTime(STUCK_MS);
+    expect(observed.heard).toEqual(['stuck']);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('is that the oldest of too many connections made room; the newest goes on', () => {

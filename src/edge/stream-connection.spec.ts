@@ -1,0 +1,99 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { StreamConnection } from './stream-connection.js';
+
+const STUCK_MS = 1000;
+/** More than is written at once. */
+const LARGE = Buffer.from('abcdefgh'.repeat(20_000));
+
+/** A response whose reader takes what was written when it is told to. */
+class SlowResponse extends EventEmitter {
+  text = '';
+  writableEnded = false;
+  destroyed = false;
+
+  write(bytes: Buffer): boolean {
+    this.text += bytes.toString();
+    return false;
+  }
+
+  end(): void {
+    this.writableEnded = true;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+
+  /** Takes everything, just before it is too late. */
+  takes(): void {
+    jest.advanceTimersByTime(STUCK_MS - 1);
+    this.emit(this.writableEnded ? 'close' : 'drain');
+  }
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+describe('a connection of a stream', () => {
+  let response: SlowResponse;
+  let connection: StreamConnection;
+  let heard: string[];
+
+  beforeEach(() => {
+    heard = [];
+    response = new SlowResponse();
+    connection = new StreamConnection(response as unknown as ServerResponse, STUCK_MS, {
+      drained: () => heard.push('drained'),
+      closed: () => heard.push('closed'),
+    });
+  });
+
+  it('writes as much of a large event as its reader takes, and is blocked until all is written', () => {
+    connection.write(LARGE);
+    const written = [response.text.length];
+    while (connection.isBlocked) {
+      expect(heard).toEqual([]);
+      response.takes();
+      written.push(response.text.length);
+    }
+    expect(written).toEqual([65_536, 131_072, 160_000, 160_000]);
+    expect(response.text).toBe(LARGE.toString());
+    expect(heard).toEqual(['drained']);
+  });
+
+  it('that ends does so when its reader has taken the last event, however slowly', () => {
+    connection.write(LARGE);
+    connection.end();
+    const ended: boolean[] = [];
+    for (let n = 0; n < 4; n++) {
+      ended.push(connection.isEnded);
+      response.takes();
+    }
+    expect(ended).toEqual([false, false, false, true]);
+    expect(response.text).toBe(LARGE.toString());
+    expect(heard).toEqual(['closed']);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each(['is open', 'ends'])('that %s lets go of a reader that takes no more', (state) => {
+    connection.write(LARGE);
+    if (state === 'ends') connection.end();
+    response.takes();
+    jest.advanceTimersByTime(STUCK_MS - 1);
+    expect(response.destroyed).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(response.destroyed).toBe(true);
+    expect(connection.isStuck).toBe(true);
+    expect(heard).toEqual(['closed']);
+  });
+
+  it('that is over lets go of a reader that does not take the end of it', () => {
+    connection.end();
+    connection.end();
+    jest.advanceTimersByTime(STUCK_MS);
+    expect(response.destroyed).toBe(true);
+  });
+});

@@ -1,0 +1,143 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { eventFrame, parseEventId } from '../mcp/event-frame.js';
+import type { DeliverOptions } from '../mcp/mcp-context.js';
+import { EventLog } from './event-log.js';
+import { EventStream } from './event-stream.js';
+
+const LIMIT = 8;
+const streamOf = (log: EventLog): EventStream =>
+  new EventStream('', log, { waiting: LIMIT, stuckMs: 60_000 });
+
+/** A response in memory that blocks and breaks as it is told. */
+class FakeResponse extends EventEmitter {
+  readonly sequences: number[] = [];
+  destroyed = false;
+  blocks = false;
+
+  write(bytes: Buffer): boolean {
+    const id = /^id: (\S+)$/m.exec(bytes.toString())?.[1];
+    // Only the first piece of a large one has an id.
+    if (id !== undefined) this.sequences.push(parseEventId(id)?.sequence ?? -1);
+    return !this.blocks;
+  }
+
+  end(): void {}
+}
+
+type Step =
+  | { act: 'send'; options: DeliverOptions }
+  | { act: 'block' | 'drain' }
+  /** The connection breaks and all but so many of the last events have arrived; the client resumes. */
+  | { act: 'resume'; lost: number };
+
+describe('a client that resumes', () => {
+  it.each([
+    ['many', 2 * LIMIT, 1],
+    ['large', LIMIT - 2, 300_000],
+  ])(
+    'and reads slowly gets what is new as well, however %s the events are that it gets again',
+    (_what, sent, size) => {
+      const stream = streamOf(new EventLog(100, 2_000_000));
+      const frames = Array.from({ length: sent }, () => eventFrame('x'.repeat(size)));
+      const [first, second] = [new FakeResponse(), new FakeResponse()];
+      stream.connect(first as unknown as ServerResponse);
+      for (const [n, frame] of frames.entries()) stream.send(frame, { coalesce: `${n}` });
+      first.emit('close');
+      const [meanwhile, later] = [eventFrame('{}'), eventFrame('{}')];
+      stream.send(meanwhile, { coalesce: '0' });
+      second.blocks = true;
+      stream.connect(second as unknown as ServerResponse, frames[0]!.sequence);
+      stream.send(later, { coalesce: '1' });
+      second.blocks = false;
+      second.emit('drain');
+      const expected = [...frames.slice(1), meanwhile, later];
+      expect(second.sequences).toEqual(expected.map(({ sequence }) => sequence));
+    },
+  );
+
+  it('again before all was sent again gets the rest, though the log has forgotten it by then', () => {
+    const stream = streamOf(new EventLog(4, 1_000_000));
+    const frames = Array.from({ length: 8 }, () => eventFrame('{}'));
+    const [first, second, third] = [new FakeResponse(), new FakeResponse(), new FakeResponse()];
+    stream.connect(first as unknown as ServerResponse);
+    for (const frame of frames.slice(0, 4)) stream.send(frame);
+    first.emit('close');
+    second.blocks = true;
+    stream.connect(second as unknown as ServerResponse, frames[0]!.sequence);
+    for (const frame of frames.slice(4)) stream.send(frame);
+    second.emit('close');
+    stream.connect(third as unknown as ServerResponse, frames[1]!.sequence);
+    expect(third.sequences).toEqual(frames.slice(2).map(({ sequence }) => sequence));
+  });
+
+  const steps: fc.Arbitrary<Step[]> = fc.array(
+    fc.oneof(
+      fc.record({
+        act: fc.constant('send' as const),
+        options: fc.constantFrom<DeliverOptions>({}, {}, { droppable: true }, { coalesce: 'a' }),
+      }),
+      fc.record({ act: fc.constantFrom('block' as const, 'drain' as const) }),
+      fc.record({ act: fc.constant('resume' as const), lost: fc.nat(5) }),
+    ),
+    { maxLength: 60 },
+  );
+
+  /** Runs the steps, and ends with a connection that takes everything. */
+  function run(program: readonly Step[], log: EventLog) {
+    const stream = streamOf(log);
+    const received: number[] = [];
+    const kept: number[] = [];
+    const lost: number[] = [];
+    let response = new FakeResponse();
+    const reconnect = (lostCount: number): void => {
+      // Before the first event has come there is no id to resume from.
+      const arrived = Math.max(received.length === 0 ? 1 : 0, response.sequences.length - lostCount);
+      received.push(...response.sequences.slice(0, arrived));
+      lost.push(...response.sequences.slice(arrived));
+      response.destroyed = true;
+      response.emit('close');
+      response = new FakeResponse();
+      stream.connect(response as unknown as ServerResponse, received.at(-1));
+    };
+    stream.connect(response as unknown as ServerResponse);
+    for (const step of program) {
+      if (step.act === 'send') {
+        const frame = eventFrame('{}');
+        if (!step.options.droppable && !step.options.coalesce) kept.push(frame.sequence);
+        stream.send(frame, step.options);
+      } else if (step.act === 'resume') reconnect(step.lost);
+      else {
+        response.blocks = step.act === 'block';
+        if (step.act === 'drain') response.emit('drain');
+      }
+    }
+    reconnect(0);
+    received.push(...response.sequences);
+    return { received, kept, lost };
+  }
+
+  it('gets every event that must not be left out, once and in order', () => {
+    fc.assert(
+      fc.property(steps, (program) => {
+        const first: Step = { act: 'send', options: {} };
+        const { received, kept } = run([first, ...program], new EventLog(1000, 1_000_000));
+        expect(received).toEqual(received.toSorted((a, b) => a - b));
+        expect(new Set(received).size).toBe(received.length);
+        expect(received.filter((sequence) => kept.includes(sequence))).toEqual(kept);
+      }),
+    );
+  });
+
+  it('misses nothing that was never sent, though the log has forgotten it', () => {
+    fc.assert(
+      fc.property(steps, (program) => {
+        const { received, kept, lost } = run(program, new EventLog(0, 0));
+        const missed = kept.filter((sequence) => !received.includes(sequence));
+        expect(missed.filter((sequence) => !lost.includes(sequence))).toEqual([]);
+      }),
+    );
+  });
+});
