@@ -155,6 +155,21 @@ describe('a stream', () => {
     expect(await next.reads(1)).toEqual([1]);
   });
 
+  it('leaves out what waits and is taken back, also for who resumes, and counts it', async () => {
+    const outcomes: NotificationOutcome[] = [];
+    const observer = { notified: (_: string, outcome: NotificationOutcome) => outcomes.push(outcome) };
+    const stream = streamOf(undefined, PATIENT, { ...observer, streamEnded: () => {} });
+    for (const n of [1, 2, 3]) stream.send(frameOf(n), { ...MAY_GO, server: n === 2 ? 'db' : 'git' });
+    stream.withdraw(({ server }) => server === 'db');
+    expect(outcomes).toEqual(['dropped']);
+    for (const resumeAfter of [undefined, 0]) {
+      const reader = await Reader.open();
+      stream.connect(reader.response, resumeAfter);
+      await until('the others come', () => reader.numbers.length === 2);
+      expect(reader.numbers).toEqual([1, 3]);
+    }
+  });
+
   it('notices that its reader is gone, and waits for the next', async () => {
     const reader = await Reader.open();
     const stream = streamOf();

@@ -20,7 +20,7 @@ type Fate = 'dropped first' | 'dropped last' | 'kept';
 interface Waiting {
   readonly frame: EventFrame;
   readonly fate: Fate;
-  readonly kind: NotificationKind | undefined;
+  readonly options: DeliverOptions;
 }
 
 export interface StreamLimits {
@@ -92,6 +92,15 @@ export class EventStream {
     } else this.enqueue(frame, options);
   }
 
+  /** Leaves out what waits and this is true of. What was sent once was for the client then. */
+  withdraw(isStale: (event: DeliverOptions) => boolean): void {
+    for (const [key, { frame, options }] of this.waiting) {
+      if (!isStale(options)) continue;
+      this.log.withdraw(frame);
+      this.remove(key, 'dropped');
+    }
+  }
+
   keepAlive(): void {
     if (this.ended) return;
     for (const connection of this.connections) if (!connection.isBlocked) connection.write(KEEP_ALIVE);
@@ -115,14 +124,15 @@ export class EventStream {
     return this.newest?.isBlocked === false;
   }
 
-  private enqueue(frame: EventFrame, { coalesce, droppable = false, kind }: DeliverOptions): void {
+  private enqueue(frame: EventFrame, options: DeliverOptions): void {
+    const { coalesce, droppable = false } = options;
     const key = coalesce ?? `#${this.unkeyed++}`;
     const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
     const replaced = this.waiting.get(key);
     if (replaced) this.log.withdraw(replaced.frame);
     this.log.append(frame);
     this.remove(key, 'coalesced');
-    this.add(key, { frame, fate, kind });
+    this.add(key, { frame, fate, options });
     while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));
   }
 
@@ -151,7 +161,8 @@ export class EventStream {
     this.waitingBytes -= waiting.frame.size;
     // The only one is the last one, too, and what takes its place may do so without a new table.
     if (outcome !== 'coalesced' || this.waiting.size > 1) this.waiting.delete(key);
-    if (outcome && waiting.kind) this.observer.notified(waiting.kind, outcome);
+    const { kind } = waiting.options;
+    if (outcome && kind) this.observer.notified(kind, outcome);
   }
 
   /** What was sent after this sequence is sent again, ahead of what waits. */
@@ -171,10 +182,10 @@ export class EventStream {
       this.replayed.delete(frame);
       this.deliver(frame, undefined);
     }
-    for (const [key, { frame, kind }] of this.waiting) {
+    for (const [key, { frame, options }] of this.waiting) {
       if (!this.isWritable) return;
       this.remove(key);
-      this.deliver(frame, kind);
+      this.deliver(frame, options.kind);
     }
     if (this.ended && this.isAllSent) for (const connection of this.connections) connection.end();
   }

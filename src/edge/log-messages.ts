@@ -41,7 +41,7 @@ export class LogMessages implements OnModuleInit {
     for (const session of this.sessions.all()) {
       const { logLevel, scope } = session;
       if (logLevel !== undefined && scope.allows(server) && isLogged(level, logLevel))
-        session.deliver(frame, { droppable: true, kind: 'message' });
+        session.deliver(frame, { droppable: true, kind: 'message', server });
     }
   }
 }

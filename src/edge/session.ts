@@ -121,7 +121,9 @@ export class Session implements Subscriber, ExchangeHost {
   set scope(scope: Scope) {
     const changed = scope.key !== this.seen.key;
     this.seen = scope;
-    if (changed) for (const listener of this.scopeListeners) listener();
+    if (!changed) return;
+    this.withdraw(({ server }) => server !== undefined && !scope.allows(server));
+    for (const listener of this.scopeListeners) listener();
   }
 
   onScopeChange(listener: () => void): () => void {
@@ -186,6 +188,10 @@ export class Session implements Subscriber, ExchangeHost {
   /** Puts an event on the standing stream; it waits there, within bounds, for a client that has none open. */
   deliver(frame: EventFrame, options: DeliverOptions): void {
     this.standing.send(frame, options);
+  }
+
+  withdraw(isStale: (event: DeliverOptions) => boolean): void {
+    this.standing.withdraw(isStale);
   }
 
   notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {

@@ -30,6 +30,8 @@ export interface DeliverOptions {
   readonly droppable?: boolean;
   /** What a notification is counted as; an answer or a question is none. */
   readonly kind?: NotificationKind;
+  /** The server that said it, where the client may lose sight of that before it has the event. */
+  readonly server?: string;
 }
 
 /** The client at the other end: a session. Its id never leaves the process. */
@@ -49,6 +51,8 @@ export interface Subscriber extends McpClient {
   readonly scope: Scope;
   /** Sends an event that was encoded once for many; it waits, within bounds, for a client that has no stream open. */
   deliver(frame: EventFrame, options: DeliverOptions): void;
+  /** Takes back what waits for the client and is not for it any more. */
+  withdraw(isStale: (event: DeliverOptions) => boolean): void;
   /** Calls the listener when the client may hear of other servers than before. Returns the way to stop listening. */
   onScopeChange(listener: () => void): () => void;
 }

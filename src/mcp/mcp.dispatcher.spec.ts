@@ -196,6 +196,7 @@ function contextOf(method: string, requestId?: number): McpContext {
       capabilities: {},
       scope: EVERYTHING,
       deliver: () => {},
+      withdraw: () => {},
       onClose: () => () => {},
       onScopeChange: () => () => {},
     },

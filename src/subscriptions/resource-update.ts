@@ -30,6 +30,14 @@ export class ResourceUpdate implements DeliverOptions {
     return (this.key ??= `${UPDATED} ${this.news.server} ${this.news.uri}`);
   }
 
+  get server(): string {
+    return this.news.server;
+  }
+
+  get uri(): string {
+    return this.news.uri;
+  }
+
   get frame(): EventFrame {
     return (this.encoded ??= lateEventFrame(this.news.size, () =>
       notificationMessage(UPDATED, this.news.params()),

@@ -3,6 +3,7 @@ import { settled } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { only } from '../../test/kit/offers.js';
 import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
 import { eventFrame } from '../mcp/event-frame.js';
 
@@ -142,6 +143,34 @@ describe('an update', () => {
     files.link.say('notifications/something/else', { uri: A });
     expect(client.delivered).toEqual([]);
     expect([await events('unheard'), await events('delivered')]).toEqual([0, 0]);
+  });
+
+  describe('that waits for a client without a stream', () => {
+    beforeEach(async () => {
+      client.isReading = false;
+      await room.subscribe(client, PUBLIC_A);
+    });
+
+    it.each<[string, () => unknown]>([
+      ['unsubscribes', () => room.unsubscribe(client, PUBLIC_A)],
+      ['loses sight of its server', () => client.see(only('git'))],
+      ['is subscribed to a server that is disabled', () => room.enable('files', false)],
+    ])('does not come when the client %s', async (_what, act) => {
+      await room.subscribe(client, 'resource://git/file:///a');
+      for (const server of [files, git]) server.update(A);
+      files.update(`${A}/part`);
+      await act();
+      expect(client.uris).toEqual(['resource://git/file:///a']);
+    });
+
+    it('comes when another subscription of the client is for it as well', async () => {
+      await room.subscribe(client, 'resource://files/file:///*');
+      files.update(A);
+      room.unsubscribe(client, PUBLIC_A);
+      expect(client.uris).toEqual([PUBLIC_A]);
+      room.unsubscribe(client, 'resource://files/file:///*');
+      expect(client.uris).toEqual([]);
+    });
   });
 
   it('comes from a server that takes no subscriptions, too', async () => {

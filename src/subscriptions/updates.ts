@@ -4,10 +4,11 @@ import type { ServerNotification } from '../backends/link.js';
 import type { Address } from '../core/resource-uri.js';
 import { UpdateRouting, type Route } from '../core/update-routing.js';
 import type { Subscription } from '../core/subscription-target.js';
+import type { Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { FanOut } from './fan-out.js';
-import { ownParams, withPublicUri, type News, type ResourceUpdate } from './resource-update.js';
+import { ownParams, ResourceUpdate, withPublicUri, type News } from './resource-update.js';
 import { Spreading, type Courier } from './spreading.js';
 import { Subscribers } from './subscribers.js';
 import { UpdateWindows } from './update-windows.js';
@@ -37,8 +38,8 @@ export class Updates implements OnModuleInit, Courier {
     this.backends.onNotification((server, notification, owner) =>
       this.receive(server, notification, owner?.id),
     );
-    this.subscribers.onChange(({ id }, _client, isThere) => {
-      if (!isThere) this.routing.abandoned(id);
+    this.subscribers.onChange((subscription, client, isThere) => {
+      if (!isThere) this.ended(subscription, client);
     });
   }
 
@@ -96,6 +97,18 @@ export class Updates implements OnModuleInit, Courier {
     const news = { server, uri, only, size: paramsText.length, params: publicParams };
     if (!this.windows.pass(keyOf(server, uri, only), backend?.config.watch.coalesceMs ?? 0, news))
       this.metrics.resourceUpdated('coalesced');
+  }
+
+  /** What the client was to hear by this alone is not for it any more, though it may wait for it already. */
+  private ended({ id, server }: Subscription, client: Subscriber): void {
+    this.routing.abandoned(id);
+    client.withdraw(
+      (event) => event instanceof ResourceUpdate && event.server === server && !this.isFor(client, event),
+    );
+  }
+
+  private isFor({ id }: Subscriber, { server, uri }: ResourceUpdate): boolean {
+    return this.subscribers.table.covering(server, uri).some((target) => target.of(id) !== undefined);
   }
 
   private publish(news: News): void {

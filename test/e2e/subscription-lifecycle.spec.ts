@@ -3,6 +3,7 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { isAlive, untilGone } from '../kit/processes.js';
 import { exchange } from '../kit/http.js';
+import { RawSession } from '../kit/raw-session.js';
 import { Scrape } from '../kit/scrape.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
@@ -62,6 +63,22 @@ describe('a subscription', () => {
     await one.hears(A, 2);
     expect(one.updates.at(-1)).toEqual({ uri: A, n: 100 });
     expect(await metric('mcp_subscription_events_total', { outcome: 'coalesced' })).toBe(98);
+  });
+
+  it('that has ended brings nothing any more, not even what waited for the stream of its client', async () => {
+    await open();
+    const session = await RawSession.open(gateway.url);
+    for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
+    for (const uri of ['x://a', 'x://b']) update(docs, uri, { note: uri });
+    await until('both were brought', async () => {
+      return (await metric('mcp_subscription_events_total', { outcome: 'delivered' })) === 2;
+    });
+    await session.request('resources/unsubscribe', { uri: A });
+    const one = await Listener.over(session);
+    await one.hears(B);
+    expect(one.updates).toEqual([{ uri: B, note: 'x://b' }]);
+    const dropped = { kind: 'resources/updated', outcome: 'dropped' };
+    expect(await metric('mcp_notifications_total', dropped)).toBe(1);
   });
 
   it('goes when its server is disabled, and does not come back with it', async () => {

@@ -9,6 +9,8 @@ import { FakeClient } from './fake-link.js';
 /** A client that keeps what is delivered to it. */
 export class FakeSubscriber extends FakeClient implements Subscriber {
   readonly delivered: { readonly frame: EventFrame; readonly options: DeliverOptions }[] = [];
+  /** Until it does, what is delivered to it can be taken back. */
+  isReading = true;
   readonly scopeListeners = new Set<() => void>();
   clientInfo: { name: string; version: string } | undefined;
   private seen: Scope = EVERYTHING;
@@ -38,6 +40,12 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
 
   deliver(frame: EventFrame, options: DeliverOptions): void {
     this.delivered.push({ frame, options });
+  }
+
+  withdraw(isStale: (event: DeliverOptions) => boolean): void {
+    if (this.isReading) return;
+    const kept = this.delivered.filter(({ options }) => !isStale(options));
+    this.delivered.splice(0, this.delivered.length, ...kept);
   }
 
   override onClose(listener: () => void): () => void {
