@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminRoom } from '../../test/kit/admin-room.js';
+import { configOf } from '../../test/kit/config.js';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { deferred } from '../../test/kit/until.js';
 import type { AdminProblem } from './admin-problem.js';
@@ -89,6 +90,39 @@ describe('ServerAdmin', () => {
     await room.servers.remove(room.asked(), 'stdio');
     const back = room.servers.put(room.asked(), 'stdio', { command: 'node', args: ['x'] });
     expect(await kindOf(back)).toBe('done');
+  });
+
+  it('enables what was taken away, as the file has it by now, and without what was decided before', async () => {
+    const room = new AdminRoom(config);
+    room.listings.set('stdio', ['a']);
+    await room.servers.setTool(room.asked(), 'stdio', 'a', false);
+    await room.servers.remove(room.asked(), 'stdio');
+    const mcpServers = { stdio: { command: 'node', args: ['y'], enabled: false } };
+    room.live.replace(configOf({ mcpServers }));
+    const { server } = await room.servers.setEnabled(room.asked(), 'stdio', true);
+    expect(server).toMatchObject({
+      enabled: true,
+      origin: 'config',
+      definition: { args: ['y'] },
+      counts: { disabledTools: 0 },
+    });
+    expect(room.deeds.slice(-2)).toEqual(['server.enable stdio begun', 'server.enable stdio done']);
+    await room.servers.setEnabled(room.asked(), 'stdio', true);
+    expect(room.deeds).toHaveLength(6);
+  });
+
+  it('enables nothing that the file does not have, and does nothing else to what was taken away', async () => {
+    const room = new AdminRoom(config);
+    await room.servers.put(room.asked(), 'added', { url });
+    await room.servers.remove(room.asked(), 'added');
+    const { etag } = room.servers.show('http');
+    await room.servers.remove(room.asked(), 'http');
+    const set = (id: string, on: boolean, ifMatch?: string): Promise<string> =>
+      kindOf(room.servers.setEnabled(room.asked(ifMatch), id, on));
+    expect([await set('added', true), await set('http', false)]).toEqual(['not-found', 'not-found']);
+    expect(await set('http', true, etag)).toBe('precondition-failed');
+    room.live.replace(configOf({}));
+    expect(await set('http', true)).toBe('not-found');
   });
 
   it('changes only the version that the caller knows', async () => {

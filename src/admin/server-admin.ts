@@ -78,6 +78,7 @@ export class ServerAdmin {
 
   async setEnabled(by: Asked, id: string, enabled: boolean): Promise<ServerAnswer> {
     await this.changes.make(by, deed(enabled ? 'server.enable' : 'server.disable', id), () => {
+      if (enabled && this.views.isRemoved(id)) return this.recovery(by, id);
       if (this.required(by, id).enabled === enabled) return undefined;
       return { apply: this.decision(id, (before) => ({ ...before, enabled })) };
     });
@@ -111,6 +112,12 @@ export class ServerAdmin {
     const server = this.views.get(id);
     by.precondition.require(this.views.etag(server));
     return server;
+  }
+
+  /** Takes back that a server was taken away: the file says what it is, so that nobody can slip in another. */
+  private recovery(by: Asked, id: string): Plan {
+    by.precondition.require(undefined);
+    return { apply: this.decision(id, () => ({ enabled: true })) };
   }
 
   /** What is decided in a definition takes the place of everything decided about the server before. */

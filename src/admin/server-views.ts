@@ -72,6 +72,11 @@ export class ServerViews {
     return this.desired.current.get(id);
   }
 
+  /** Whether it stands in the file and was taken away. */
+  isRemoved(id: string): boolean {
+    return this.desired.isRemoved(id);
+  }
+
   /** Throws when there is no such server. */
   get(id: string): DesiredServer {
     const server = this.find(id);

@@ -29,6 +29,9 @@ describe('DesiredServers', () => {
     void state.decide((decisions) => decideServer(decisions, id, (before) => ({ ...before, ...decision })));
 
   const server = (id: string): DesiredServer => desired.current.get(id)!;
+  /** The servers that were named in the log since it was last asked for. */
+  const told = (): unknown[] =>
+    lines.splice(0).map((line) => (JSON.parse(line) as { servers: unknown }).servers);
   const ranks = (): [string, number][] => [...desired.current.values()].map(({ id, rank }) => [id, rank]);
 
   it('are those of the configuration, in its order, where nothing was decided', () => {
@@ -68,6 +71,17 @@ describe('DesiredServers', () => {
   it('do not include what was removed, and ranks have no gap', () => {
     decide('git', { removed: true });
     expect(ranks()).toEqual([['db', 0]]);
+  });
+
+  it('say at the start and with every configuration which of it were taken away', () => {
+    decide('git', { removed: true });
+    expect(told()).toEqual([]);
+    live.replace(configOf(content));
+    expect(told()).toEqual([['git']]);
+    live.replace(configOf({ mcpServers: { web: stdio() } }));
+    expect(told()).toEqual([]);
+    desired = new DesiredServers(liveConfig(content), state);
+    expect(told()).toEqual([['git']]);
   });
 
   it('do not include a stored definition that cannot be used, which is logged and stops no other', () => {

@@ -31,12 +31,21 @@ export class DesiredServers {
     private readonly decisions: DesiredState,
   ) {
     this.servers = this.collect();
-    live.onChange(() => this.refresh());
+    this.tellOfRemoved();
+    live.onChange(() => {
+      this.refresh();
+      this.tellOfRemoved();
+    });
     decisions.onChange(() => this.refresh());
   }
 
   get current(): ReadonlyMap<string, DesiredServer> {
     return this.servers;
+  }
+
+  /** Whether the configuration has it, and it was taken away since. */
+  isRemoved(id: string): boolean {
+    return this.live.current.mcpServers.has(id) && this.decisions.current.servers.get(id)?.removed === true;
   }
 
   onChange(listener: Listener): () => void {
@@ -47,6 +56,16 @@ export class DesiredServers {
   private refresh(): void {
     this.servers = this.collect();
     for (const listener of this.listeners) listener(this.servers);
+  }
+
+  /** Whoever reads the file expects them; a decision of long ago is easily forgotten. */
+  private tellOfRemoved(): void {
+    const servers = [...this.live.current.mcpServers.keys()].filter((id) => this.isRemoved(id));
+    if (servers.length === 0) return;
+    this.logger.log({
+      message: 'servers of the configuration were deleted through the admin API; enable brings them back',
+      servers,
+    });
   }
 
   private collect(): ReadonlyMap<string, DesiredServer> {

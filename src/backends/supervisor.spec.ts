@@ -35,6 +35,15 @@ class Server {
     return server;
   }
 
+  /** It has refused five times, and refuses on. */
+  static async inCrashLoop(): Promise<Server> {
+    const server = new Server();
+    server.refuse();
+    server.supervisor.start();
+    for (const pauseMs of [0, 500, 1000, 2000, 4000]) await pass(pauseMs);
+    return server;
+  }
+
   get link(): FakeLink {
     return this.links.at(-1)!;
   }
@@ -134,28 +143,45 @@ describe('a supervisor', () => {
     expect(server.state).toBe('ready');
   });
 
-  it('is in a crash loop after five ends within a minute, and tries every 30 seconds from then on', async () => {
-    const server = new Server();
-    server.refuse();
-    server.supervisor.start();
-    await settled();
-    for (const pauseMs of [500, 1000, 2000, 4000]) await pass(pauseMs);
+  it('is in a crash loop after five ends within a minute', async () => {
+    const server = await Server.inCrashLoop();
     expect(server.state).toBe('crash-loop');
     expect(server.attempts).toBe(5);
-    await pass(29_999);
-    expect(server.attempts).toBe(5);
-    await pass(1);
-    expect(server.attempts).toBe(6);
-    expect(server.state).toBe('crash-loop');
   });
 
-  it('comes out of a crash loop when the server stays up', async () => {
-    const server = new Server();
-    server.refuse();
-    server.supervisor.start();
-    for (const pauseMs of [0, 500, 1000, 2000, 4000]) await pass(pauseMs);
+  it('tries every 30 seconds in a crash loop, for as long as the server fails', async () => {
+    const server = await Server.inCrashLoop();
+    for (let attempts = 5; attempts < 40; attempts++) {
+      await pass(29_999);
+      expect(server.attempts).toBe(attempts);
+      await pass(1);
+      expect([server.attempts, server.state]).toEqual([attempts + 1, 'crash-loop']);
+    }
+  });
+
+  it('stays in a crash loop when the server comes up and ends before it has held', async () => {
+    const server = await Server.inCrashLoop();
+    server.accept();
+    for (let n = 0; n < 5; n++) {
+      await pass(30_000);
+      expect(server.state).toBe('ready');
+      await pass(10_000);
+      server.link.lose();
+      await settled();
+      expect(server.state).toBe('crash-loop');
+    }
+  });
+
+  it('is out of a crash loop once a link has held', async () => {
+    const server = await Server.inCrashLoop();
     server.accept();
     await pass(30_000);
+    expect(server.state).toBe('ready');
+    await pass(10_001);
+    server.link.lose();
+    await settled();
+    expect(server.state).toBe('retrying');
+    await pass(500);
     expect(server.state).toBe('ready');
   });
 });
@@ -183,14 +209,20 @@ describe('a supervisor that is asked to reconnect', () => {
   });
 
   it('ends the pause there is', async () => {
-    const server = new Server();
-    server.refuse();
-    server.supervisor.start();
-    for (const pauseMs of [0, 500, 1000, 2000, 4000]) await pass(pauseMs);
+    const server = await Server.inCrashLoop();
     server.accept();
     server.supervisor.reconnect();
     await settled();
     expect(server.state).toBe('ready');
+  });
+
+  it('forgets the crash loop it was in: somebody has seen to the server', async () => {
+    const server = await Server.inCrashLoop();
+    server.supervisor.reconnect();
+    await settled();
+    expect([server.attempts, server.state]).toEqual([6, 'retrying']);
+    for (const pauseMs of [500, 1000, 2000, 4000]) await pass(pauseMs);
+    expect([server.attempts, server.state]).toEqual([10, 'crash-loop']);
   });
 
   it('pauses as before when that fails, too', async () => {

@@ -9,7 +9,7 @@ import { TransportError } from './transport.js';
  * - `connecting`: being started, nothing to call yet
  * - `ready`: linked
  * - `retrying`: lost or never reached; the next attempt comes after a pause
- * - `crash-loop`: lost five times within a minute; attempts go on, far apart
+ * - `crash-loop`: lost five times within a minute, and no link held since; attempts go on, far apart
  * - `stopped`: disabled or shutting down
  */
 export type LinkState = 'connecting' | 'ready' | 'retrying' | 'crash-loop' | 'stopped';
@@ -71,9 +71,10 @@ export class Supervisor {
     await this.lastClosing;
   }
 
-  /** Ends the link there is, or the pause there is, and connects anew. */
+  /** Ends the link there is, or the pause there is, and connects anew, as if nothing had been wrong before. */
   reconnect(): void {
     this.backoff.reset();
+    this.crashes.forget();
     this.renewing = true;
     this.wake?.();
     void this.current?.close();
@@ -128,7 +129,10 @@ export class Supervisor {
     this.lastClosing = link.close();
     // A server that forgot us is greeted again at once, while what it still answers comes in on the old link.
     if (!isForgotten(reason)) await this.lastClosing;
-    if (performance.now() - since > STABLE_MS) this.backoff.reset();
+    if (performance.now() - since > STABLE_MS) {
+      this.backoff.reset();
+      this.crashes.held();
+    }
     return reason;
   }
 

@@ -99,10 +99,10 @@ export async function listCatalog<L extends ListName>(
   const { api, out } = await openGateway(options);
   const { server, project, client, limit } = options;
   const query: PageQuery = { server, project, client, q };
-  const rows: Lists[L][] = [];
-  for await (const row of api.rows(report.list, query, limit)) rows.push(row);
+  const { rows, hasMore } = await api.rows(report.list, query, limit);
   if (out.format === 'json') out.json({ [report.member]: rows });
   else out.table(report.columns, rows.map(report.row), report.nothing);
+  if (hasMore) out.note('there are more; a larger --limit shows them');
 }
 
 export async function listProjects(options: GatewayOptions): Promise<void> {

@@ -3,7 +3,7 @@ import { examples } from './examples.js';
 import { withGateway, type GatewayOptions } from './gateway-options.js';
 
 const ACTIONS = [
-  ['enable', 'start a server; waits until it is up or fails'],
+  ['enable', 'start a server, also one of the file that was deleted; waits until it is up or fails'],
   ['disable', 'stop a server; its tools and resources leave every list'],
   ['reconnect', 'connect a server anew, at once; waits until it is up or fails'],
 ] as const;

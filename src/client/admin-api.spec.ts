@@ -42,10 +42,15 @@ describe('AdminApi', () => {
         isLast ? '{"tools":[{"name":"c"}]}' : '{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"2"}',
       );
     });
-    const names: string[] = [];
-    for await (const { name } of new AdminApi({ url }).rows('tools', {})) names.push(name);
-    expect(names).toEqual(['a', 'b', 'c']);
+    const api = new AdminApi({ url });
+    const { rows, hasMore } = await api.rows('tools', {});
+    expect([rows.map(({ name }) => name), hasMore]).toEqual([['a', 'b', 'c'], false]);
     expect(asked).toEqual(['/admin/v1/tools?limit=1000', '/admin/v1/tools?cursor=2&limit=1000']);
+    expect(await api.rows('tools', {}, 2)).toMatchObject({
+      rows: [{ name: 'a' }, { name: 'b' }],
+      hasMore: true,
+    });
+    expect(await api.rows('tools', {}, 3)).toMatchObject({ rows: { length: 3 }, hasMore: false });
   });
 
   it.each([

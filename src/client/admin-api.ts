@@ -91,15 +91,21 @@ export class AdminApi {
     };
   }
 
-  /** Every row, page by page; at most `limit` of them. */
-  async *rows<L extends ListName>(list: L, query: PageQuery, limit = Infinity): AsyncGenerator<Lists[L]> {
-    let left = limit;
-    for (let cursor: string | undefined, more = true; more && left > 0; more = cursor !== undefined) {
-      const page = await this.page(list, { ...query, cursor, limit: Math.min(left, LARGEST_PAGE) });
-      yield* page.rows;
-      left -= page.rows.length;
+  /** Every row, page by page; at most `limit` of them, and whether there are more. */
+  async rows<L extends ListName>(
+    list: L,
+    query: PageQuery,
+    limit = Infinity,
+  ): Promise<{ rows: Lists[L][]; hasMore: boolean }> {
+    const rows: Lists[L][] = [];
+    let cursor: string | undefined;
+    do {
+      const wanted = Math.min(limit - rows.length, LARGEST_PAGE);
+      const page = await this.page(list, { ...query, cursor, limit: wanted });
+      rows.push(...page.rows);
       cursor = page.nextCursor;
-    }
+    } while (cursor !== undefined && rows.length < limit);
+    return { rows, hasMore: cursor !== undefined };
   }
 
   /** Of the whole gateway; it is also told when it is bad. */

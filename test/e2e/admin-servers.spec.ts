@@ -317,6 +317,26 @@ describe('defining servers', () => {
     expect((await client.get('servers/fixed')).status).toBe(404);
   });
 
+  it('enables a server of the file that was taken away, also after a restart', async () => {
+    const config = writeConfig({ admin, mcpServers: { fixed: backend.stdio() } });
+    const first = launchGateway(['--config', config]);
+    await first.listening();
+    expect((await new AdminClient(first).delete('servers/fixed')).status).toBe(204);
+    await first.stop();
+    const second = launchGateway(['--config', config]);
+    await second.listening();
+    const { servers } = await second.logged({
+      message: 'servers of the configuration were deleted through the admin API; enable brings them back',
+    });
+    expect(servers).toEqual(['fixed']);
+    const here = new AdminClient(second);
+    expect((await here.get('servers/fixed')).status).toBe(404);
+    const back = { state: 'ready', origin: 'config', transport: 'stdio' };
+    expect(await here.post('servers/fixed/enable')).toMatchObject({ status: 200, json: back });
+    const session = await RawSession.open(second.url);
+    expect((await session.callTool('fixed__one')).result).toEqual(text('1'));
+  }, 40_000);
+
   it('makes changes one after the other, however many come at once', async () => {
     const toggles = Array.from({ length: 20 }, (_, index) =>
       client.post(`servers/fixed-too/${index % 2 === 0 ? 'disable' : 'enable'}`),

@@ -104,6 +104,17 @@ describe('the command line looks at a gateway', () => {
     await session.end();
   });
 
+  it.each([
+    ['tools', 2, ''],
+    ['tools', 1, 'there are more; a larger --limit shows them\n'],
+    ['resources', 1, 'there are more; a larger --limit shows them\n'],
+  ])('and says on stderr when a limit leaves out some of the %s: %i', async (list, limit, stderr) => {
+    for (const format of ['table', 'json']) {
+      const args = [list, 'ls', '--server', 'files', '--limit', String(limit), '-o', format];
+      expect(await run(args)).toMatchObject({ code: 0, stderr });
+    }
+  });
+
   it('and its resources, found by server, words and project', async () => {
     const [all, found, foundTemplates, templates, ofProject] = await Promise.all([
       run(['resources', 'ls', '-o', 'json']),

@@ -128,6 +128,7 @@ const servers: JsonSchema = {
     delete: {
       operationId: 'deleteServer',
       summary: 'Takes a server away, also one of the configuration file',
+      description: 'One of the file stays away, also over a restart, until it is enabled or put again.',
       tags: ['servers'],
       parameters: [SERVER, IF_MATCH],
       responses: { 204: { description: 'It is gone.' }, ...problems(...WRITE_PROBLEMS) },
@@ -135,7 +136,7 @@ const servers: JsonSchema = {
   },
   '/admin/v1/servers/{id}/enable': serverAction(
     'enableServer',
-    'Starts a server; waits until it is up or fails',
+    'Starts a server, also one of the file that was deleted; waits until it is up or fails',
   ),
   '/admin/v1/servers/{id}/disable': serverAction(
     'disableServer',
