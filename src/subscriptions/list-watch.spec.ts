@@ -127,6 +127,20 @@ describe('a resource that is subscribed to', () => {
     },
   );
 
+  it('is not looked for in what was listed before its server was replaced, and then disabled', async () => {
+    await room.subscribe(client, PUBLIC_A);
+    files.isReachable = false;
+    await room.reload({ files: { args: ['other'] } });
+    await room.enable('files', false);
+    await room.enable('files', true);
+    const later = new FakeSubscriber('b');
+    room.restore(later, 'files', A);
+    Object.assign(files, { isReachable: true, resources: ['file:///b'], willingness: () => 'refuses' });
+    await room.pass(5000);
+    expect(room.registry.catalog.servers).toHaveLength(1);
+    expect(later.updates).toEqual([]);
+  });
+
   describe('as one of many that fit a pattern', () => {
     beforeEach(() => room.subscribe(client, 'resource://files/file:///*'));
 

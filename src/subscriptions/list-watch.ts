@@ -44,6 +44,10 @@ export class ListWatch implements OnModuleInit {
     this.backends.onListed(({ id, listing }) => {
       if (listing?.resources === ResourceList.NONE) this.settle(id, listing.resources);
     });
+    // A server that goes before it has listed anything changes nothing in them either.
+    this.subscribers.onChange(({ server }) => {
+      if (this.subscribers.table.countOfServer(server) === 0) this.parted.delete(server);
+    });
   }
 
   private follow({ resources }: CatalogChange, catalog: Catalog): void {
