@@ -190,6 +190,16 @@ describe('a resource that is subscribed to', () => {
       expect(files.holds.size).toBe(1000);
     });
 
+    it('is reported when it vanishes, though by now a thousand are before it in the list', async () => {
+      await room.list(files, ...from(0), A, 'file:///b');
+      for (let turn = 0; turn < 200; turn++) await room.pass(0);
+      await room.list(files, ...from(0), A);
+      expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/file:///b', _meta: DELETED });
+      await room.pass(LINGER_MS);
+      expect(files.holds.has(A)).toBe(true);
+      expect(files.holds.has('file:///b')).toBe(false);
+    });
+
     it('leaves nothing behind when the pattern goes, wherever the list has gone meanwhile', async () => {
       await room.list(files, 'file:///b', 'file:///c');
       await room.list(files, 'file:///d');

@@ -110,6 +110,12 @@ export class ListWatch implements OnModuleInit {
       patterns.push(pattern);
       for (const list of [before, now]) (await findMatches(list, pattern, pause)).uris.forEach(sort);
     }
+    // A pattern keeps what it had when others come before it in the list, beyond what is looked at there.
+    if (patterns.length > 0)
+      for (const uri of this.upstreams.known(server)) {
+        if ((++looks & 255) === 0) await pause();
+        sort(uri);
+      }
     return { gone, come, patterns };
   }
 }
