@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http.js';
 import { within } from '../../test/kit/until.js';
 import { AllowedOrigins } from './allowed-origins.js';
 import { HttpGate } from './http-gate.js';
+import { LostClients } from './lost-clients.js';
 
 const answer =
   (words: string) =>
@@ -14,15 +15,19 @@ const answer =
     void response.end(words);
 
 let gate: HttpGate;
+const watched = jest.fn();
 let server: Server;
 let port: number;
 beforeEach(async () => {
+  const lost = new LostClients();
+  lost.watch = watched;
   gate = new HttpGate(
     new AllowedOrigins({
       host: '127.0.0.1',
       allowedHosts: ['gw.example.com'],
       allowedOrigins: ['https://app.example.com'],
     }),
+    lost,
   );
   server = gate.server(answer('nest'));
   gate.open({ handle: answer('mcp') });
@@ -110,6 +115,10 @@ describe('the gate', () => {
 
   it('says nothing of origins to a client that has none', async () => {
     expect((await ask('/mcp')).headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('has the connections of its server watched, for clients that are lost', () => {
+    expect(watched).toHaveBeenLastCalledWith(server);
   });
 
   it('ends the connection of a request whose body it did not read', async () => {

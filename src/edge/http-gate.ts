@@ -8,6 +8,7 @@ import {
 import { GatewayError } from '../core/errors.js';
 import type { AllowedOrigins } from './allowed-origins.js';
 import { writeError } from './http-errors.js';
+import { LostClients } from './lost-clients.js';
 
 /** Where MCP requests go. */
 export interface McpEndpoint {
@@ -22,8 +23,8 @@ const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 /** Longer than the idle timeouts of common load balancers, so that they and not we close idle connections. */
 const KEEP_ALIVE_MS = 75_000;
 /**
- * A client whose machine or network vanished says nothing, and one that only listens is not asked for anything: the
- * operating system asks after this long a silence, and again until it gives the connection up.
+ * A client whose machine or network vanished says nothing. Where nothing is sent to it either, the operating system asks
+ * after this long a silence, and again until it gives the connection up; for the rest there are `LostClients`.
  */
 const TCP_PROBE_MS = 30_000;
 /** What is left to read after the last answer must be read within this time when the gateway ends. */
@@ -37,7 +38,10 @@ const LAST_WORDS_MS = 500;
 export class HttpGate {
   private endpoint: McpEndpoint | undefined;
 
-  constructor(private readonly allowed: AllowedOrigins) {}
+  constructor(
+    private readonly allowed: AllowedOrigins,
+    private readonly lost = new LostClients(),
+  ) {}
 
   /** Lets MCP requests in. Until then there are none: the server does not listen yet. */
   open(endpoint: McpEndpoint): void {
@@ -51,6 +55,7 @@ export class HttpGate {
       keepAliveInitialDelay: TCP_PROBE_MS,
     };
     const server = createServer(options, (request, response) => this.enter(request, response, others));
+    this.lost.watch(server);
     const close = server.close.bind(server);
     // Node waits for all connections but idle ones, and one that has not sent a whole request yet is not idle to it.
     server.close = (done) => {

@@ -189,6 +189,20 @@ describe('a resource that is subscribed to', () => {
     },
   );
 
+  it('is not looked for in what was listed before its server was replaced, and then disabled', async () => {
+    await room.subscribe(client, PUBLIC_A);
+    files.isReachable = false;
+    await room.reload({ files: { args: ['other'] } });
+    await room.enable('files', false);
+    await room.enable('files', true);
+    const later = new FakeSubscriber('b');
+    room.restore(later, 'files', A);
+    Object.assign(files, { isReachable: true, resources: ['file:///b'], willingness: () => 'refuses' });
+    await room.pass(5000);
+    expect(room.registry.catalog.servers).toHaveLength(1);
+    expect(later.updates).toEqual([]);
+  });
+
   describe('as one of many that fit a pattern', () => {
     beforeEach(() => room.subscribe(client, 'resource://files/file:///*'));
 
@@ -236,6 +250,16 @@ describe('a resource that is subscribed to', () => {
       await room.list(files, ...from(0), ...from(1000));
       for (let turn = 0; turn < 200; turn++) await room.pass(0);
       expect(files.holds.size).toBe(1000);
+    });
+
+    it('is reported when it vanishes, though by now a thousand are before it in the list', async () => {
+      await room.list(files, ...from(0), A, 'file:///b');
+      for (let turn = 0; turn < 200; turn++) await room.pass(0);
+      await room.list(files, ...from(0), A);
+      expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/file:///b', _meta: DELETED });
+      await room.pass(LINGER_MS);
+      expect(files.holds.has(A)).toBe(true);
+      expect(files.holds.has('file:///b')).toBe(false);
     });
 
     it('leaves nothing behind when the pattern goes, wherever the list has gone meanwhile', async () => {

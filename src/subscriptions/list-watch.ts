@@ -44,6 +44,10 @@ export class ListWatch implements OnModuleInit {
     this.backends.onListed(({ id, listing }) => {
       if (listing?.resources === ResourceList.NONE) this.settle(id, listing.resources);
     });
+    // A server that goes before it has listed anything changes nothing in them either.
+    this.subscribers.onChange(({ server }) => {
+      if (this.subscribers.table.countOfServer(server) === 0) this.parted.delete(server);
+    });
   }
 
   private follow({ resources }: CatalogChange, catalog: Catalog): void {
@@ -106,6 +110,12 @@ export class ListWatch implements OnModuleInit {
       patterns.push(pattern);
       for (const list of [before, now]) (await findMatches(list, pattern, pause)).uris.forEach(sort);
     }
+    // A pattern keeps what it had when others come before it in the list, beyond what is looked at there.
+    if (patterns.length > 0)
+      for (const uri of this.upstreams.known(server)) {
+        if ((++looks & 255) === 0) await pause();
+        sort(uri);
+      }
     return { gone, come, patterns };
   }
 }

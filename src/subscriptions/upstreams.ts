@@ -143,6 +143,11 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** What a server has been told of, or is to be, on whosever behalf. */
+  *known(server: string): Iterable<string> {
+    for (const { upstreams } of this.sidesOf(server)) yield* upstreams.knownMatching(server, () => true);
+  }
+
   /** Something that is wanted is not there any more; the server may forget it. */
   vanished(address: Address, publicUri: string): void {
     const { server, uri } = address;

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { settled } from '../../test/kit/fake-link.js';
+import { deferred, within } from '../../test/kit/until.js';
+import { LostClients } from './lost-clients.js';
+
+const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+
+/** What the kernel says of its connection. */
+const lineOf = ({ localPort, remotePort }: Socket, retransmissions: number): string =>
+  `   0: 0100007F:${hex(localPort!)} 0100007F:${hex(remotePort!)} 01 00000013:00000000 01:00000072 0000000${retransmissions}  0\n`;
+
+describe('a client that acknowledges nothing', () => {
+  let server: Server;
+  let read: jest.Mock<() => Promise<string>>;
+
+  beforeEach(async () => {
+    jest.useFakeTimers({
+      doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setTimeout', 'clearTimeout'],
+    });
+    onCleanup(() => jest.useRealTimers());
+    read = jest.fn(() => Promise.resolve(''));
+    server = createServer();
+    new LostClients(read).watch(server);
+    server.listen(0, '127.0.0.1');
+    await within('listening', once(server, 'listening'));
+    onCleanup(() => server.close());
+  });
+
+  /** Our end of its connection. */
+  async function join(): Promise<Socket> {
+    const accepted = once(server, 'connection');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    onCleanup(() => client.destroy());
+    const [socket] = (await within('a connection', accepted)) as [Socket];
+    onCleanup(() => socket.destroy());
+    return socket;
+  }
+
+  it('is disconnected after so many retransmissions, and nobody else is', async () => {
+    const [lost, slow, well] = [await join(), await join(), await join()];
+    read.mockResolvedValue(lineOf(lost, 7) + lineOf(slow, 6));
+    const closed = once(lost, 'close');
+    jest.advanceTimersByTime(5000);
+    await within('the end of the connection', closed);
+    expect([lost, slow, well].map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
+  });
+
+  it('stays where the system has no table', async () => {
+    const socket = await join();
+    for (let look = 0; look < 3; look++) {
+      jest.advanceTimersByTime(5000);
+      await settled();
+    }
+    expect(read).toHaveBeenCalledTimes(3);
+    expect(socket.destroyed).toBe(false);
+  });
+
+  it('is looked for by nobody while there are no clients, and not twice at once', async () => {
+    jest.advanceTimersByTime(60_000);
+    expect(read).not.toHaveBeenCalled();
+    await join();
+    const table = deferred<string>();
+    read.mockReturnValue(table.promise);
+    jest.advanceTimersByTime(60_000);
+    expect(read).toHaveBeenCalledTimes(1);
+    table.resolve('');
+    await settled();
+    jest.advanceTimersByTime(5000);
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it('is not looked for any more when the server has ended', async () => {
+    const socket = await join();
+    const closed = once(server, 'close');
+    server.close();
+    socket.destroy();
+    await within('the end of the server', closed);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

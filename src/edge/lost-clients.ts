@@ -1,0 +1,46 @@
+import type { Server, Socket } from 'node:net';
+import { readTcpTable, unansweredIn } from './tcp-table.js';
+
+type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
+
+const EVERY_MS = 5000;
+/** The pauses between them double from 0.2 s on, or more where the way is long: a silence of 25 s at least. */
+const MOST_RETRANSMISSIONS = 7;
+
+/**
+ * Lets go of clients whose machine or network vanished without a word. The kernel probes only a connection on which
+ * nothing is under way. A comment that keeps a stream alive soon is, and is sent again for a quarter of an hour. Node can
+ * neither shorten that nor say what was acknowledged; the kernel's own table does.
+ */
+export class LostClients {
+  private readonly open = new Set<Socket>();
+  private isLooking = false;
+
+  constructor(private readonly read: () => Promise<string> = readTcpTable) {}
+
+  watch(server: Server): void {
+    server.on('connection', (socket) => {
+      this.open.add(socket);
+      socket.once('close', () => this.open.delete(socket));
+    });
+    server.once('listening', () => {
+      const timer = setInterval(() => void this.look(), EVERY_MS).unref();
+      server.once('close', () => clearInterval(timer));
+    });
+  }
+
+  private async look(): Promise<void> {
+    if (this.isLooking || this.open.size === 0) return;
+    this.isLooking = true;
+    const lost = new Set<string>();
+    for (const connection of unansweredIn(await this.read()))
+      if (connection.retransmissions >= MOST_RETRANSMISSIONS) lost.add(keyOf(connection));
+    this.isLooking = false;
+    if (lost.size === 0) return;
+    for (const socket of this.open) if (lost.has(keyOf(socket))) socket.destroy();
+  }
+}
+
+/** The zone of a link-local address is not in the table. */
+const keyOf = ({ localPort, remoteAddress, remotePort }: EndPoints): string =>
+  `${localPort} ${remoteAddress?.split('%')[0]} ${remotePort}`;

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { unansweredIn } from './tcp-table.js';
+
+const HEAD =
+  '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
+const line = (ends: string, timer: string, retransmissions: string): string =>
+  `   3: ${ends} 01 00000013:00000000 ${timer}:00000072 ${retransmissions}     0        0 1234 2 0000000000000000 21 4 30 10 -1\n`;
+
+const IPV6 = 'B80D01200000000000000000';
+
+describe('the table of connections', () => {
+  it.each([
+    ['IPv4', '0100090A:0F9F 0200090A:A1B2', '10.9.0.2'],
+    [
+      'IPv4 on a socket for both',
+      '0000000000000000FFFF00000100090A:0F9F 0000000000000000FFFF00000200090A:A1B2',
+      '::ffff:10.9.0.2',
+    ],
+    ['IPv6', `${IPV6}01000000:0F9F ${IPV6}02000000:A1B2`, '2001:db8::2'],
+  ])('has the ends of a connection over %s', (_what, ends, remoteAddress) => {
+    expect([...unansweredIn(HEAD + line(ends, '01', '0000000B'))]).toEqual([
+      { localPort: 3999, remoteAddress, remotePort: 41394, retransmissions: 11 },
+    ]);
+  });
+
+  it.each([
+    ['none, when nothing is under way', '00'],
+    ['a probe, when nothing is under way', '02'],
+    ['a reader that has no room', '04'],
+  ])('has nothing unanswered where the kernel waits for %s', (_what, timer) => {
+    const ends = '0100090A:0F9F 0200090A:A1B2';
+    expect([...unansweredIn(HEAD + line(ends, timer, '00000009'))]).toEqual([]);
+  });
+});
