@@ -6,6 +6,12 @@ import { settled } from '../../test/kit/fake-link.js';
 import { deferred, within } from '../../test/kit/until.js';
 import { LostClients } from './lost-clients.js';
 
+const EVERY_MS = 10_000;
+
+async function* piecesOf(...pieces: readonly (string | Promise<string>)[]): AsyncGenerator<string, void> {
+  yield* pieces;
+}
+
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
 
 /** What the kernel says of its connection. */
@@ -14,14 +20,14 @@ const lineOf = ({ localPort, remotePort }: Socket, retransmissions: number): str
 
 describe('a client that acknowledges nothing', () => {
   let server: Server;
-  let read: jest.Mock<() => Promise<string>>;
+  let read: jest.Mock<() => AsyncIterable<string>>;
 
   beforeEach(async () => {
     jest.useFakeTimers({
       doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setTimeout', 'clearTimeout'],
     });
     onCleanup(() => jest.useRealTimers());
-    read = jest.fn(() => Promise.resolve(''));
+    read = jest.fn(() => piecesOf());
     server = createServer();
     new LostClients(read).watch(server);
     server.listen(0, '127.0.0.1');
@@ -41,9 +47,9 @@ describe('a client that acknowledges nothing', () => {
 
   it('is disconnected after so many retransmissions, and nobody else is', async () => {
     const [lost, slow, well] = [await join(), await join(), await join()];
-    read.mockResolvedValue(lineOf(lost, 7) + lineOf(slow, 6));
+    read.mockReturnValue(piecesOf(lineOf(slow, 6), lineOf(lost, 7)));
     const closed = once(lost, 'close');
-    jest.advanceTimersByTime(5000);
+    jest.advanceTimersByTime(EVERY_MS);
     await within('the end of the connection', closed);
     expect([lost, slow, well].map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
   });
@@ -51,7 +57,7 @@ describe('a client that acknowledges nothing', () => {
   it('stays where the system has no table', async () => {
     const socket = await join();
     for (let look = 0; look < 3; look++) {
-      jest.advanceTimersByTime(5000);
+      jest.advanceTimersByTime(EVERY_MS);
       await settled();
     }
     expect(read).toHaveBeenCalledTimes(3);
@@ -63,12 +69,12 @@ describe('a client that acknowledges nothing', () => {
     expect(read).not.toHaveBeenCalled();
     await join();
     const table = deferred<string>();
-    read.mockReturnValue(table.promise);
+    read.mockReturnValueOnce(piecesOf(table.promise));
     jest.advanceTimersByTime(60_000);
     expect(read).toHaveBeenCalledTimes(1);
     table.resolve('');
     await settled();
-    jest.advanceTimersByTime(5000);
+    jest.advanceTimersByTime(EVERY_MS);
     expect(read).toHaveBeenCalledTimes(2);
   });
 

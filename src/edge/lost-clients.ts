@@ -3,7 +3,7 @@ import { readTcpTable, unansweredIn } from './tcp-table.js';
 
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
-const EVERY_MS = 5000;
+const EVERY_MS = 10_000;
 /** The pauses between them double from 0.2 s on, or more where the way is long: a silence of 25 s at least. */
 const MOST_RETRANSMISSIONS = 7;
 
@@ -16,7 +16,7 @@ export class LostClients {
   private readonly open = new Set<Socket>();
   private isLooking = false;
 
-  constructor(private readonly read: () => Promise<string> = readTcpTable) {}
+  constructor(private readonly read: () => AsyncIterable<string> = readTcpTable) {}
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
@@ -33,8 +33,9 @@ export class LostClients {
     if (this.isLooking || this.open.size === 0) return;
     this.isLooking = true;
     const lost = new Set<string>();
-    for (const connection of unansweredIn(await this.read()))
-      if (connection.retransmissions >= MOST_RETRANSMISSIONS) lost.add(keyOf(connection));
+    for await (const lines of this.read())
+      for (const connection of unansweredIn(lines))
+        if (connection.retransmissions >= MOST_RETRANSMISSIONS) lost.add(keyOf(connection));
     this.isLooking = false;
     if (lost.size === 0) return;
     for (const socket of this.open) if (lost.has(keyOf(socket))) socket.destroy();

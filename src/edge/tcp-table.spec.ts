@@ -1,5 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { unansweredIn } from './tcp-table.js';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { readTcpTable, unansweredIn } from './tcp-table.js';
 
 const HEAD =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
@@ -9,6 +13,24 @@ const line = (ends: string, timer: string, retransmissions: string): string =>
 const IPV6 = 'B80D01200000000000000000';
 
 describe('the table of connections', () => {
+  it('is read as whole lines, however long it is', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'tcp-table-'));
+    onCleanup(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'tcp');
+    const table = HEAD + line('0100090A:0F9F 0200090A:A1B2', '01', '00000002').repeat(2000);
+    await writeFile(file, table);
+    const pieces: string[] = [];
+    for await (const piece of readTcpTable([file, join(directory, 'none'), file])) pieces.push(piece);
+    expect(pieces.length).toBeGreaterThan(4);
+    expect(pieces.every((piece) => piece.endsWith('\n'))).toBe(true);
+    expect(pieces.join('')).toBe(table + table);
+    expect(pieces.flatMap((piece) => [...unansweredIn(piece)])).toHaveLength(4000);
+  });
+
+  it('of this system can be read, or is empty', async () => {
+    for await (const piece of readTcpTable()) expect(piece).toMatch(/\n$/);
+  });
+
   it.each([
     ['IPv4', '0100090A:0F9F 0200090A:A1B2', '10.9.0.2'],
     [

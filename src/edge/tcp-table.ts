@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 
 /** A connection whose other side has something to acknowledge. */
@@ -14,10 +14,37 @@ const FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 /** Place, local end, remote end, state, queues, timer (01: something is to be sent again), retransmissions. */
 const LINE = /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
 
-/** What Linux says of the connections of this network namespace. Nothing on other systems. */
-export async function readTcpTable(): Promise<string> {
-  const tables = await Promise.all(FILES.map((file) => readFile(file, 'latin1').catch(() => '')));
-  return tables.join('');
+/** The kernel gives a page at a time, however much room there is; one buffer takes them all. */
+const page = Buffer.allocUnsafeSlow(16_384);
+
+/**
+ * What Linux says of the connections of this network namespace, some whole lines at a time: there is one for every
+ * connection of everybody. Nothing on other systems. One may read at a time.
+ */
+export async function* readTcpTable(files: readonly string[] = FILES): AsyncGenerator<string, void> {
+  for (const file of files) {
+    // Where there is no such table, or none that we may read, there is no telling.
+    const table = await open(file).catch(() => undefined);
+    if (!table) continue;
+    try {
+      yield* linesOf(table);
+    } finally {
+      await table.close();
+    }
+  }
+}
+
+async function* linesOf(table: FileHandle): AsyncGenerator<string, void> {
+  let held = 0;
+  for (;;) {
+    const { bytesRead } = await table.read(page, held, page.length - held);
+    if (bytesRead === 0) return;
+    held += bytesRead;
+    const end = page.lastIndexOf('\n', held - 1) + 1;
+    yield page.toString('latin1', 0, end);
+    page.copyWithin(0, end, held);
+    held -= end;
+  }
 }
 
 export function* unansweredIn(table: string): Iterable<Unanswered> {
