@@ -36,6 +36,7 @@ export async function fanout() {
   const storm = await stormOver({ backend, gateway, ask });
   await Promise.all([backend.stop(), gateway.stop()]);
 
+  const moved = storm.forStalled - storm.forNobody;
   const lastClient = median(wide.map(({ ms }) => ms));
   const perDelivery = median(wide.map(({ cpu }) => cpu / CLIENTS));
   const longestTurn = median(wide.map(({ stall }) => stall));
@@ -54,7 +55,7 @@ export async function fanout() {
     { what: 'ms of the longest turn of the event loop', is: longestTurn, ceiling: 50 },
     { what: 'KB of RSS per idle stream', is: perStream / 1024, ceiling: 20 },
     { what: 'MB of RSS for 300,000 updates to a stalled reader', is: storm.rss / MB, ceiling: 5 },
-    { what: "ms that another client's p99 moves", is: Math.max(0, storm.moved), ceiling: 3 },
+    { what: "ms that another client's p99 moves", is: Math.max(0, moved), ceiling: 3 },
   ];
 }
 
@@ -86,18 +87,15 @@ async function stormOver({ backend, gateway, ask }) {
   await ask('open', { url, uri: 'bench://narrow', count: 1 });
   await ask('stall');
   const before = await settledRss(gateway);
-  const rounds = [];
+  const p99s = { 'bench://unheard': [], 'bench://narrow': [] };
   for (let round = 0; round < STORM_ROUNDS; round++) {
-    const forNobody = await p99Of('bench://unheard', STORM / STORM_ROUNDS);
-    const forStalled = await p99Of('bench://narrow', STORM / STORM_ROUNDS);
-    rounds.push({ forNobody, forStalled, moved: forStalled - forNobody });
+    const gusts = Object.keys(p99s);
+    // A round is as long as the pause between two looks at all streams: in one order, one kind would have them all.
+    for (const uri of round % 2 === 0 ? gusts : gusts.toReversed())
+      p99s[uri].push(await p99Of(uri, STORM / STORM_ROUNDS));
   }
-  return {
-    forNobody: median(rounds.map(({ forNobody }) => forNobody)),
-    forStalled: median(rounds.map(({ forStalled }) => forStalled)),
-    moved: median(rounds.map(({ moved }) => moved)),
-    rss: (await settledRss(gateway)) - before,
-  };
+  const [forNobody, forStalled] = Object.values(p99s).map(median);
+  return { forNobody, forStalled, rss: (await settledRss(gateway)) - before };
 }
 
 /** Of the gateway once it has nothing to do. */
