@@ -11,7 +11,12 @@ const REFUSAL = new RemoteError(1, 'no', '{}');
 
 describe('the availability of a server', () => {
   let link: FakeLink;
-  let supervisor: { link: Link | undefined; state: LinkState; reason: Error | undefined };
+  let supervisor: {
+    link: Link | undefined;
+    state: LinkState;
+    reason: Error | undefined;
+    isGreetingAgain: boolean;
+  };
   let changes: number;
   let availability: Availability;
   let lines: string[];
@@ -20,7 +25,7 @@ describe('the availability of a server', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     lines = recordLog();
     link = new FakeLink();
-    supervisor = { link, state: 'ready', reason: undefined };
+    supervisor = { link, state: 'ready', reason: undefined, isGreetingAgain: false };
     changes = 0;
     availability = new Availability('db', supervisor, () => changes++);
   });
@@ -50,6 +55,13 @@ describe('the availability of a server', () => {
     Object.assign(supervisor, { link: undefined, state: 'connecting', reason });
     expect(why()).toBe(`SERVER_UNAVAILABLE: server db is not available: ${words}`);
     expect(availability.refusal()?.cause).toBe(reason);
+  });
+
+  it('is not lost while a server that has only forgotten us is greeted again, unless it is disabled', () => {
+    Object.assign(supervisor, { link: undefined, state: 'connecting', isGreetingAgain: true });
+    expect(why()).toBeUndefined();
+    availability.retired = true;
+    expect(why()).toMatch(/it was disabled$/);
   });
 
   it('ends with the decision to disable it, whatever the link does', () => {

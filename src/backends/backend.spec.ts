@@ -3,8 +3,9 @@ import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../test/
 import { linkTo } from '../../test/kit/scripted-transport.js';
 import { fault, Served } from '../../test/kit/served-backend.js';
 import { pass, stillTime } from '../../test/kit/still-time.js';
+import { deferred } from '../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
-import { ConnectError } from './link.js';
+import { ConnectError, type Link } from './link.js';
 import { TransportError, type TransportFault } from './transport.js';
 
 const timeout = (): GatewayError => new GatewayError('timeout', 'TIMEOUT');
@@ -146,6 +147,29 @@ describe('a call that the server did not run because it has forgotten us', () =>
     served.connect = () => Promise.reject(new TransportError('unreachable', 'still down'));
     await served.forget();
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
+  });
+
+  it('and that comes while it is greeted again waits for that, or fails with it', async () => {
+    const served = await Served.ready();
+    const arrivals = [deferred<Link | Error>(), deferred<Link | Error>()];
+    served.connect = async () => {
+      const link = await arrivals[served.links.length - 1]!.promise;
+      if (link instanceof Error) throw link;
+      return link;
+    };
+    served.link.lose(fault('session-lost'));
+    await settled();
+    const result = served.call();
+    arrivals[0]!.resolve(new FakeLink());
+    await settled();
+    (await served.asked()).answer({ n: 1 });
+    expect((await result).text).toBe('{"n":1}');
+    served.link.lose(fault('session-lost'));
+    await settled();
+    const refusal = refusalOf(served.call());
+    arrivals[1]!.resolve(new TransportError('unreachable', 'still down'));
+    expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
+    expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
   });
 
   it('is not made again for a client that has cancelled meanwhile', async () => {

@@ -227,8 +227,13 @@ export class Backend {
     if (this.sessionLinks) return this.sendOverOwn(call);
     const reason = this.availability.refusal();
     if (reason) return Promise.reject(reason);
-    const link = this.supervisor.link!;
-    return this.request(link, call).catch((error: unknown) => this.sendAgain(link, call, error));
+    const { link } = this.supervisor;
+    if (!link) return this.sendOverNext(undefined, call);
+    return this.request(link, call).catch((error: unknown) => {
+      // That the server has forgotten our session proves that it did not run the call.
+      if (isFault(error, 'session-lost')) return this.sendOverNext(link, call);
+      throw asCallError(this.id, error);
+    });
   }
 
   private async sendOverOwn(call: BackendCall): Promise<JsonText> {
@@ -241,11 +246,9 @@ export class Backend {
     }
   }
 
-  /** Over the next link, if the server has forgotten our session: that proves that it did not run the call. */
-  private async sendAgain(link: Link, call: BackendCall, error: unknown): Promise<JsonText> {
-    if (!isFault(error, 'session-lost')) throw asCallError(this.id, error);
+  private async sendOverNext(lost: Link | undefined, call: BackendCall): Promise<JsonText> {
     try {
-      const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(link));
+      const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(lost));
       return await this.request(next, call);
     } catch (failure) {
       throw asCallError(this.id, failure);

@@ -54,6 +54,12 @@ export class Supervisor {
     return this.current;
   }
 
+  /** The server is there and has only forgotten us: the next link is being opened at once. */
+  get isGreetingAgain(): boolean {
+    const isWaiting = this.wake !== undefined || this.isStopping;
+    return this.current === undefined && isForgotten(this.reason) && !isWaiting;
+  }
+
   /** How many links there were after the first. */
   get restarts(): number {
     return Math.max(0, this.links - 1);
