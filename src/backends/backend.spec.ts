@@ -172,6 +172,18 @@ describe('a call that the server did not run because it has forgotten us', () =>
     expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
   });
 
+  it('and that waits for its turn meanwhile has it on the next link', async () => {
+    const served = await Served.ready({ isolation: 'exclusive' });
+    const results = [served.call(), served.call(new FakeClient('b'))];
+    await served.forget();
+    await settled();
+    for (const [n, result] of results.entries()) {
+      (await served.asked()).answer({ n });
+      expect((await result).text).toBe(`{"n":${n}}`);
+    }
+    expect(served.links.map((link) => link.count('tools/call'))).toEqual([1, 2]);
+  });
+
   it('is not made again for a client that has cancelled meanwhile', async () => {
     const served = await Served.ready();
     const caller = new FakeClient('a').call();

@@ -8,6 +8,7 @@ import { Availability } from './availability.js';
 import { asCallError, isFault } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
+import { isForgotten } from './link-faults.js';
 import { ServerLog } from './server-log.js';
 import { SessionLinks } from './session-links.js';
 import { Settling } from './settling.js';
@@ -295,7 +296,9 @@ export class Backend {
     this.sync.detach();
     this.events.linked(undefined);
     this.availability.lost();
-    this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
+    // Where the server has only forgotten us, who waits for a turn waits for the next link as well.
+    if (!isForgotten(reason))
+      this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
   }
 
   private notified(notification: ServerNotification): void {

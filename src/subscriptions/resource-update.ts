@@ -20,7 +20,7 @@ export interface News {
 /** One change of one resource: encoded once, when the first subscriber is due, whoever gets it after that. */
 export class ResourceUpdate implements DeliverOptions {
   readonly kind = 'resources/updated';
-  private encoded: EventFrame | undefined;
+  private ownFrame: EventFrame | undefined;
   private key: string | undefined;
 
   constructor(private readonly news: News) {}
@@ -39,7 +39,7 @@ export class ResourceUpdate implements DeliverOptions {
   }
 
   get frame(): EventFrame {
-    return (this.encoded ??= lateEventFrame(this.news.size, () =>
+    return (this.ownFrame ??= lateEventFrame(this.news.size, () =>
       notificationMessage(UPDATED, this.news.params()),
     ));
   }
