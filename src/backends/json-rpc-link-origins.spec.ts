@@ -154,6 +154,18 @@ describe('a question of a server', () => {
     expect(signal.aborted).toBe(true);
   });
 
+  it('is for the latest call of its client, wherever that stands in the table', async () => {
+    const { transport, link, calls } = await linkWithCalls(['a']);
+    let [latest] = calls as [(typeof calls)[number]];
+    for (let n = 0; n < 100; n++) {
+      const next = request(transport, link, latest.caller!.client.call());
+      transport.ask(`q${n}`, 'elicitation/create', {});
+      expect([isAsked(latest), isAsked(next)]).toEqual([n > 0, true]);
+      transport.answer(latest.id, {});
+      latest = next;
+    }
+  });
+
   it('gets no answer after the server has taken it back', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
     transport.ask('q', 'elicitation/create', {});

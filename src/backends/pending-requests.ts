@@ -123,13 +123,16 @@ export class PendingRequests {
   origin(streamOf: RequestId | undefined): Origin {
     if (streamOf !== undefined) return originOf(this.get(streamOf));
     if (this.byId.size === 0 && this.forsaken.size === 0) return OF_NO_CALL;
-    const callers: Caller[] = [];
-    for (const { request } of this.byId) {
-      if (!request.caller) continue;
-      if (callers[0] && callers[0].client !== request.caller.client) return OF_ANY_CALL;
-      callers.push(request.caller);
+    const found: { readonly id: number; readonly caller: Caller }[] = [];
+    for (const { id, request } of this.byId) {
+      const { caller } = request;
+      if (!caller) continue;
+      if (found[0] && found[0].caller.client !== caller.client) return OF_ANY_CALL;
+      found.push({ id, caller });
     }
     this.forgetOld();
+    // The table has no order, and the latest call comes last.
+    const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
     for (const { client } of this.forsaken.values()) if (client !== callers[0]?.client) return OF_ANY_CALL;
     return { callers, ambiguous: false };
   }
