@@ -1,8 +1,8 @@
 // Run by the search suite, one process per measurement (`node --expose-gc`): one engine, so many documents.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
-import { search } from '../build/core/search/search.js';
-import { SearchIndex } from '../build/core/search/search-index.js';
+import { search } from '../build/lib/text-index/search.js';
+import { SearchIndex } from '../build/lib/text-index/search-index.js';
 import { resourceText, SERVERS } from './resources.mjs';
 
 const engineName = process.argv[2];

@@ -1,12 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AdminModule } from './admin/admin.module.js';
-import { ClusterModule } from './cluster/cluster.module.js';
+import { ClusterModule } from './state/state.module.js';
 import type { ConfigSource } from './config/config-reloader.js';
 import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { StateDir } from './config/state-dir.js';
 import { CompletionModule } from './completion/completion.module.js';
-import { DiscoveryModule } from './discovery/discovery.module.js';
+import { DiscoveryModule } from './meta-tools/meta-tools.module.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsEndpointModule } from './health/metrics-endpoint.module.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { problemsOf, type SourceFile } from './kit/house-rules.js';
+import { violationsOf, type SourceFile } from './kit/architecture-rules.js';
 import { readSource, sourceFilesIn } from './kit/source-files.js';
 
 const file = (path: string, imports: string[] = [], packages: string[] = [], lines = 1): SourceFile => ({
@@ -9,61 +9,66 @@ const file = (path: string, imports: string[] = [], packages: string[] = [], lin
   lines,
 });
 
-/** What is wrong when one file imports another, both of them being there. */
-const whenImporting = (from: string, to: string): string[] => problemsOf([file(from, [to]), file(to)]);
+/** Violations when one existing file imports another. */
+const whenImporting = (from: string, to: string): string[] => violationsOf([file(from, [to]), file(to)]);
 
-describe('the house', () => {
-  it('is in order', () => {
+describe('src/', () => {
+  it('follows the architecture rules', () => {
     const files = sourceFilesIn('src');
     expect(files.length).toBeGreaterThan(100);
-    expect(problemsOf(files)).toEqual([]);
+    expect(violationsOf(files)).toEqual([]);
   });
 });
 
-describe('the rules of the house', () => {
+describe('architecture rules', () => {
   it.each([
-    ['a room below', 'tools/tools.controller.ts', 'core/errors.ts'],
-    ['a room right below', 'edge/session.ts', 'tools/tools.module.ts'],
-    ['a file of the same room', 'core/name-table.ts', 'core/naming.ts'],
-    ['a folder of the same room', 'backends/connect.ts', 'backends/http/exchange.ts'],
+    ['a lower layer', 'tools/tools.controller.ts', 'core/errors.ts'],
+    ['the next lower layer', 'edge/session.ts', 'tools/tools.module.ts'],
+    ['a file of the same module', 'core/naming/name-table.ts', 'core/naming/naming.ts'],
+    ['a subfolder of the same module', 'backends/backend.ts', 'backends/http/exchange.ts'],
+    ['a library, from core', 'core/scope.ts', 'lib/slices/slices.ts'],
     ['the edge, from health', 'health/health.module.ts', 'edge/edge.module.ts'],
-    ['the version, from anywhere', 'backends/connect.ts', 'version.ts'],
-    ['the logger, from the start', 'main.ts', 'json-logger.ts'],
-    ['everything, from the start', 'app.module.ts', 'edge/edge.module.ts'],
-    ['a file of the start, from the start', 'main.ts', 'process-signals.ts'],
-    ['any room, from a program', 'cli/command-line.ts', 'admin/audit/verify-audit.ts'],
+    ['the version, from any module', 'backends/backend.ts', 'version.ts'],
+    ['the logger, from the entry point', 'main.ts', 'json-logger.ts'],
+    ['every module, from the entry point', 'app.module.ts', 'edge/edge.module.ts'],
+    ['an entry-point file, from the entry point', 'main.ts', 'process-signals.ts'],
+    ['any module, from a program', 'cli/command-line.ts', 'admin/audit/verify-audit.ts'],
     ['the client, from a program', 'tui/run-tui.tsx', 'client/admin-api.ts'],
-  ])('allow to import %s', (_what, from, to) => {
+  ])('allow importing %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([]);
   });
 
   it.each([
-    ['a room above', 'core/errors.ts', 'mcp/json-rpc.ts'],
-    ['a room right above', 'registry/list-pages.ts', 'backends/link.ts'],
-    ['a neighbour on the first floor', 'mcp/params.ts', 'config/limits.ts'],
-    ['a neighbour among the features', 'tools/tools.controller.ts', 'prompts/prompts.module.ts'],
+    ['core, from a library', 'lib/slices/slices.ts', 'core/scope.ts'],
+    ['a higher layer', 'core/errors.ts', 'mcp/json-rpc.ts'],
+    ['the next higher layer', 'registry/list-pages.ts', 'backends/link/link.ts'],
+    ['a module of the same layer', 'mcp/params.ts', 'config/limits.ts'],
+    ['a feature, from another feature', 'tools/tools.controller.ts', 'prompts/prompts.module.ts'],
     ['health, from the edge', 'edge/session.ts', 'health/health.module.ts'],
     ['health, from admin', 'admin/admin.module.ts', 'health/health.controller.ts'],
     ['admin, from the edge', 'edge/session.ts', 'admin/admin.module.ts'],
-    ['the start, from a room', 'edge/session.ts', 'app.module.ts'],
-    ['even the version, from core', 'core/errors.ts', 'version.ts'],
-    ['a room, from what everybody imports', 'version.ts', 'core/errors.ts'],
-    ['a program', 'admin/admin.module.ts', 'cli/key-create.ts'],
-    ['the start, from a program', 'cli/command-line.ts', 'serve.ts'],
+    ['the entry point, from a module', 'edge/session.ts', 'app.module.ts'],
+    ['the version, from core', 'core/errors.ts', 'version.ts'],
+    ['a module, from a global file', 'version.ts', 'core/errors.ts'],
+    ['a program, from a module', 'admin/admin.module.ts', 'cli/key-create.ts'],
+    ['the entry point, from a program', 'cli/command-line.ts', 'serve.ts'],
     ['a program, from another', 'cli/command-line.ts', 'tui/run-tui.tsx'],
     ['a program, from the client', 'client/admin-api.ts', 'cli/command-line.ts'],
-    ['the client, from a room', 'admin/admin.module.ts', 'client/admin-api.ts'],
-  ])('forbid to import %s', (_what, from, to) => {
+    ['the client, from a module', 'admin/admin.module.ts', 'client/admin-api.ts'],
+  ])('forbid importing %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([`${from} may not import ${to}`]);
   });
 
   it.each([
-    ['core/naming.ts', 'node:crypto', true],
-    ['core/naming.ts', 'node:fs', false],
-    ['core/naming.ts', '@nestjs/common', false],
-    ['core/naming.ts', '@modelcontextprotocol/sdk/types.js', false],
+    ['lib/sse/sse-parser.ts', 'eventsource-parser', true],
+    ['lib/sse/sse-parser.ts', '@nestjs/common', false],
+    ['core/scope.ts', 'eventsource-parser', false],
+    ['core/scope.ts', 'node:crypto', true],
+    ['core/scope.ts', 'node:fs', false],
+    ['core/scope.ts', '@nestjs/common', false],
+    ['core/scope.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['mcp/json-rpc.ts', '@modelcontextprotocol/sdk/types.js', true],
-    ['backends/http/inbox.ts', '@modelcontextprotocol/sdk/types.js', true],
+    ['backends/http/exchange.ts', '@modelcontextprotocol/sdk/types.js', true],
     ['edge/session.ts', '@modelcontextprotocol/client', true],
     ['tools/tools.controller.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['registry/list-pages.ts', '@modelcontextprotocol/sdk/types.js', false],
@@ -73,11 +78,11 @@ describe('the rules of the house', () => {
     ['tools/tools.controller.ts', '@nestjs/common', true],
   ])('on %s importing the package %s: %s', (path, name, allowed) => {
     const problems = allowed ? [] : [`${path} may not import the package ${name}`];
-    expect(problemsOf([file(path, [], [name])])).toEqual(problems);
+    expect(violationsOf([file(path, [], [name])])).toEqual(problems);
   });
 
-  it.each(['attic/a.ts', 'setup.ts'])('forbid %s, which stands on no floor', (path) => {
-    expect(problemsOf([file(path)])).toEqual([`${path} stands on no floor`]);
+  it.each(['attic/a.ts', 'setup.ts'])('forbid %s, which belongs to no layer', (path) => {
+    expect(violationsOf([file(path)])).toEqual([`${path} belongs to no layer`]);
   });
 
   it.each([
@@ -87,20 +92,22 @@ describe('the rules of the house', () => {
     'core/constants.ts',
     'edge/index.ts',
     'config/common.ts',
-  ])('forbid %s, whose name says nothing', (path) => {
-    expect(problemsOf([file(path)])).toEqual([`${path} has a name that says nothing`]);
+  ])('forbid the meaningless name %s', (path) => {
+    expect(violationsOf([file(path)])).toEqual([`${path} has a meaningless name`]);
   });
 
-  it('allow a name that says something more', () => {
-    expect(problemsOf([file('config/common-server-config.ts')])).toEqual([]);
+  it('allow a name that contains a meaningless word', () => {
+    expect(violationsOf([file('config/common-server-config.ts')])).toEqual([]);
   });
 
   it('forbid more than 400 lines', () => {
-    expect(problemsOf([file('core/a.ts', [], [], 400)])).toEqual([]);
-    expect(problemsOf([file('core/a.ts', [], [], 401)])).toEqual(['core/a.ts has 401 lines, more than 400']);
+    expect(violationsOf([file('core/a.ts', [], [], 400)])).toEqual([]);
+    expect(violationsOf([file('core/a.ts', [], [], 401)])).toEqual([
+      'core/a.ts has 401 lines, more than 400',
+    ]);
   });
 
-  it('forbid cycles, and name the way around each', () => {
+  it('report each import cycle with its files', () => {
     const files = [
       file('core/start.ts', ['core/a.ts', 'core/d.ts']),
       file('core/a.ts', ['core/b.ts']),
@@ -109,24 +116,24 @@ describe('the rules of the house', () => {
       file('core/d.ts'),
       file('core/self.ts', ['core/self.ts']),
     ];
-    expect(problemsOf(files)).toEqual([
+    expect(violationsOf(files)).toEqual([
       'cycle: core/a.ts -> core/b.ts -> core/c.ts -> core/a.ts',
       'cycle: core/self.ts -> core/self.ts',
     ]);
   });
 
-  it('allow to reach a file by two ways', () => {
+  it('allow two import paths to one file', () => {
     const files = [
       file('core/a.ts', ['core/b.ts', 'core/c.ts']),
       file('core/b.ts', ['core/c.ts']),
       file('core/c.ts'),
     ];
-    expect(problemsOf(files)).toEqual([]);
+    expect(violationsOf(files)).toEqual([]);
   });
 
-  it('forbid to import what is no source, such as a spec or the test kit', () => {
-    expect(problemsOf([file('core/a.ts', ['core/a.spec.ts'])])).toEqual([
-      'core/a.ts imports core/a.spec.ts, which is no source',
+  it('forbid importing a spec or the test kit', () => {
+    expect(violationsOf([file('core/a.ts', ['core/a.spec.ts'])])).toEqual([
+      'core/a.ts imports core/a.spec.ts, which is not a source file',
     ]);
   });
 });
@@ -145,11 +152,11 @@ describe('readSource', () => {
     ["import a from './b.js'; export { a } from './b.js';", ['core/b.ts']],
     ["import kit from '../../test/kit/a.js';", ['../test/kit/a.ts']],
     ["// import a from './b.js';\nconst text = \"import a from './b.js'\"; import.meta.url;", []],
-  ])('finds what %s imports', (text, imports) => {
+  ])('finds the imports of %s', (text, imports) => {
     expect(readSource('core/a.ts', text)).toMatchObject({ imports, packages: [] });
   });
 
-  it('tells packages from files, and counts lines', () => {
+  it('separates packages from files and counts lines', () => {
     expect(readSource('core/a.ts', "import 'node:fs';\nimport b from '@a/b/c.js';\n")).toEqual({
       path: 'core/a.ts',
       imports: [],

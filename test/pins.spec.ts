@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../src/config/load-config.js';
 import { ERROR_CODES } from '../src/core/errors.js';
-import { ID_MARK, SERVER_MARK } from '../src/core/public-text.js';
+import { ID_MARK, SERVER_MARK } from '../src/core/catalog/public-text.js';
 import { LATEST, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
 
 /*

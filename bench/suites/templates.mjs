@@ -1,4 +1,4 @@
-import { UriTemplate } from '../../build/core/uri-template.js';
+import { UriTemplate } from '../../build/lib/uri-template/uri-template.js';
 
 const TURNS = 50;
 const long = (length, character = 'a') => character.repeat(length);

@@ -2,9 +2,9 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { chmod, link, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LoggerService } from '@nestjs/common';
-import { removeQuietly, syncDirectory, writeDurably } from '../cluster/durable-write.js';
-import { StateError } from '../cluster/state-error.js';
-import { errnoOf } from '../cluster/storage-failure.js';
+import { removeQuietly, syncDirectory, writeDurably } from '../state/durable-write.js';
+import { StateError } from '../state/state-error.js';
+import { errnoOf } from '../state/storage-failure.js';
 import type { AdminSettings } from '../config/admin-settings.js';
 import { readBearerToken } from '../edge/auth/bearer-token.js';
 

@@ -1,9 +1,9 @@
 import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { BackendsModule } from '../backends/backends.module.js';
-import { DirectoryLock } from '../cluster/directory-lock.js';
+import { DirectoryLock } from '../state/directory-lock.js';
 import { StateDir } from '../config/state-dir.js';
-import { DiscoveryModule } from '../discovery/discovery.module.js';
+import { DiscoveryModule } from '../meta-tools/meta-tools.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';

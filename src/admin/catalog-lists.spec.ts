@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-room.js';
+import { AdminRoom } from '../../test/kit/admin-harness.js';
 import { definition } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
-import { EMPTY_LISTING } from '../core/catalog.js';
+import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Projects } from '../projects/projects.service.js';
 import { CatalogLists } from './catalog-lists.js';
 import type { CatalogQuery } from './catalog-query.js';

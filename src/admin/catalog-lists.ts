@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HOUSE, type ListedEntry } from '../core/name-table.js';
+import { HOUSE, type ListedEntry } from '../core/naming/name-table.js';
 import { Registry } from '../registry/registry.service.js';
 import { allWords } from './all-words.js';
 import type { CatalogQuery } from './catalog-query.js';

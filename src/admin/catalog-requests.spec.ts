@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-room.js';
+import { AdminRoom } from '../../test/kit/admin-harness.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';

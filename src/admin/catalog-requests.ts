@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
-import { Cursors } from '../core/page.js';
+import { Cursors } from '../core/catalog/cursors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DesiredState, type Decisions } from '../cluster/desired-state.js';
-import { InTurn } from '../cluster/in-turn.js';
+import { DesiredState, type Decisions } from '../state/decision-store.js';
+import { InTurn } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { Asked } from './asked.js';
 import { AuditLog } from './audit/audit-log.js';

@@ -1,6 +1,6 @@
 import { Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DesiredState } from '../cluster/desired-state.js';
+import { DesiredState } from '../state/decision-store.js';
 import { AdminController } from './admin-controller.js';
 import { ChangeFeed } from './change-feed.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-room.js';
+import { AdminRoom } from '../../test/kit/admin-harness.js';
 import type { Backends } from '../backends/backends.service.js';
 import type { ChangeFeed } from './change-feed.js';
 import { ServerFeed } from './feed-sources.js';

@@ -3,9 +3,9 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
-import { DesiredState } from '../cluster/desired-state.js';
+import { DesiredState } from '../state/decision-store.js';
 import { ConfigReloader } from '../config/config-reloader.js';
-import { LIST_KINDS } from '../core/catalog.js';
+import { LIST_KINDS } from '../core/catalog/catalog.js';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { Projects } from '../projects/projects.service.js';

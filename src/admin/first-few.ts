@@ -1,4 +1,4 @@
-import { firstAfter } from '../core/list-page.js';
+import { firstAfter } from '../core/catalog/list-page.js';
 
 /** The first few by their keys, out of any number that come in any order; holds no more than it needs. */
 export class FirstFew<Item> {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { decideProject } from '../cluster/decisions.js';
-import type { ProjectDecision } from '../cluster/desired-state.js';
+import { decideProject } from '../state/decisions.js';
+import type { ProjectDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { PROJECT_ID } from '../config/projects-config.js';
 import { RESERVED_NAMES } from '../config/schema/shape.js';

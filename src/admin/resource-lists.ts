@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { firstAfter } from '../core/list-page.js';
-import type { ResourceView } from '../core/resource-view.js';
-import { resourceText, templateText, type SeenResource, type SeenTemplate } from '../core/seen-resource.js';
-import { ResourceSearch } from '../discovery/resource-search.js';
-import { fieldsOf } from '../discovery/search-fields.js';
+import { firstAfter } from '../core/catalog/list-page.js';
+import type { ResourceView } from '../core/resources/resource-view.js';
+import {
+  resourceText,
+  templateText,
+  type SeenResource,
+  type SeenTemplate,
+} from '../core/resources/seen-resource.js';
+import { ResourceSearch } from '../meta-tools/resource-search.js';
+import { fieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
-import { turns } from '../registry/turns.js';
+import { turns } from '../lib/slices/slices.js';
 import { allWords } from './all-words.js';
 import type { CatalogQuery } from './catalog-query.js';
 import { CatalogRequests, type CatalogRequest } from './catalog-requests.js';

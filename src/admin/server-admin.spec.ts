@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-room.js';
+import { AdminRoom } from '../../test/kit/admin-harness.js';
 import { configOf } from '../../test/kit/config.js';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { deferred } from '../../test/kit/until.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import type { DesiredServer } from '../backends/desired-servers.js';
-import { decideServer } from '../cluster/decisions.js';
-import type { ServerDecision } from '../cluster/desired-state.js';
+import { decideServer } from '../state/decisions.js';
+import type { ServerDecision } from '../state/decision-store.js';
 import { AdminSettings } from '../config/admin-settings.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';

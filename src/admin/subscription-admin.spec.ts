@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-room.js';
+import { AdminRoom } from '../../test/kit/admin-harness.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { SubscriptionRoom } from '../../test/kit/subscription-harness.js';
 import { Limits } from '../config/limits.js';
 import { Projects } from '../projects/projects.service.js';
 import { AdminProblem } from './admin-problem.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Subscription } from '../core/subscription-target.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { notFound } from './admin-problem.js';

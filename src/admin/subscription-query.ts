@@ -1,5 +1,5 @@
 import { IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
-import { isTooLong, LONGEST_URI } from '../core/uri-length.js';
+import { isTooLong, LONGEST_URI } from '../core/resources/uri-length.js';
 import { CatalogQuery } from './catalog-query.js';
 
 /** What narrows the list of subscriptions down. */

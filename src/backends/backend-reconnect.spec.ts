@@ -3,7 +3,7 @@ import { FakeLink, outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { Served } from '../../test/kit/served-backend.js';
 import { pass, stillTime } from '../../test/kit/still-time.js';
 import { deferred } from '../../test/kit/until.js';
-import type { Link } from './link.js';
+import type { Link } from './link/link.js';
 
 stillTime();
 

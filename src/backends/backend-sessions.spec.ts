@@ -10,9 +10,9 @@ import {
 } from '../../test/kit/fake-link.js';
 import { until } from '../../test/kit/until.js';
 import { StdioServerConfig } from '../config/stdio-server-config.js';
-import type { JsonText } from '../core/json-text.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import { Backend } from './backend.js';
-import type { ServerNotification } from './link.js';
+import type { ServerNotification } from './link/link.js';
 
 const LOGGING = { capabilities: { logging: {}, tools: {} } };
 const MESSAGE = 'notifications/message';

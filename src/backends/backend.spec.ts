@@ -5,8 +5,8 @@ import { fault, Served } from '../../test/kit/served-backend.js';
 import { pass, stillTime } from '../../test/kit/still-time.js';
 import { deferred } from '../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
-import { ConnectError, type Link } from './link.js';
-import { TransportError, type TransportFault } from './transport.js';
+import { ConnectError, type Link } from './link/link.js';
+import { TransportError, type TransportFault } from './link/transport.js';
 
 const timeout = (): GatewayError => new GatewayError('timeout', 'TIMEOUT');
 

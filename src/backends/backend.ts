@@ -1,22 +1,22 @@
 import type { ServerConfig } from '../config/servers-config.js';
-import type { Listing } from '../core/catalog.js';
+import type { Listing } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { Availability } from './availability.js';
+import { Availability } from './lifecycle/availability.js';
 import { asCallError, isFault } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
-import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link.js';
-import { isForgotten } from './link-faults.js';
-import { ServerLog } from './server-log.js';
-import { SessionLinks } from './session-links.js';
-import { Settling } from './settling.js';
-import { Supervisor, type LinkState } from './supervisor.js';
-import { Sync } from './sync.js';
+import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link/link.js';
+import { isForgotten } from './link/link-faults.js';
+import { ServerLog } from './link/server-log.js';
+import { SessionLinks } from './link/session-links.js';
+import { Settling } from './listing/first-sync.js';
+import { Supervisor, type LinkState } from './lifecycle/supervisor.js';
+import { Sync } from './listing/sync.js';
 import { traceCall } from './trace-call.js';
-import { unlessAborted } from './unless-aborted.js';
-import { within } from './within.js';
+import { unlessAborted } from './link/unless-aborted.js';
+import { within } from '../lib/deadlines/within.js';
 
 /** No session has this id. */
 const OF_THE_HOUSE = '';

@@ -6,12 +6,12 @@ import type { ServerConfig } from '../config/servers-config.js';
 import { serverUnavailable } from '../core/errors.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { withPublicMessages } from '../core/public-uris.js';
+import { withPublicMessages } from '../core/resources/public-uris.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backend, type BackendEvents, type Connect } from './backend.js';
-import { connectTo } from './connect.js';
+import { connectTo } from './lifecycle/connect.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
-import type { Link, ServerNotification } from './link.js';
+import type { Link, ServerNotification } from './link/link.js';
 
 type NotificationListener = (server: string, notification: ServerNotification, owner?: McpClient) => void;
 type StateListener = (backend: Backend) => void;

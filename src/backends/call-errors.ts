@@ -1,5 +1,5 @@
 import { GatewayError, serverUnavailable } from '../core/errors.js';
-import { TransportError, type TransportFault } from './transport.js';
+import { TransportError, type TransportFault } from './link/transport.js';
 
 export const isTimeout = (error: unknown): boolean =>
   error instanceof GatewayError && error.kind === 'timeout';

@@ -1,6 +1,6 @@
-import type { CancelSignal } from '../core/cancellation.js';
+import type { CancelSignal } from '../lib/deadlines/cancellation.js';
 import { GatewayError } from '../core/errors.js';
-import { FairQueue } from '../core/fair-queue.js';
+import { FairQueue } from '../lib/queues/fair-queue.js';
 
 export interface CallLimits {
   /** Calls in flight at once. */

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { MemoryState } from '../../test/kit/memory-state.js';
-import { decideServer } from '../cluster/decisions.js';
-import type { ServerDecision } from '../cluster/desired-state.js';
+import { decideServer } from '../state/decisions.js';
+import type { ServerDecision } from '../state/decision-store.js';
 import type { LiveConfig } from '../config/live-config.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 

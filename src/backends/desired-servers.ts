@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DesiredState, type ServerDecision } from '../cluster/desired-state.js';
+import { DesiredState, type ServerDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { readServer } from '../config/read-server.js';
 import type { ServerConfig } from '../config/servers-config.js';

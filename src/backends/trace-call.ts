@@ -1,5 +1,5 @@
 import type { Attributes, Span } from '@opentelemetry/api';
-import type { JsonText } from '../core/json-text.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import { carrying, finish, type Tracing } from '../mcp/tracing.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config-error.js';
-import { StateError } from '../cluster/state-error.js';
+import { StateError } from '../state/state-error.js';
 import { GatewayProblem, type ProblemKind } from '../client/gateway-problem.js';
 import { printableLines } from '../client/printable.js';
 import { CommandFailed } from './command-failed.js';

@@ -1,4 +1,4 @@
-import { SseParser } from '../backends/http/sse-parser.js';
+import { SseParser } from '../lib/sse/sse-parser.js';
 import { GatewayProblem } from './gateway-problem.js';
 
 /** The gateway says something at least every 15 seconds. */

@@ -1,6 +1,6 @@
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError, resourceNotFound } from '../core/errors.js';
-import { mapMember, type JsonText } from '../core/json-text.js';
+import { mapMember, type JsonText } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';

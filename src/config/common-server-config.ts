@@ -1,4 +1,4 @@
-import type { NamingStyle } from '../core/naming.js';
+import type { NamingStyle } from '../core/naming/naming.js';
 import { NAMING_STYLES } from './naming.js';
 import { Choice, Flag, Section, TextList, Whole } from './schema/keys.js';
 

@@ -1,5 +1,5 @@
-import type { NamingStyle } from '../core/naming.js';
-import type { ResourceStyle } from '../core/resource-uri.js';
+import type { NamingStyle } from '../core/naming/naming.js';
+import type { ResourceStyle } from '../core/resources/resource-uri.js';
 import { Choice, Text } from './schema/keys.js';
 
 export const NAMING_STYLES = ['always', 'conflict', 'never'] as const satisfies readonly NamingStyle[];

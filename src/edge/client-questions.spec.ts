@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { canBeAsked, ClientQuestions } from './client-questions.js';
 

@@ -1,6 +1,6 @@
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { isObject, notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { AskOptions } from '../mcp/mcp-context.js';
 import { progressTokenOf, withProgressToken } from '../mcp/progress-token.js';

@@ -7,7 +7,7 @@ import { Events } from '../../test/kit/events.js';
 import { settled } from '../../test/kit/fake-link.js';
 import { bodyOf } from '../../test/kit/http.js';
 import { until, within } from '../../test/kit/until.js';
-import { SharedJson } from '../core/json-text.js';
+import { SharedJson } from '../lib/json-text/json-text.js';
 import { EventLog } from './event-log.js';
 import { EventStream } from './event-stream.js';
 import { Exchange, type ExchangeHost } from './exchange.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { SharedJson } from '../core/json-text.js';
+import type { SharedJson } from '../lib/json-text/json-text.js';
 import { resultHead, resultMessage } from '../mcp/json-rpc.js';
 import { eventFrame, primingFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { LIST_KINDS, type CatalogChange, type ListKind } from '../core/catalog.js';
+import { LIST_KINDS, type CatalogChange, type ListKind } from '../core/catalog/catalog.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';

@@ -1,6 +1,6 @@
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { isLogged, isLogLevel, levelOf, LOG_LEVELS, mostTalkative } from './log-level.js';
 
 describe('log levels', () => {

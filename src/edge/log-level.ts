@@ -1,5 +1,5 @@
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonText } from '../core/json-text.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 
 /** From the most talkative to the most urgent. */
 export const LOG_LEVELS = [

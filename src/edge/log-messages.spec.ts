@@ -2,7 +2,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import type { Backends } from '../backends/backends.service.js';
-import type { ServerNotification } from '../backends/link.js';
+import type { ServerNotification } from '../backends/link/link.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { EventFrame } from '../mcp/event-frame.js';

@@ -1,8 +1,8 @@
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ServerNotification } from '../backends/link.js';
+import type { ServerNotification } from '../backends/link/link.js';
 import { Backends } from '../backends/backends.service.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { isLogged, levelOf, mostTalkative } from './log-level.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
-import { elementsOf } from '../core/json-text.js';
+import { elementsOf } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { revisionOf, SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Authenticator } from './auth/authenticator.js';

@@ -5,7 +5,7 @@ import type { Events } from '../../test/kit/events.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import type { RequestContext } from './request-context.js';
 import { WiredEdge } from '../../test/kit/wired-edge.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
-import { SharedJson } from '../core/json-text.js';
+import { SharedJson } from '../lib/json-text/json-text.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';

@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { Cancellation } from '../core/cancellation.js';
-import type { JsonText } from '../core/json-text.js';
+import { Cancellation } from '../lib/deadlines/cancellation.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import type { AskOptions, McpContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';

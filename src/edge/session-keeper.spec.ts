@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf } from '../../test/kit/fake-link.js';
 import { MemorySessionRecords } from '../../test/kit/session-records.js';
-import type { SessionRecord } from '../cluster/session-records.js';
+import type { SessionRecord } from '../state/session-records.js';
 import { NO_AUTH } from '../config/auth-settings.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { within } from '../backends/within.js';
-import { SessionRecords } from '../cluster/session-records.js';
-import type { Subscription } from '../core/subscription-target.js';
+import { within } from '../lib/deadlines/within.js';
+import { SessionRecords } from '../state/session-records.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';

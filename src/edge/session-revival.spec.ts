@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { MemorySessionRecords, storedSession, storedSubscription } from '../../test/kit/session-records.js';
-import type { StoredSession } from '../cluster/session-records.js';
+import type { StoredSession } from '../state/session-records.js';
 import { NO_AUTH } from '../config/auth-settings.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';

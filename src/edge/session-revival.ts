@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
-import { SessionRecords, type SessionRecord, type StoredSession } from '../cluster/session-records.js';
+import { SessionRecords, type SessionRecord, type StoredSession } from '../state/session-records.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { Authenticator } from './auth/authenticator.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { EMPTY_LISTING } from '../core/catalog.js';
+import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';

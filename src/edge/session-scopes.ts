@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { LIST_KINDS } from '../core/catalog.js';
+import { LIST_KINDS } from '../core/catalog/catalog.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';

@@ -3,7 +3,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import type { Backends } from '../backends/backends.service.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING } from '../core/catalog.js';
+import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
 import { Line } from '../../test/kit/line.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { Exchange } from './exchange.js';

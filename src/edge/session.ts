@@ -7,7 +7,7 @@ import type {
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../core/errors.js';
-import type { JsonText } from '../core/json-text.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { AskOptions, DeliverOptions, Subscriber } from '../mcp/mcp-context.js';

@@ -1,4 +1,4 @@
-import { onOneLine } from '../core/json-text.js';
+import { onOneLine } from '../lib/json-text/json-text.js';
 
 /**
  * It begins with the time, so that ids of a later life are above those of an earlier one: a client may come back with

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { cutOf, JsonText, memberText } from '../core/json-text.js';
+import { cutOf, JsonText, memberText } from '../lib/json-text/json-text.js';
 
 export type Params = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import { mapMember, membersOf } from '../core/json-text.js';
+import { mapMember, membersOf } from '../lib/json-text/json-text.js';
 import type { Params } from './json-rpc.js';
 
 export function requireString(params: Params | undefined, key: string): string {

@@ -1,4 +1,4 @@
-import { mapMember, memberText, membersOf } from '../core/json-text.js';
+import { mapMember, memberText, membersOf } from '../lib/json-text/json-text.js';
 
 /**
  * The progress token in a request's params, as it was written. Also one that JSON.parse would not see because its

@@ -8,7 +8,7 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import { mapMember, memberText, withMember } from '../core/json-text.js';
+import { mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
 import { isObject, type Params } from './json-rpc.js';
 
 /** The keys of the trace context in `_meta`, as the specification reserves them. */

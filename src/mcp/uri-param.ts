@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import { isTooLong, LONGEST_URI } from '../core/uri-length.js';
+import { isTooLong, LONGEST_URI } from '../core/resources/uri-length.js';
 import type { Params } from './json-rpc.js';
 import { requireString } from './params.js';
 

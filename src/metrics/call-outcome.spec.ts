@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError, RemoteError, serverUnavailable, type ErrorKind } from '../core/errors.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { outcomeOfFailure, outcomeOfResult } from './call-outcome.js';
 
 describe('the outcome of a call', () => {

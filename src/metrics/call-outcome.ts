@@ -1,5 +1,5 @@
 import { GatewayError, RemoteError, type ErrorKind } from '../core/errors.js';
-import { memberText, type JsonText } from '../core/json-text.js';
+import { memberText, type JsonText } from '../lib/json-text/json-text.js';
 
 /**
  * - `tool_error`: the tool ran, and says itself that it failed

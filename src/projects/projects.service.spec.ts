@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { MemoryState } from '../../test/kit/memory-state.js';
-import { decideProject } from '../cluster/decisions.js';
-import type { ProjectDecision } from '../cluster/desired-state.js';
+import { decideProject } from '../state/decisions.js';
+import type { ProjectDecision } from '../state/decision-store.js';
 import type { LiveConfig } from '../config/live-config.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { Principal } from '../mcp/principal.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DesiredState } from '../cluster/desired-state.js';
+import { DesiredState } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { GatewayError } from '../core/errors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';

@@ -1,8 +1,8 @@
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
-import type { JsonText } from '../core/json-text.js';
-import { withPublicMessages } from '../core/public-uris.js';
-import type { Entry } from '../core/name-table.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
+import { withPublicMessages } from '../core/resources/public-uris.js';
+import type { Entry } from '../core/naming/name-table.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';

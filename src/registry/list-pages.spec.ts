@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { offer, only, tableOf } from '../../test/kit/offers.js';
 import { offersOf } from '../../test/kit/resource-offers.js';
 import { Limits } from '../config/limits.js';
-import { ResourceDirectory } from '../core/resource-directory.js';
+import { ResourceDirectory } from '../core/resources/resource-directory.js';
 import { EVERYTHING } from '../core/scope.js';
 import { ListPages } from './list-pages.js';
 

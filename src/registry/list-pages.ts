@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
-import type { JsonText } from '../core/json-text.js';
-import type { Paged } from '../core/list-page.js';
-import { Cursors } from '../core/page.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
+import type { Paged } from '../core/catalog/list-page.js';
+import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
 
 /** Pages of the lists, as text that is ready to be sent. */

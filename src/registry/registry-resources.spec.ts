@@ -3,7 +3,7 @@ import { definition } from '../../test/kit/offers.js';
 import { offerOf } from '../../test/kit/resource-offers.js';
 import { until } from '../../test/kit/until.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog.js';
+import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Registry } from './registry.service.js';
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { HouseTools } from './house-tools.js';
+import { HouseTools } from './meta-tools.js';
 import { ListPages } from './list-pages.js';
 import { Registry } from './registry.service.js';
 

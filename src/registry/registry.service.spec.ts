@@ -2,8 +2,8 @@ import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { definition, listOf } from '../../test/kit/offers.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog.js';
-import type { NamingStyle } from '../core/naming.js';
+import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
+import type { NamingStyle } from '../core/naming/naming.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Registry } from './registry.service.js';
 

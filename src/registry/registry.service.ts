@@ -5,13 +5,13 @@ import {
   LIST_KINDS,
   type CatalogChange,
   type ListedServer,
-} from '../core/catalog.js';
-import type { Definition } from '../core/name-table.js';
-import { sameSet } from '../core/same-set.js';
-import type { SlowWork } from '../core/slow-sort.js';
+} from '../core/catalog/catalog.js';
+import type { Definition } from '../core/naming/name-table.js';
+import { sameSet } from '../core/resources/same-set.js';
+import type { SlowWork } from '../lib/slices/sliced-sort.js';
 import { Naming } from '../config/naming.js';
 import { ResourceLinks } from './resource-links.js';
-import { turns } from './turns.js';
+import { turns } from '../lib/slices/slices.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { only } from '../../test/kit/offers.js';
 import { addressOf, offerOf } from '../../test/kit/resource-offers.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING } from '../core/catalog.js';
-import type { ResourceStyle } from '../core/resource-uri.js';
+import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import type { ResourceStyle } from '../core/resources/resource-uri.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from './registry.service.js';
 

@@ -1,10 +1,10 @@
-import type { Catalog } from '../core/catalog.js';
-import { GivenLinks } from '../core/given-links.js';
-import type { ToPublic } from '../core/public-uris.js';
-import { cutResourceForm, resourceForm, type Address } from '../core/resource-uri.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { GivenLinks } from '../core/resources/given-links.js';
+import type { ToPublic } from '../core/resources/public-uris.js';
+import { cutResourceForm, resourceForm, type Address } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
-import type { FoundResource } from '../core/server-resources.js';
-import { interfacesOf } from '../core/tool-interfaces.js';
+import type { FoundResource } from '../core/resources/server-resources.js';
+import { interfacesOf } from '../core/resources/tool-interfaces.js';
 
 /** What a link is called that no list has can take a look at every template to find out: so often for one result. */
 const MOST_SOUGHT = 50;

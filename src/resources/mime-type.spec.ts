@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { mimeTypeOf } from './mime-type.js';
 
 describe('mimeTypeOf', () => {

@@ -1,5 +1,5 @@
-import { elementsOf, memberText, type JsonText } from '../core/json-text.js';
-import type { FoundResource } from '../core/server-resources.js';
+import { elementsOf, memberText, type JsonText } from '../lib/json-text/json-text.js';
+import type { FoundResource } from '../core/resources/server-resources.js';
 
 /** The type of the first content of a read, without parsing what may be a large text or blob beside it. */
 export function mimeTypeOf({ text }: JsonText): string | undefined {

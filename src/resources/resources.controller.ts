@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import { resourceNotFound } from '../core/errors.js';
-import type { JsonText } from '../core/json-text.js';
-import { withPublicContents } from '../core/public-uris.js';
-import type { FoundResource } from '../core/server-resources.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
+import { withPublicContents } from '../core/resources/public-uris.js';
+import type { FoundResource } from '../core/resources/server-resources.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';

@@ -4,7 +4,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
 
 describe.each([
   ['takes subscriptions', true, {}],

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
-import { Catalog, type CatalogChange } from '../core/catalog.js';
-import { ResourceList } from '../core/resource-list.js';
-import type { ResourcePattern } from '../core/resource-pattern.js';
+import { Catalog, type CatalogChange } from '../core/catalog/catalog.js';
+import { ResourceList } from '../core/resources/resource-list.js';
+import type { ResourcePattern } from '../core/resources/resource-pattern.js';
 import { Registry } from '../registry/registry.service.js';
-import { turns } from '../registry/turns.js';
+import { turns } from '../lib/slices/slices.js';
 import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
 import { Upstreams } from './upstreams.js';

@@ -3,7 +3,7 @@ import type { FakeLink } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-harness.js';
 
 const A = 'resource://s/x://a';
 const UPDATED = 'notifications/resources/updated';

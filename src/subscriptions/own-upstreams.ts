@@ -1,17 +1,20 @@
 import type { Backend } from '../backends/backend.js';
 import type { Backends } from '../backends/backends.service.js';
-import type { Link } from '../backends/link.js';
+import type { Link } from '../backends/link/link.js';
 import { RemoteError } from '../core/errors.js';
-import { patternOf } from '../core/resource-pattern.js';
-import type { Subscription } from '../core/subscription-target.js';
-import { UpstreamSubscriptions, type UpstreamObserver } from '../core/upstream-subscriptions.js';
+import { patternOf } from '../core/resources/resource-pattern.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import {
+  UpstreamSubscriptions,
+  type UpstreamObserver,
+} from '../core/subscriptions/upstream-subscriptions.js';
 import type { McpClient } from '../mcp/mcp-context.js';
 import { Retries } from './retries.js';
 import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import type { Subscribers } from './subscribers.js';
 import type { Updates } from './updates.js';
 import { UPSTREAM_OPTIONS } from './upstream-options.js';
-import type { Wishes } from './wishes.js';
+import type { Wishes } from './wanted-resources.js';
 
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A link that lived this long was no part of the trouble before it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ResourceList } from '../core/resource-list.js';
-import { patternOf } from '../core/resource-pattern.js';
+import { ResourceList } from '../core/resources/resource-list.js';
+import { patternOf } from '../core/resources/resource-pattern.js';
 import { findMatches, matchesIn } from './pattern-matches.js';
 
 const listOf = (count: number): Promise<ResourceList> =>

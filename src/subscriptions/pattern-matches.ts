@@ -1,6 +1,6 @@
-import type { ResourceList } from '../core/resource-list.js';
-import type { ResourcePattern } from '../core/resource-pattern.js';
-import type { Pause } from '../core/slow-sort.js';
+import type { ResourceList } from '../core/resources/resource-list.js';
+import type { ResourcePattern } from '../core/resources/resource-pattern.js';
+import type { Pause } from '../lib/slices/sliced-sort.js';
 
 /** A pattern that fits more than this would have its server told of every one of them. */
 export const MOST_MATCHES = 1000;

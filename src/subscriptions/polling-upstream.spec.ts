@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
-import { JsonText } from '../core/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { PollingUpstream } from './polling-upstream.js';
 
 const POLL_MS = 1000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { JsonText } from '../core/json-text.js';
-import type { Upstream } from '../core/upstream-lane.js';
-import { WaitingLine } from '../core/waiting-line.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
+import type { Upstream } from '../core/subscriptions/upstream-lane.js';
+import { WaitingLine } from '../lib/queues/bounded-queue.js';
 
 /** Looks are spread, so that those of many resources do not come all at once. */
 const JITTER = 0.2;

@@ -1,4 +1,4 @@
-import { mapMember } from '../core/json-text.js';
+import { mapMember } from '../lib/json-text/json-text.js';
 import { lateEventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';

@@ -1,4 +1,4 @@
-import { Backoff, type BackoffLimits } from '../backends/backoff.js';
+import { Backoff, type BackoffLimits } from '../lib/backoff/backoff.js';
 
 const PAUSES: BackoffLimits = { firstMs: 5000, longestMs: 300_000 };
 

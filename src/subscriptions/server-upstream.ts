@@ -1,8 +1,8 @@
 import type { Backend } from '../backends/backend.js';
 import { asCallError } from '../backends/call-errors.js';
-import type { Link } from '../backends/link.js';
-import type { JsonText } from '../core/json-text.js';
-import type { Upstream } from '../core/upstream-lane.js';
+import type { Link } from '../backends/link/link.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
+import type { Upstream } from '../core/subscriptions/upstream-lane.js';
 import { PollingUpstream } from './polling-upstream.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { Subscription } from '../core/subscription-target.js';
-import type { Route } from '../core/update-routing.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import type { Route } from '../core/subscriptions/update-routing.js';
 import type { Work } from './fan-out.js';
 import { ResourceUpdate, type News } from './resource-update.js';
 

@@ -3,8 +3,8 @@ import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { only } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
-import type { Address } from '../core/resource-uri.js';
-import type { Removed } from '../core/subscription-table.js';
+import type { Address } from '../core/resources/resource-uri.js';
+import type { Removed } from '../core/subscriptions/subscription-table.js';
 import type { Principal } from '../mcp/principal.js';
 import { Subscribers } from './subscribers.js';
 

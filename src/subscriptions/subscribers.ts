@@ -2,10 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { limitExceeded } from '../core/errors.js';
-import { claim, limitReached, type LimitReached, type SubscriptionLimits } from '../core/quota.js';
-import type { Address } from '../core/resource-uri.js';
-import { SubscriptionTable, type Added, type Asked, type Removed } from '../core/subscription-table.js';
-import type { Subscription } from '../core/subscription-target.js';
+import {
+  claim,
+  limitReached,
+  type LimitReached,
+  type SubscriptionLimits,
+} from '../core/subscriptions/quota.js';
+import type { Address } from '../core/resources/resource-uri.js';
+import {
+  SubscriptionTable,
+  type Added,
+  type Asked,
+  type Removed,
+} from '../core/subscriptions/subscription-table.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 

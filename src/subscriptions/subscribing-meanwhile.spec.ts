@@ -4,9 +4,9 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-room.js';
-import { Cancellation } from '../core/cancellation.js';
-import type { Subscription } from '../core/subscription-target.js';
+import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-harness.js';
+import { Cancellation } from '../lib/deadlines/cancellation.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { SubscriptionRoom } from '../../test/kit/subscription-harness.js';
 import { EVERYTHING } from '../core/scope.js';
 import { addressOf } from './subscription-address.js';
 

@@ -1,6 +1,6 @@
-import type { ResourceView } from '../core/resource-view.js';
-import { patternOf } from '../core/resource-pattern.js';
-import { cutResourceForm, type Address } from '../core/resource-uri.js';
+import type { ResourceView } from '../core/resources/resource-view.js';
+import { patternOf } from '../core/resources/resource-pattern.js';
+import { cutResourceForm, type Address } from '../core/resources/resource-uri.js';
 
 /**
  * What a client wants to hear of: a resource, or all that fit a template or begin alike (`…*`), by the URIs of the

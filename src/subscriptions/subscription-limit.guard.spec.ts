@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { SubscriptionRoom } from '../../test/kit/subscription-harness.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 
 describe('SubscriptionLimitGuard', () => {

@@ -4,7 +4,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-harness.js';
 import { GatewayError } from '../core/errors.js';
 
 const A = 'file:///a';

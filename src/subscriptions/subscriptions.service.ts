@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
-import type { CancelSignal } from '../core/cancellation.js';
+import type { CancelSignal } from '../lib/deadlines/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
-import { resourceForm, underscoreId, type Address } from '../core/resource-uri.js';
+import { resourceForm, underscoreId, type Address } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
-import type { Subscription } from '../core/subscription-target.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';

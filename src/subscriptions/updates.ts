@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
-import type { ServerNotification } from '../backends/link.js';
-import type { Address } from '../core/resource-uri.js';
-import { UpdateRouting, type Route } from '../core/update-routing.js';
-import type { Subscription } from '../core/subscription-target.js';
+import type { ServerNotification } from '../backends/link/link.js';
+import type { Address } from '../core/resources/resource-uri.js';
+import { UpdateRouting, type Route } from '../core/subscriptions/update-routing.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';

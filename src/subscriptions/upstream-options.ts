@@ -1,4 +1,4 @@
-import type { UpstreamOptions } from '../core/upstream-subscriptions.js';
+import type { UpstreamOptions } from '../core/subscriptions/upstream-subscriptions.js';
 
 /** How servers are told. Clients come and go; a server is not told of each. */
 export const UPSTREAM_OPTIONS: UpstreamOptions = { lingerMs: 500, schedule: runLater };

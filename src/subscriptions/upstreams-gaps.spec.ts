@@ -3,9 +3,9 @@ import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-room.js';
+import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
 import { deferred } from '../../test/kit/until.js';
-import { TransportError } from '../backends/transport.js';
+import { TransportError } from '../backends/link/transport.js';
 
 describe('Upstreams', () => {
   let server: FakeServer;

@@ -1,14 +1,17 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
-import type { Link } from '../backends/link.js';
-import { timedOut } from '../backends/link-faults.js';
-import { inTime } from '../backends/within.js';
+import type { Link } from '../backends/link/link.js';
+import { timedOut } from '../backends/link/link-faults.js';
+import { inTime } from '../lib/deadlines/within.js';
 import { RemoteError } from '../core/errors.js';
-import type { Address } from '../core/resource-uri.js';
-import { patternOf, type ResourcePattern } from '../core/resource-pattern.js';
-import type { Subscription } from '../core/subscription-target.js';
-import { UpstreamSubscriptions, type UpstreamObserver } from '../core/upstream-subscriptions.js';
+import type { Address } from '../core/resources/resource-uri.js';
+import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import {
+  UpstreamSubscriptions,
+  type UpstreamObserver,
+} from '../core/subscriptions/upstream-subscriptions.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { OwnUpstreams } from './own-upstreams.js';
@@ -18,7 +21,7 @@ import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
 import { UPSTREAM_OPTIONS } from './upstream-options.js';
-import { Wishes } from './wishes.js';
+import { Wishes } from './wanted-resources.js';
 
 /** How many requests for one pattern are on their way at once. */
 const PARALLEL = 8;

@@ -1,15 +1,15 @@
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
-import type { JsonText } from '../core/json-text.js';
-import { HOUSE, type Entry } from '../core/name-table.js';
-import { withPublicLinks } from '../core/public-uris.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
+import { HOUSE, type Entry } from '../core/naming/name-table.js';
+import { withPublicLinks } from '../core/resources/public-uris.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { requireString, withOwnValue } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
-import { HouseTools } from '../registry/house-tools.js';
+import { HouseTools } from '../registry/meta-tools.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 

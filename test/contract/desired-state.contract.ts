@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { decideProject, decideServer } from '../../src/cluster/decisions.js';
-import type { Decisions, DesiredState, ServerDecision } from '../../src/cluster/desired-state.js';
+import { decideProject, decideServer } from '../../src/state/decisions.js';
+import type { Decisions, DesiredState, ServerDecision } from '../../src/state/decision-store.js';
 import { GatewayError } from '../../src/core/errors.js';
 
 /** A gateway's life with the store: `end` is a proper stop. */

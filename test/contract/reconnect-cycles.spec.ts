@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Backend } from '../../src/backends/backend.js';
-import { connectTo } from '../../src/backends/connect.js';
+import { connectTo } from '../../src/backends/lifecycle/connect.js';
 import { readConfig } from '../../src/config/load-config.js';
 import { onCleanup } from '../kit/cleanup.js';
 import { descendantsOf } from '../kit/processes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { SessionRecords } from '../../src/cluster/session-records.js';
+import type { SessionRecords } from '../../src/state/session-records.js';
 import { storedSession, storedSubscription } from '../kit/session-records.js';
 
 /** A gateway's life with the records: `end` is a proper stop. */

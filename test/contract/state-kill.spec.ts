@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { verifyAudit } from '../../src/admin/audit/verify-audit.js';
-import type { Decisions } from '../../src/cluster/desired-state.js';
+import type { Decisions } from '../../src/state/decision-store.js';
 import { onCleanup } from '../kit/cleanup.js';
 import { asOneFile } from '../kit/one-file.js';
 import { openState } from '../kit/state-store.js';

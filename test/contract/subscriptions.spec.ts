@@ -6,7 +6,7 @@ import { FakeSubscriber } from '../kit/fake-subscriber.js';
 import { recordLog } from '../kit/log-lines.js';
 import { only } from '../kit/offers.js';
 import { SubscriptionModel, TEMPLATE, type ModelServer } from '../kit/subscription-model.js';
-import { SubscriptionRoom } from '../kit/subscription-room.js';
+import { SubscriptionRoom } from '../kit/subscription-harness.js';
 
 // A failure prints its seed and path; these bring it back, or look further.
 const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import { exchange } from '../kit/http.js';
-import { Lives } from '../kit/lives.js';
+import { Lives } from '../kit/process-restarts.js';
 import { OidcIssuer, OTHER_CLIENT } from '../kit/oidc-issuer.js';
 import type { RawSession } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';

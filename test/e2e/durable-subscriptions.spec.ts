@@ -4,7 +4,7 @@ import { hashOf } from '../../src/config/api-key-config.js';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import type { GatewayConfig } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
-import { Lives } from '../kit/lives.js';
+import { Lives } from '../kit/process-restarts.js';
 import { RawSession } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { Scrape } from '../kit/scrape.js';

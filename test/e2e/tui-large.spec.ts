@@ -3,7 +3,7 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway } from '../kit/gateway.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { PuppetLink } from '../kit/scripted-stdio.js';
-import { tuiOn } from '../kit/tui-house.js';
+import { tuiOn } from '../kit/tui-gateway-state.js';
 import { SMALL } from '../kit/tui-screens.js';
 import type { RealTerminal } from '../kit/tui-terminal.js';
 import { until, within } from '../kit/until.js';

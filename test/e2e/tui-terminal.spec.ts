@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import { launchGateway } from '../kit/gateway.js';
 import { descendantsOf } from '../kit/processes.js';
-import { TuiHouse } from '../kit/tui-house.js';
+import { TuiHouse } from '../kit/tui-gateway-state.js';
 import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
 import { RealTerminal } from '../kit/tui-terminal.js';
 import { until, within } from '../kit/until.js';

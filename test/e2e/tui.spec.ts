@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { RawSession } from '../kit/raw-session.js';
 import { HOSTILE_NAME } from '../kit/tui-files-server.js';
-import { RESOURCES, TuiHouse } from '../kit/tui-house.js';
+import { RESOURCES, TuiHouse } from '../kit/tui-gateway-state.js';
 import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
 import type { RealTerminal } from '../kit/tui-terminal.js';
 import { until, within } from '../kit/until.js';

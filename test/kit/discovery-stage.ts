@@ -1,17 +1,17 @@
 import { Naming } from '../../src/config/naming.js';
-import { EMPTY_LISTING } from '../../src/core/catalog.js';
-import type { JsonText } from '../../src/core/json-text.js';
-import type { Definition } from '../../src/core/name-table.js';
-import type { NamingStyle } from '../../src/core/naming.js';
-import { ResourceList } from '../../src/core/resource-list.js';
-import { readTemplates } from '../../src/core/resource-template.js';
+import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
+import type { JsonText } from '../../src/lib/json-text/json-text.js';
+import type { Definition } from '../../src/core/naming/name-table.js';
+import type { NamingStyle } from '../../src/core/naming/naming.js';
+import { ResourceList } from '../../src/core/resources/resource-list.js';
+import { readTemplates } from '../../src/core/resources/resource-template.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
-import { ResourceSearch } from '../../src/discovery/resource-search.js';
-import { resourceTools } from '../../src/discovery/resource-tools.js';
-import { ToolSearch } from '../../src/discovery/tool-search.js';
-import { toolTools } from '../../src/discovery/tool-tools.js';
+import { ResourceSearch } from '../../src/meta-tools/resource-search.js';
+import { resourceTools } from '../../src/meta-tools/resource-tools.js';
+import { ToolSearch } from '../../src/meta-tools/tool-search.js';
+import { toolTools } from '../../src/meta-tools/tool-tools.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
-import { HouseTools, type HouseTool } from '../../src/registry/house-tools.js';
+import { HouseTools, type HouseTool } from '../../src/registry/meta-tools.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { unhurried } from './resource-offers.js';
 

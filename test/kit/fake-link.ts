@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link.js';
-import { TransportError } from '../../src/backends/transport.js';
-import { JsonText } from '../../src/core/json-text.js';
+import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link/link.js';
+import { TransportError } from '../../src/backends/link/transport.js';
+import { JsonText } from '../../src/lib/json-text/json-text.js';
 import type { AskOptions, Caller, McpClient } from '../../src/mcp/mcp-context.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 

@@ -1,4 +1,4 @@
-import type { Link } from '../../src/backends/link.js';
+import type { Link } from '../../src/backends/link/link.js';
 import { RemoteError } from '../../src/core/errors.js';
 import { FakeLink, type Answers, type Asked } from './fake-link.js';
 

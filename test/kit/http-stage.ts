@@ -5,7 +5,7 @@ import {
   StreamableHttpTransport,
   type StreamableHttpOptions,
 } from '../../src/backends/http/streamable-http-transport.js';
-import type { Received } from '../../src/backends/transport.js';
+import type { Received } from '../../src/backends/link/transport.js';
 
 /** For the specs of this room: a real HTTP server that does what a spec tells it to, and the waits for it. */
 

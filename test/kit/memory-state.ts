@@ -1,5 +1,5 @@
-import { NO_DECISIONS } from '../../src/cluster/decisions.js';
-import { DesiredState, type DecisionListener, type Decisions } from '../../src/cluster/desired-state.js';
+import { NO_DECISIONS } from '../../src/state/decisions.js';
+import { DesiredState, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
 
 /** Decisions that are kept in memory, and are there at once. */
 export class MemoryState extends DesiredState {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { NameTable, type Definition, type Offer } from '../../src/core/name-table.js';
-import type { NamingStyle } from '../../src/core/naming.js';
+import { NameTable, type Definition, type Offer } from '../../src/core/naming/name-table.js';
+import type { NamingStyle } from '../../src/core/naming/naming.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 
 /** What servers offer, made up: few names, chosen so that they meet. */

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
-import type { Definition } from '../../src/core/name-table.js';
-import type { ResourceDirectory } from '../../src/core/resource-directory.js';
-import { ResourceList } from '../../src/core/resource-list.js';
-import type { ResourceOffer } from '../../src/core/resource-offer.js';
-import { readTemplates } from '../../src/core/resource-template.js';
+import type { Definition } from '../../src/core/naming/name-table.js';
+import type { ResourceDirectory } from '../../src/core/resources/resource-directory.js';
+import { ResourceList } from '../../src/core/resources/resource-list.js';
+import type { ResourceOffer } from '../../src/core/resources/resource-offer.js';
+import { readTemplates } from '../../src/core/resources/resource-template.js';
 import {
   distinctId,
   resourceForm,
   underscoreId,
   type Address,
   type ResourceStyle,
-} from '../../src/core/resource-uri.js';
-import type { SeenResource } from '../../src/core/seen-resource.js';
+} from '../../src/core/resources/resource-uri.js';
+import type { SeenResource } from '../../src/core/resources/seen-resource.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 
 /** What servers offer, made up: few names, chosen so that they meet. */

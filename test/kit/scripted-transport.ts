@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { JsonRpcLink, type LinkOptions } from '../../src/backends/json-rpc-link.js';
-import type { LinkTransport, Received, StreamState } from '../../src/backends/transport.js';
+import { JsonRpcLink, type LinkOptions } from '../../src/backends/link/json-rpc-link.js';
+import type { LinkTransport, Received, StreamState } from '../../src/backends/link/transport.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A message that the link under test has sent. */

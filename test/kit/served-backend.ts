@@ -1,9 +1,9 @@
 import { Backend } from '../../src/backends/backend.js';
-import type { Link, ServerNotification } from '../../src/backends/link.js';
-import { TransportError, type TransportFault } from '../../src/backends/transport.js';
+import type { Link, ServerNotification } from '../../src/backends/link/link.js';
+import { TransportError, type TransportFault } from '../../src/backends/link/transport.js';
 import { StdioServerConfig } from '../../src/config/stdio-server-config.js';
-import type { Listing } from '../../src/core/catalog.js';
-import type { JsonText } from '../../src/core/json-text.js';
+import type { Listing } from '../../src/core/catalog/catalog.js';
+import type { JsonText } from '../../src/lib/json-text/json-text.js';
 import { FakeClient, FakeLink, settled, type Asked } from './fake-link.js';
 
 export const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);

@@ -1,12 +1,12 @@
-import { DirectoryLock } from '../../src/cluster/directory-lock.js';
-import { FileSessionRecords, type RecordsOptions } from '../../src/cluster/file-session-records.js';
-import { SessionLedger } from '../../src/cluster/session-ledger.js';
+import { DirectoryLock } from '../../src/state/directory-lock.js';
+import { FileSessionRecords, type RecordsOptions } from '../../src/state/file-session-records.js';
+import { SessionLedger } from '../../src/state/session-ledger.js';
 import {
   SessionRecords,
   type SessionRecord,
   type StoredSession,
   type StoredSubscription,
-} from '../../src/cluster/session-records.js';
+} from '../../src/state/session-records.js';
 import { onCleanup } from './cleanup.js';
 
 /** Records that are kept in memory; another life begins with the same ledger. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
-import type { SourceFile } from './house-rules.js';
+import type { SourceFile } from './architecture-rules.js';
 
 /** Every source below a folder, its specs left out. */
 export function sourceFilesIn(root: string): SourceFile[] {

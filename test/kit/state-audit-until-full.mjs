@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditLog } from '../../build/admin/audit/audit-log.js';
 import { verifyAudit } from '../../build/admin/audit/verify-audit.js';
-import { DirectoryLock } from '../../build/cluster/directory-lock.js';
+import { DirectoryLock } from '../../build/state/directory-lock.js';
 
 /** Adds entries until there is no room for another, then makes room. Prints how that went. */
 const [directory = ''] = process.argv.slice(2);

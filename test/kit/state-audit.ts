@@ -1,5 +1,5 @@
 import { AuditLog, type AuditOptions } from '../../src/admin/audit/audit-log.js';
-import { DirectoryLock } from '../../src/cluster/directory-lock.js';
+import { DirectoryLock } from '../../src/state/directory-lock.js';
 import type { AuditEvent } from '../../src/admin/audit/audit-entry.js';
 import { onCleanup } from './cleanup.js';
 

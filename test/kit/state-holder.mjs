@@ -1,4 +1,4 @@
-import { DirectoryLock } from '../../build/cluster/directory-lock.js';
+import { DirectoryLock } from '../../build/state/directory-lock.js';
 
 /** Holds the lock of a directory. `exit` ends at once without releasing it, `stay` says so and lives on. */
 const [directory = '', then] = process.argv.slice(2);

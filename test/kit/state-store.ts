@@ -1,5 +1,5 @@
-import { DirectoryLock } from '../../src/cluster/directory-lock.js';
-import { FileDesiredState } from '../../src/cluster/file-desired-state.js';
+import { DirectoryLock } from '../../src/state/directory-lock.js';
+import { FileDesiredState } from '../../src/state/file-decision-store.js';
 import { onCleanup } from './cleanup.js';
 
 export interface OpenState {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decideServer } from '../../build/cluster/decisions.js';
-import { DirectoryLock } from '../../build/cluster/directory-lock.js';
-import { FileDesiredState } from '../../build/cluster/file-desired-state.js';
+import { decideServer } from '../../build/state/decisions.js';
+import { DirectoryLock } from '../../build/state/directory-lock.js';
+import { FileDesiredState } from '../../build/state/file-decision-store.js';
 
 /** Decides more and more until there is no room for it, and then less again. Prints how that went. */
 const [directory = ''] = process.argv.slice(2);

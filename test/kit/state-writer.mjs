@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { AuditLog } from '../../build/admin/audit/audit-log.js';
-import { decideServer } from '../../build/cluster/decisions.js';
-import { DirectoryLock } from '../../build/cluster/directory-lock.js';
-import { FileDesiredState } from '../../build/cluster/file-desired-state.js';
+import { decideServer } from '../../build/state/decisions.js';
+import { DirectoryLock } from '../../build/state/directory-lock.js';
+import { FileDesiredState } from '../../build/state/file-decision-store.js';
 
 /**
  * Changes the state of a directory as the admin API does, over and over, until it is killed. Everything that was

@@ -1,4 +1,4 @@
-import type { Upstream } from '../../src/core/upstream-lane.js';
+import type { Upstream } from '../../src/core/subscriptions/upstream-lane.js';
 import { settled } from './fake-link.js';
 
 /** A link whose requests wait to be answered by the test. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { errnoOf } from '../../cluster/storage-failure.js';
+import { errnoOf } from '../../state/storage-failure.js';
 
 /** The names around `audit.jsonl`. Full files get numbers that grow, so a name once given never means another file. */
 export class AuditFiles {

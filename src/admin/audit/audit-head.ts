@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '../../cluster/durable-write.js';
-import { errnoOf } from '../../cluster/storage-failure.js';
+import { syncDirectory } from '../../state/durable-write.js';
+import { errnoOf } from '../../state/storage-failure.js';
 import type { ChainEnd } from './audit-entry.js';
 
 /** Well within one sector of a disk, which is written as a whole or not at all. */

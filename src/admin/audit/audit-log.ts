@@ -1,9 +1,9 @@
 import { open, rename, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { DirectoryLock } from '../../cluster/directory-lock.js';
-import { syncDirectory, writeDurably } from '../../cluster/durable-write.js';
-import { InTurn } from '../../cluster/in-turn.js';
-import { errnoOf, storageFailure, storageUnavailable } from '../../cluster/storage-failure.js';
+import type { DirectoryLock } from '../../state/directory-lock.js';
+import { syncDirectory, writeDurably } from '../../state/durable-write.js';
+import { InTurn } from '../../lib/queues/serial-queue.js';
+import { errnoOf, storageFailure, storageUnavailable } from '../../state/storage-failure.js';
 import { readEntry, writeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
 import { writeHead } from './audit-head.js';

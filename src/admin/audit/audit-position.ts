@@ -1,4 +1,4 @@
-import { StateError } from '../../cluster/state-error.js';
+import { StateError } from '../../state/state-error.js';
 import { NO_ENTRIES, readEntry, type ChainEnd } from './audit-entry.js';
 import type { AuditFiles } from './audit-files.js';
 import { readHead, type Head } from './audit-head.js';

@@ -1,9 +1,9 @@
-import type { TransportError } from '../transport.js';
+import type { TransportError } from '../link/transport.js';
 import type { Endpoint } from './endpoint.js';
 import { broken, tooLarge } from './faults.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 import { Resumption } from './resumption.js';
-import { SseParser } from './sse-parser.js';
+import { SseParser } from '../../lib/sse/sse-parser.js';
 
 /** The answer on a stream of events, after whatever else the server has to say about the request. */
 export class EventAnswer implements ResponseBody {

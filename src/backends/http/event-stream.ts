@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { TransportError } from '../transport.js';
+import { TransportError } from '../link/transport.js';
 import { broken, connectionFault, tooLarge } from './faults.js';
 import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-head.js';
-import type { SseParser } from './sse-parser.js';
+import type { SseParser } from '../../lib/sse/sse-parser.js';
 
 export interface StreamListener {
   opened?(): void;

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { TransportError } from '../transport.js';
+import { TransportError } from '../link/transport.js';
 import { DrainedBody } from './drained-body.js';
 import type { Endpoint } from './endpoint.js';
 import { EventAnswer } from './event-answer.js';

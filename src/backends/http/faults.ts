@@ -1,4 +1,4 @@
-import { TransportError } from '../transport.js';
+import { TransportError } from '../link/transport.js';
 
 export const broken = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);

@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { Slots } from '../../core/slots.js';
-import { Deadlines } from '../deadlines.js';
+import { Slots } from '../../lib/queues/slots.js';
+import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import type { Exchange } from './exchange.js';
 import { closed } from './faults.js';
 

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { LinkTransport } from '../transport.js';
+import type { LinkTransport } from '../link/transport.js';
 import { broken } from './faults.js';
 
 /** Batches belong to the revision 2025-03-26 only; nobody sends long ones. */

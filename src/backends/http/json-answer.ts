@@ -1,6 +1,6 @@
-import type { TransportError } from '../transport.js';
+import type { TransportError } from '../link/transport.js';
 import { broken, tooLarge } from './faults.js';
-import { MessageBytes } from './message-bytes.js';
+import { MessageBytes } from '../../lib/sse/message-bytes.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 
 /** The answer as one JSON document. */

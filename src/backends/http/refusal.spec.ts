@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { TransportError } from '../transport.js';
+import { TransportError } from '../link/transport.js';
 import { answerText, faultOf, sendJson, soon, Stage } from '../../../test/kit/http-stage.js';
 
 const stage = new Stage();

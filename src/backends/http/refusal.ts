@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { TransportError } from '../transport.js';
+import type { TransportError } from '../link/transport.js';
 import { isAnswer, isMessage } from './inbox.js';
-import { MessageBytes } from './message-bytes.js';
+import { MessageBytes } from '../../lib/sse/message-bytes.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 
 const MOST_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { TransportError } from '../transport.js';
+import type { TransportError } from '../link/transport.js';
 
 /** How the body of one response is read. */
 export interface ResponseBody {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { TransportError } from '../transport.js';
+import { TransportError } from '../link/transport.js';
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -1,9 +1,9 @@
-import type { TransportError } from '../transport.js';
+import type { TransportError } from '../link/transport.js';
 import type { Endpoint } from './endpoint.js';
 import { EventStream } from './event-stream.js';
 import { broken } from './faults.js';
 import { retryDelay } from './retry-delay.js';
-import { SseParser, type EventReader } from './sse-parser.js';
+import { SseParser, type EventReader } from '../../lib/sse/sse-parser.js';
 
 const DEFAULT_RETRY_MS = 500;
 const TRIES_WITHOUT_PROGRESS = 3;

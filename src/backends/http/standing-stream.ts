@@ -1,12 +1,12 @@
-import { Backoff } from '../backoff.js';
-import type { StreamState, TransportError } from '../transport.js';
+import { Backoff } from '../../lib/backoff/backoff.js';
+import type { StreamState, TransportError } from '../link/transport.js';
 import type { Endpoint } from './endpoint.js';
 import { EventStream } from './event-stream.js';
-import { isBadRequest } from '../link-faults.js';
+import { isBadRequest } from '../link/link-faults.js';
 import { broken, sessionLost } from './faults.js';
 import type { Inbox } from './inbox.js';
 import { retryDelay } from './retry-delay.js';
-import { SseParser } from './sse-parser.js';
+import { SseParser } from '../../lib/sse/sse-parser.js';
 
 export interface StandingStreamSetting {
   readonly endpoint: Endpoint;

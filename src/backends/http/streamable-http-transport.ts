@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { LinkTransport, Received, StreamState, TransportError } from '../transport.js';
+import type { LinkTransport, Received, StreamState, TransportError } from '../link/transport.js';
 import { Endpoint } from './endpoint.js';
 import { Exchange, type ExchangeSetting } from './exchange.js';
 import { closed } from './faults.js';

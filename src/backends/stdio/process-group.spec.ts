@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { TransportError, type LinkTransport } from '../transport.js';
+import { TransportError, type LinkTransport } from '../link/transport.js';
 import { killAllChildren, liveGroups } from './live-groups.js';
 import type { StdioLimits, StdioServer } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';

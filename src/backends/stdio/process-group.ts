@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasLivingMember } from './group-members.js';
 import { liveGroups } from './live-groups.js';
-import { within } from '../within.js';
+import { within } from '../../lib/deadlines/within.js';
 
 const POLL_MS = 10;
 /** SIGKILL cannot be refused, but a process may be stuck in the kernel; then life goes on without its end. */

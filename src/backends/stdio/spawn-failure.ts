@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { TransportError } from '../transport.js';
+import { TransportError } from '../link/transport.js';
 import type { StdioServer } from './stdio-server.js';
 
 /** Says why a server could not be started. The kernel has one word, ENOENT, for three different mistakes. */

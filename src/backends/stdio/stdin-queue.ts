@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import { onOneLine } from '../../core/json-text.js';
-import { TransportError, type TransportFault } from '../transport.js';
+import { onOneLine } from '../../lib/json-text/json-text.js';
+import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
 /** About what the kernel buffers for a child; more in one write would only be encoded before its time. */

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { TransportError, type LinkTransport } from '../transport.js';
+import { TransportError, type LinkTransport } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 

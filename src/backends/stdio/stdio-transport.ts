@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { TransportError, type LinkTransport, type Received } from '../transport.js';
+import { TransportError, type LinkTransport, type Received } from '../link/transport.js';
 import { childEnvironment } from './child-environment.js';
 import { MessageReader } from './message-reader.js';
 import { ProcessGroup } from './process-group.js';
@@ -12,7 +12,7 @@ import { spawnFailure } from './spawn-failure.js';
 import { StderrTail } from './stderr-tail.js';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
-import { within } from '../within.js';
+import { within } from '../../lib/deadlines/within.js';
 
 /** How long output that a dead child left in its pipes is waited for, and its exit once it has closed one. */
 const LAST_WORDS_MS = 100;

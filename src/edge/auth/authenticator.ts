@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { StoredPrincipal } from '../../cluster/session-records.js';
+import type { StoredPrincipal } from '../../state/session-records.js';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { wordsOf } from '../../core/search/words.js';
+import { wordsOf } from '../../lib/text-index/words.js';
 import { markWords } from './word-marks.js';
 
 const marked = (text: string, query: string): string =>

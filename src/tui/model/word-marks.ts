@@ -1,6 +1,6 @@
-import { GAP, kindOf, LOWER, SIGN, UPPER } from '../../core/search/letters.js';
-import { parseQuery } from '../../core/search/query.js';
-import { fold } from '../../core/search/words.js';
+import { GAP, kindOf, LOWER, SIGN, UPPER } from '../../lib/text-index/letters.js';
+import { parseQuery } from '../../lib/text-index/query.js';
+import { fold } from '../../lib/text-index/words.js';
 import type { Piece } from './highlight.js';
 
 const ASCII = /^\p{ASCII}*$/u;

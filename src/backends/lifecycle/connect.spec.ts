@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { onCleanup } from '../../../test/kit/cleanup.js';
+import { configOf } from '../../../test/kit/config.js';
+import { settled } from '../../../test/kit/fake-link.js';
+import { ScriptedBackend } from '../../../test/kit/scripted-backend.js';
+import { Limits } from '../../config/limits.js';
+import { connectTo } from './connect.js';
+import type { Link } from '../link/link.js';
+
+type Clock = 'setInterval' | 'setTimeout';
+const CLOCKS = ['setInterval', 'setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] as const;
+
+/** Only this one stands still. */
+function stop(clock: Clock): void {
+  jest.useFakeTimers({ doNotFake: [...CLOCKS.filter((other) => other !== clock), 'performance'] });
+}
+
+async function connect(entry: object): Promise<Link> {
+  const config = configOf({ mcpServers: { db: entry } }).mcpServers.get('db')!;
+  const link = await connectTo('db', config, new Limits())(new AbortController().signal);
+  onCleanup(async () => {
+    jest.useRealTimers();
+    await link.close();
+  });
+  return link;
+}
+
+/** Asks again without a clock, but not for ever. */
+async function until(condition: () => boolean): Promise<boolean> {
+  for (let turn = 0; turn < 20_000 && !condition(); turn++) await settled();
+  return condition();
+}
+
+describe('a link to a server that says nothing', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  it('over SSE has it asked whether it is there, every half minute', async () => {
+    stop('setInterval');
+    const server = await ScriptedBackend.start();
+    await connect(server.sse);
+    jest.advanceTimersByTime(60_000);
+    expect(await until(() => server.countOf('ping') === 1)).toBe(true);
+  });
+
+  it('over Streamable HTTP has it asked when its stream was silent for a minute and a half', async () => {
+    stop('setTimeout');
+    const server = await ScriptedBackend.start();
+    const link = await connect(server.http);
+    await link.hears;
+    jest.advanceTimersByTime(89_000);
+    await settled();
+    expect(server.countOf('ping')).toBe(0);
+    jest.advanceTimersByTime(1000);
+    expect(await until(() => server.countOf('ping') === 1)).toBe(true);
+  });
+
+  it('over stdio is left alone: a process that is gone says so', async () => {
+    stop('setInterval');
+    const server = await ScriptedBackend.start();
+    await connect(server.stdio());
+    jest.advanceTimersByTime(600_000);
+    await settled();
+    expect(server.countOf('ping')).toBe(0);
+  });
+});

@@ -1,0 +1,54 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { Limits } from '../../config/limits.js';
+import type { ServerConfig } from '../../config/servers-config.js';
+import { VERSION } from '../../version.js';
+import type { Connect } from '../backend.js';
+import { StreamableHttpTransport } from '../http/streamable-http-transport.js';
+import { JsonRpcLink, type LinkOptions } from '../link/json-rpc-link.js';
+import { SseTransport } from '../sse/sse-transport.js';
+import { StdioTransport } from '../stdio/stdio-transport.js';
+import type { LinkTransport } from '../link/transport.js';
+
+/** A server may take its time to start: package runners download on the first run. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
+/** Beside the calls: the standing stream, pings, cancellations, and what is subscribed to or taken back. */
+const SPARE_CONNECTIONS = 32;
+
+/** Longer than the keep-alive comments of most servers are apart, and shorter than anybody should wait for news. */
+const STANDING_IDLE_MS = 90_000;
+
+/** The old transport says nothing of a stream that only seems to be there. */
+const SSE_PING_MS = 30_000;
+
+/** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
+const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
+
+export const connectTo =
+  (server: string, config: ServerConfig, limits: Limits, translate?: LinkOptions['translate']): Connect =>
+  (signal, owner) =>
+    JsonRpcLink.connect(
+      transportTo(config, limits),
+      {
+        server,
+        version: VERSION,
+        translate,
+        owner,
+        capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        pingEveryMs: config.type === 'sse' ? SSE_PING_MS : undefined,
+      },
+      signal,
+    );
+
+function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
+  if (config.type === 'stdio') return new StdioTransport(config, { maxLineBytes: limits.responseBytes });
+  if (config.type === 'sse')
+    return new SseTransport(new URL(config.url), { requestInit: { headers: config.headers } });
+  return new StreamableHttpTransport(config, {
+    maxMessageBytes: limits.responseBytes,
+    // A call in flight holds one, and so does what is said beside the calls.
+    connections: config.concurrency + SPARE_CONNECTIONS,
+    standingIdleMs: STANDING_IDLE_MS,
+  });
+}

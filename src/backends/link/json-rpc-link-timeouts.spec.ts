@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeClient, outcomeOf, refusalOf, settled, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { linkTo, LINK_OPTIONS, ScriptedTransport } from '../../../test/kit/scripted-transport.js';
+import { JsonRpcLink } from './json-rpc-link.js';
+
+const TIMEOUT_MS = 1000;
+/** Ten times the timeout: nothing keeps a request alive for longer. */
+const LONGEST_MS = 10_000;
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
+
+/** Deadlines are checked a moment after they have passed. */
+async function pass(ms: number): Promise<void> {
+  jest.advanceTimersByTime(ms + 2);
+  await settled();
+}
+
+function call(link: JsonRpcLink, caller: FakeCaller = new FakeClient('a').call(), timeoutMs = TIMEOUT_MS) {
+  const params = '{"_meta":{"progressToken":"t"}}';
+  return { caller, outcome: outcomeOf(link.request({ method: 'tools/call', params, caller, timeoutMs })) };
+}
+
+describe('a client that cancels', () => {
+  it('cancels upstream, once, and is done', async () => {
+    const { transport, link } = await linkTo();
+    const { caller, outcome } = call(link);
+    const { id } = transport.only('tools/call');
+    caller.cancel();
+    caller.cancel();
+    await settled();
+    expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+    expect(transport.only('notifications/cancelled').params).toEqual({ requestId: id, reason: 'cancelled' });
+    expect(transport.abandoned).toEqual([id]);
+    expect(caller.abortListeners).toBe(0);
+  });
+
+  it('cancels nothing when its answer is there', async () => {
+    const { transport, link } = await linkTo();
+    const { caller } = call(link);
+    transport.answer(transport.only('tools/call').id, {});
+    caller.cancel();
+    expect(transport.all('notifications/cancelled')).toEqual([]);
+    expect(caller.abortListeners).toBe(0);
+  });
+
+  it('cancels nobody else', async () => {
+    const { transport, link } = await linkTo();
+    const first = call(link);
+    const second = call(link);
+    first.caller.cancel();
+    transport.answer(transport.all('tools/call')[1]!.id, { n: 2 });
+    await settled();
+    expect(second.outcome.value?.text).toBe('{"n":2}');
+  });
+
+  it('hears no answer and no progress that comes too late', async () => {
+    const { transport, link } = await linkTo();
+    const { caller, outcome } = call(link);
+    const { id } = transport.only('tools/call');
+    caller.cancel();
+    transport.notify('notifications/progress', { progressToken: id, progress: 1 });
+    transport.answer(id, {});
+    await settled();
+    expect(outcome.value).toBeUndefined();
+    expect(caller.notices).toEqual([]);
+  });
+
+  it('has nothing sent for it that it had cancelled before', async () => {
+    const { transport, link } = await linkTo();
+    const caller = new FakeClient('a').call();
+    caller.cancel();
+    const { outcome } = call(link, caller);
+    await settled();
+    expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+    expect(transport.sent).toEqual([]);
+    expect(caller.abortListeners).toBe(0);
+  });
+});
+
+describe('a server that does not answer', () => {
+  it('is told that its time is up', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome, caller } = call(link);
+    const { id } = transport.only('tools/call');
+    await pass(TIMEOUT_MS - 10);
+    expect(outcome.error).toBeUndefined();
+    await pass(10);
+    expect(outcome.error).toMatchObject({ kind: 'timeout', data: { code: 'TIMEOUT', server: 'db' } });
+    expect(outcome.error?.message).toBe('TIMEOUT: server db did not answer tools/call within 1000 ms');
+    expect(transport.only('notifications/cancelled').params).toEqual({ requestId: id, reason: 'timeout' });
+    expect(transport.abandoned).toEqual([id]);
+    expect(caller.abortListeners).toBe(0);
+  });
+
+  it('costs each request its own timeout', async () => {
+    const { link } = await linkTo();
+    const slow = call(link, undefined, 3 * TIMEOUT_MS);
+    const quick = call(link);
+    await pass(TIMEOUT_MS);
+    expect(quick.outcome.error).toBeDefined();
+    expect(slow.outcome.error).toBeUndefined();
+    await pass(2 * TIMEOUT_MS);
+    expect(slow.outcome.error).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('is never told to cancel the handshake', async () => {
+    const transport = new ScriptedTransport({ facts: null });
+    const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
+    await settled();
+    await pass(LINK_OPTIONS.connectTimeoutMs);
+    expect(await connecting).toMatchObject({ cause: { kind: 'timeout' } });
+    expect(transport.sent).toEqual([]);
+    expect(transport.closes).toBeGreaterThan(0);
+  });
+});
+
+describe('a server that makes progress', () => {
+  it('gets its timeout anew each time', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome, caller } = call(link);
+    const progressToken = transport.only('tools/call').id;
+    for (let progress = 1; progress <= 5; progress++) {
+      await pass(TIMEOUT_MS - 100);
+      transport.notify('notifications/progress', { progressToken, progress });
+    }
+    expect(outcome.error).toBeUndefined();
+    expect(caller.notices).toHaveLength(5);
+    await pass(TIMEOUT_MS);
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('does not get more than ten times its timeout', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    const progressToken = transport.only('tools/call').id;
+    const started = performance.now();
+    for (let progress = 1; outcome.error === undefined; progress++) {
+      transport.notify('notifications/progress', { progressToken, progress });
+      await pass(100);
+    }
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
+    expect(performance.now() - started).toBeGreaterThanOrEqual(LONGEST_MS);
+    expect(performance.now() - started).toBeLessThan(LONGEST_MS + 2 * 102);
+    expect(transport.all('notifications/cancelled')).toHaveLength(1);
+  });
+});
+
+/** A call whose client is being asked something. */
+async function asking() {
+  const { transport, link } = await linkTo();
+  const { outcome, caller } = call(link);
+  transport.ask(7, 'elicitation/create', {});
+  return { transport, link, outcome, caller };
+}
+
+describe('a call whose client is being asked something', () => {
+  it('does not time out while the question is open', async () => {
+    const { transport, outcome, caller } = await asking();
+    await pass(5 * TIMEOUT_MS);
+    expect(outcome.error).toBeUndefined();
+    caller.questions[0]!.answer({ action: 'accept' });
+    await settled();
+    transport.answer(transport.only('tools/call').id, { n: 1 });
+    await settled();
+    expect(outcome.value?.text).toBe('{"n":1}');
+  });
+
+  it('has its whole timeout again from the answer on, and no more', async () => {
+    const { outcome, caller } = await asking();
+    await pass(TIMEOUT_MS - 10);
+    caller.questions[0]!.answer({ action: 'accept' });
+    await settled();
+    await pass(TIMEOUT_MS - 10);
+    expect(outcome.error).toBeUndefined();
+    await pass(10);
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('times out all the same at ten times its timeout, and the question is withdrawn', async () => {
+    const { transport, outcome, caller } = await asking();
+    await pass(LONGEST_MS - 100);
+    expect(outcome.error).toBeUndefined();
+    await pass(200);
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
+    expect(caller.questions[0]!.options.signal.aborted).toBe(true);
+    expect(transport.only('notifications/cancelled').params).toMatchObject({ reason: 'timeout' });
+  });
+
+  it('times out once the server has taken the question back', async () => {
+    const { transport, outcome } = await asking();
+    await pass(TIMEOUT_MS + 500);
+    transport.notify('notifications/cancelled', { requestId: 7 });
+    await pass(TIMEOUT_MS);
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('gives no more time to the calls of others', async () => {
+    const { transport, link } = await linkTo();
+    const asked = call(link);
+    const other = call(link, new FakeClient('b').call());
+    transport.ask(7, 'elicitation/create', {}, transport.all('tools/call')[0]!.id);
+    await pass(TIMEOUT_MS);
+    expect(other.outcome.error).toMatchObject({ kind: 'timeout' });
+    expect(asked.outcome.error).toBeUndefined();
+  });
+});

@@ -1,0 +1,295 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { FakeClient, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
+import { FACTS, LINK_OPTIONS, linkTo, ScriptedTransport } from '../../../test/kit/scripted-transport.js';
+import { RemoteError } from '../../core/errors.js';
+import { JsonRpcLink } from './json-rpc-link.js';
+import { ConnectError, type ServerNotification } from './link.js';
+import { TransportError, type TransportFault } from './transport.js';
+
+const faultOf = (error: Error): TransportFault | undefined =>
+  error instanceof TransportError ? error.fault : undefined;
+
+/** The call, and what became of it. */
+function call(link: JsonRpcLink, params = '{}') {
+  const caller = new FakeClient('a').call();
+  const outcome = outcomeOf(link.request({ method: 'tools/call', params, caller, timeoutMs: 1000 }));
+  return { caller, outcome };
+}
+
+describe('a link that comes up', () => {
+  it('introduces itself, says that it is ready, and only then opens the standing stream', async () => {
+    const { transport, link } = await linkTo();
+    expect(transport.handshake.map(({ method }) => method)).toEqual([
+      'initialize',
+      'notifications/initialized',
+    ]);
+    expect(transport.handshake[0]?.params).toEqual({
+      protocolVersion: '2025-11-25',
+      capabilities: { sampling: {} },
+      clientInfo: { name: 'gatehouse', version: '9.9' },
+    });
+    expect(transport.protocolVersion).toBe('2025-11-25');
+    expect(transport.hasStandingStream).toBe(true);
+    expect(link.facts).toEqual(FACTS);
+  });
+
+  it.each(['2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
+    'goes on in the older revision %s that the server answers with',
+    async (protocolVersion) => {
+      const { transport, link } = await linkTo({ facts: { ...FACTS, protocolVersion } });
+      expect(transport.protocolVersion).toBe(protocolVersion);
+      expect(link.facts.protocolVersion).toBe(protocolVersion);
+    },
+  );
+
+  it('takes a server that names no capabilities for one that has none', async () => {
+    const { link } = await linkTo({ facts: { protocolVersion: '2025-11-25', serverInfo: {} } });
+    expect(link.facts.capabilities).toEqual({});
+  });
+});
+
+describe('a link that does not come up', () => {
+  it.each([
+    ['a revision that nobody knows', { ...FACTS, protocolVersion: '1999-01-01' }],
+    ['no revision at all', {}],
+  ])('refuses %s, and closes what it started', async (_what, facts) => {
+    const transport = new ScriptedTransport({ facts });
+    const error = await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(faultOf(error.cause as Error)).toBe('refused');
+    expect(transport.closes).toBe(1);
+    expect(transport.handshake).toHaveLength(1);
+  });
+
+  it('says what the child process had to say about it', async () => {
+    const transport = new ScriptedTransport({
+      start: () => Promise.reject(new TransportError('unreachable', 'exited')),
+    });
+    transport.stderr.push('no API key');
+    const error = await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
+    expect(error).toMatchObject({ message: 'exited', stderr: ['no API key'] });
+    expect(transport.closes).toBe(1);
+  });
+
+  it('keeps the reason for which the server refused it', async () => {
+    const transport = new ScriptedTransport({ facts: null });
+    const connecting = JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal);
+    await settled();
+    transport.refuse(transport.handshake[0]!.id, { code: -32600, message: 'not you' });
+    const error = await refusalOf(connecting);
+    expect(error).toMatchObject({ message: 'not you', cause: { code: -32600 } });
+  });
+
+  it('is closed at once when it is no longer wanted', async () => {
+    const transport = new ScriptedTransport({ facts: null });
+    const unwanted = new AbortController();
+    const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, unwanted.signal));
+    await settled();
+    unwanted.abort();
+    expect((await connecting).message).toBe('the link was closed');
+    expect(transport.closes).toBeGreaterThan(0);
+    expect(transport.sent).toEqual([]);
+  });
+
+  it('starts nothing when it was never wanted', async () => {
+    const transport = new ScriptedTransport();
+    await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, AbortSignal.abort()));
+    expect(transport.starts).toBe(0);
+  });
+});
+
+describe('a request', () => {
+  it("goes out under ids of the link's own, whatever the clients call theirs", async () => {
+    const { transport, link } = await linkTo();
+    const calls = [call(link, '{"n":1}'), call(link, '{"n":2}'), call(link, '{"n":3}')];
+    const ids = transport.all('tools/call').map(({ id }) => id);
+    expect(new Set(ids).size).toBe(3);
+    for (const sent of transport.all('tools/call').toReversed()) transport.answer(sent.id, sent.params);
+    await settled();
+    expect(calls.map(({ outcome }) => outcome.value?.text)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+  });
+
+  it('brings many answers in any order to the calls they belong to', async () => {
+    const orders = fc
+      .integer({ min: 1, max: 20 })
+      .chain((count) => fc.shuffledSubarray([...Array(count).keys()], { minLength: count }));
+    await fc.assert(
+      fc.asyncProperty(orders, async (order) => {
+        const { transport, link } = await linkTo();
+        const calls = order.map((_, n) => call(link, `{"n":${n}}`));
+        const sent = transport.all('tools/call');
+        for (const index of order) transport.answer(sent[index]!.id, sent[index]!.params);
+        await settled();
+        expect(calls.map(({ outcome }) => outcome.value?.text)).toEqual(calls.map((_, n) => `{"n":${n}}`));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is passed on as it was written, but for the progress token', async () => {
+    const { transport, link } = await linkTo();
+    const params = '{ "big":12345678901234567890, "f":1.0,"_meta":{"x":"\\u00e9","progressToken":"mine"} }';
+    call(link, params);
+    const { id, text } = transport.only('tools/call');
+    expect(text).toContain(`"params":${params.replace('"mine"', String(id))}`);
+  });
+
+  it.each(['"mine"', '7', '"1"'])('is told of progress under its own token %s', async (token) => {
+    const { transport, link } = await linkTo();
+    const { caller } = call(link, `{"_meta":{"progressToken":${token}}}`);
+    const progressToken = transport.only('tools/call').params?.['_meta'] as object;
+    transport.notify('notifications/progress', { ...progressToken, progress: 1, x: 'y' });
+    expect(caller.notices).toEqual([
+      {
+        method: 'notifications/progress',
+        params: { progressToken: JSON.parse(token), progress: 1, x: 'y' },
+      },
+    ]);
+  });
+
+  it('hears nothing of progress that it did not ask for, or that belongs to another', async () => {
+    const { transport, link } = await linkTo();
+    const quiet = call(link);
+    const curious = call(link, '{"_meta":{"progressToken":1}}');
+    const [first] = transport.all('tools/call');
+    transport.notify('notifications/progress', { progressToken: first!.id, progress: 1 });
+    transport.notify('notifications/progress', { progressToken: 999, progress: 1 });
+    transport.notify('notifications/progress');
+    expect([...quiet.caller.notices, ...curious.caller.notices]).toEqual([]);
+  });
+
+  it('gets its result byte for byte', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    const result = '{ "n":12345678901234567890,"f":1.0, "e":"\\u00e9" }';
+    transport.receiveText(
+      `{"result":${result},"id":${transport.only('tools/call').id as number},"jsonrpc":"2.0"}`,
+    );
+    await settled();
+    expect(outcome.value?.text).toBe(result);
+  });
+
+  it("gets the server's own error, byte for byte", async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    const error = '{ "code":-32042,"message":"log in", "data":{"n":1.0} }';
+    transport.receiveText(
+      `{"jsonrpc":"2.0","id":${transport.only('tools/call').id as number},"error":${error}}`,
+    );
+    await settled();
+    expect(outcome.error).toBeInstanceOf(RemoteError);
+    expect(outcome.error).toMatchObject({ code: -32042, message: 'log in', text: error });
+  });
+
+  it('is understood also where the transport keeps no text', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    transport.onmessage?.({ jsonrpc: '2.0', id: transport.only('tools/call').id!, result: { a: 1 } });
+    await settled();
+    expect(outcome.value?.text).toBe('{"a":1}');
+  });
+
+  it('goes out through a transport that takes only objects', async () => {
+    const transport = new ScriptedTransport();
+    const plain = Object.assign(transport, { sendText: undefined });
+    const link = await JsonRpcLink.connect(plain, LINK_OPTIONS, new AbortController().signal);
+    call(link, '{"n":1}');
+    expect(transport.only('tools/call').params).toEqual({ n: 1 });
+  });
+
+  it.each([
+    ['an error of null', '"error":null'],
+    ['an error without code and message', '"error":{}'],
+    ['an error whose code is a word', '"error":{"code":"no","message":"no"}'],
+    ['neither result nor error', '"x":1'],
+    ['both result and error', '"result":{},"error":{"code":1,"message":"x"}'],
+    ['a result of null', '"result":null'],
+    ['a result that is a list', '"result":[]'],
+  ])('fails at once when the server answers with %s', async (_what, member) => {
+    const { transport, link } = await linkTo();
+    const { outcome, caller } = call(link);
+    transport.receiveText(`{"jsonrpc":"2.0","id":${transport.only('tools/call').id as number},${member}}`);
+    await settled();
+    expect(faultOf(outcome.error!)).toBe('broken');
+    expect(caller.abortListeners).toBe(0);
+  });
+
+  it('ignores an answer to nothing, and a second answer', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    const { id } = transport.only('tools/call');
+    transport.answer(999, {});
+    transport.answer(String(id), {});
+    expect(outcome.value).toBeUndefined();
+    transport.answer(id, { n: 1 });
+    transport.answer(id, { n: 2 });
+    await settled();
+    expect(outcome.value?.text).toBe('{"n":1}');
+  });
+});
+
+describe('whatever a server sends', () => {
+  const jsonRpc = fc.record(
+    {
+      jsonrpc: fc.constantFrom('2.0', '1.0'),
+      id: fc.oneof(fc.nat(3), fc.string(), fc.constant(null), fc.double(), fc.object()),
+      method: fc.oneof(
+        fc.constantFrom(
+          'ping',
+          'notifications/progress',
+          'notifications/cancelled',
+          'elicitation/create',
+          'x',
+        ),
+        fc.jsonValue(),
+      ),
+      params: fc.jsonValue(),
+      result: fc.jsonValue(),
+      error: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('neither throws nor leaves a reply that is no JSON-RPC', async () => {
+    const { transport, link } = await linkTo();
+    call(link, '{"_meta":{"progressToken":1}}');
+    fc.assert(fc.property(jsonRpc, (message) => transport.receiveText(JSON.stringify(message))));
+    await settled();
+    const replies = transport.sent.filter(({ method }) => method === undefined);
+    for (const { id, result, error } of replies) {
+      expect(typeof id === 'string' || Number.isInteger(id)).toBe(true);
+      expect([result, error].filter((member) => member !== undefined)).toHaveLength(1);
+    }
+  });
+
+  it('survives a question whose params are a list with a progress token in it', async () => {
+    const { transport, link } = await linkTo();
+    call(link);
+    transport.receiveText(
+      '{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":[{"progressToken":1}]}',
+    );
+    await settled();
+    expect(transport.replyTo(5)?.error?.code).toBe(-32600);
+  });
+});
+
+describe('a notification of the server', () => {
+  it('is handed on with its params as they were written', async () => {
+    const { transport, link } = await linkTo();
+    const heard: ServerNotification[] = [];
+    link.onNotification((notification) => heard.push(notification));
+    transport.receiveText(
+      '{"jsonrpc":"2.0","method":"notifications/message","params":{ "level":"info","data":1.0 }}',
+    );
+    expect(heard).toEqual([
+      {
+        method: 'notifications/message',
+        params: { level: 'info', data: 1 },
+        paramsText: '{ "level":"info","data":1.0 }',
+        channel: undefined,
+        ambiguous: false,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,323 @@
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../../core/errors.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
+import { notificationMessage, readMessage, requestMessage, type Inbound } from '../../mcp/json-rpc.js';
+import type { Caller, Channel, McpClient } from '../../mcp/mcp-context.js';
+import { progressUnder, withProgressToken } from '../../mcp/progress-token.js';
+import {
+  ConnectError,
+  type Link,
+  type LinkRequest,
+  type ServerFacts,
+  type ServerNotification,
+} from './link.js';
+import { shakeHands, type Introduction } from './handshake.js';
+import { Hearing } from './notification-stream.js';
+import { Heartbeat } from '../lifecycle/heartbeat.js';
+import {
+  asTransportError,
+  broken,
+  cancelled,
+  isBadRequest,
+  isForgotten,
+  remoteError,
+  timedOut,
+} from './link-faults.js';
+import { LinkProbe } from '../lifecycle/link-probe.js';
+import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
+import { ServerQuestions } from './server-questions.js';
+import { TransportError, type LinkTransport, type Received, type StreamState } from './transport.js';
+import { within } from '../../lib/deadlines/within.js';
+
+/** How long calls in flight may still be answered on a session that the server has forgotten. */
+const LAST_ANSWERS_MS = 5000;
+const NOTHING: readonly string[] = [];
+
+export interface LinkOptions extends Introduction {
+  readonly server: string;
+  /** What the server asks a client, in words that the client knows. */
+  readonly translate?: ((params: JsonText) => JsonText) | undefined;
+  /** The one client this link serves; absent when clients share it. */
+  readonly owner?: McpClient | undefined;
+  /** How often a server that says nothing is asked whether it is there; never where absent. */
+  readonly pingEveryMs?: number | undefined;
+}
+
+type Kind<K extends Inbound['kind']> = Extract<Inbound, { kind: K }>;
+
+/** A link of the 2025 era over any SDK transport. Ids and tokens on it are its own; no client's ever cross it. */
+export class JsonRpcLink implements Link {
+  readonly closed: Promise<Error>;
+  private readonly pending = new PendingRequests(
+    (pending, why) => this.giveUp(pending, why),
+    (caller) => this.questions.isOpenFor(caller),
+  );
+  private readonly questions = new ServerQuestions(
+    (text) => this.post(text),
+    (callers) => this.pending.prolongAll(callers),
+    (params) => this.options.translate?.(params) ?? params,
+  );
+  private readonly hearing = new Hearing();
+  private readonly probe = new LinkProbe(
+    (request) => this.request(request),
+    (reason) => this.end(reason),
+  );
+  private readonly heartbeat: Heartbeat | undefined;
+  private announceClosed!: (reason: Error) => void;
+  private closedFor: Error | undefined;
+  private closing: Promise<void> | undefined;
+  private fault: TransportError | undefined;
+  private listener: (notification: ServerNotification) => void = () => {};
+  private serverFacts: ServerFacts | undefined;
+
+  private constructor(
+    private readonly transport: LinkTransport,
+    private readonly options: LinkOptions,
+  ) {
+    this.closed = new Promise((resolve) => (this.announceClosed = resolve));
+    transport.onmessage = (message, received) => this.receive(message, received);
+    // Anything else a transport reports, such as a line that is no message, leaves the link as it is.
+    transport.onerror = (error) => {
+      if (error instanceof TransportError) this.fault = error;
+    };
+    transport.onclose = () => {
+      this.end(this.fault ?? broken('the connection closed'));
+      this.failPending();
+    };
+    transport.onstream = (state) => this.streamChanged(state);
+    const { pingEveryMs } = options;
+    if (pingEveryMs !== undefined)
+      this.heartbeat = new Heartbeat(
+        pingEveryMs,
+        () => this.probe.ping(pingEveryMs),
+        (error) => this.end(error),
+      );
+  }
+
+  /** Starts the transport and shakes hands. Whatever was started is closed again when that fails. */
+  static async connect(
+    transport: LinkTransport,
+    options: LinkOptions,
+    signal: AbortSignal,
+  ): Promise<JsonRpcLink> {
+    if (signal.aborted) throw broken('the link was closed');
+    const link = new JsonRpcLink(transport, options);
+    const giveUp = (): void => void link.close();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      await transport.start();
+      await link.initialize();
+      return link;
+    } catch (error) {
+      await link.close();
+      throw new ConnectError(error as Error, link.stderrTail());
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  get facts(): ServerFacts {
+    if (!this.serverFacts) throw new Error('the link is not initialised');
+    return this.serverFacts;
+  }
+
+  get pid(): number | undefined {
+    return this.transport.pid;
+  }
+
+  stderrTail(): readonly string[] {
+    return this.transport.stderrTail?.() ?? NOTHING;
+  }
+
+  onNotification(listener: (notification: ServerNotification) => void): void {
+    this.listener = listener;
+  }
+
+  get hears(): Promise<void> {
+    return this.hearing.begun;
+  }
+
+  onGap(listener: () => void): void {
+    this.hearing.onGap(listener);
+  }
+
+  request(request: LinkRequest): Promise<JsonText> {
+    return new Promise((resolve, reject) => {
+      if (this.closedFor) {
+        reject(new TransportError('unreachable', this.closedFor.message, {}, { cause: this.closedFor }));
+        return;
+      }
+      if (request.caller?.signal.aborted) {
+        reject(cancelled());
+        return;
+      }
+      const pending = this.pending.open(request, resolve, reject);
+      const { params } = request;
+      const own = params && pending.clientToken ? withProgressToken(params, String(pending.id)) : params;
+      this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch((error: Error) =>
+        this.fail(pending, asTransportError(error)),
+      );
+    });
+  }
+
+  notify(method: string, params?: string): void {
+    this.post(notificationMessage(method, params));
+  }
+
+  close(): Promise<void> {
+    this.end(broken('the link was closed'));
+    this.closing ??= this.finish();
+    return this.closing;
+  }
+
+  private async finish(): Promise<void> {
+    if (isForgotten(this.closedFor)) await within(this.pending.drained(), LAST_ANSWERS_MS);
+    this.failPending();
+    await this.transport.close();
+  }
+
+  private async initialize(): Promise<void> {
+    this.serverFacts = await shakeHands((request) => this.request(request), this.options);
+    this.transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
+    await this.transmit(notificationMessage('notifications/initialized', undefined));
+    this.hearing.begin(this.transport.openStandingStream !== undefined);
+    this.transport.openStandingStream?.();
+    this.heartbeat?.start();
+  }
+
+  private receive(raw: JSONRPCMessage, received?: Received): void {
+    this.heartbeat?.hear();
+    const message = readMessage(raw, received?.text ?? JSON.stringify(raw));
+    if (message.kind === 'response') this.receiveAnswer(message);
+    else if (message.kind === 'notification') this.receiveNotification(message, received);
+    else if (message.kind === 'request') this.receiveQuestion(message, received);
+    else this.receiveNonsense(message, 'method' in raw);
+  }
+
+  private receiveAnswer({ id, outcome, text }: Kind<'response'>): void {
+    this.pending.answered(id);
+    const pending = this.pending.get(id);
+    if (!pending || !this.settle(pending)) return;
+    if (outcome === 'error') pending.reject(remoteError(text));
+    else if (text.startsWith('{')) pending.resolve(new JsonText(text));
+    else pending.reject(broken('the server sent no valid answer: a result is an object'));
+  }
+
+  private receiveQuestion({ id, method, paramsText }: Kind<'request'>, received?: Received): void {
+    const { channel, callers } = this.origin(received);
+    this.questions.ask({ id, method, params: paramsText, channel, callers });
+  }
+
+  private receiveNotification(message: Kind<'notification'>, received?: Received): void {
+    const { method, params = {}, paramsText } = message;
+    if (method === 'notifications/progress') this.receiveProgress(params['progressToken'], paramsText);
+    else if (method === 'notifications/cancelled') this.questions.withdraw(params['requestId'] as RequestId);
+    else {
+      const { channel, ambiguous } = this.origin(received);
+      this.listener({ method, params, paramsText, channel, ambiguous });
+    }
+  }
+
+  /** Whoever waits for it is told: the server will not say it again in better words. */
+  private receiveNonsense({ id, problem }: Kind<'invalid'>, isQuestion: boolean): void {
+    if (id === undefined) return;
+    if (isQuestion) {
+      this.questions.refuse(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
+      return;
+    }
+    const pending = this.pending.get(id);
+    if (pending && this.settle(pending))
+      pending.reject(broken(`the server sent no valid answer: ${problem}`));
+  }
+
+  private origin(received: Received | undefined): {
+    channel: Channel | undefined;
+    callers: readonly Caller[];
+    ambiguous: boolean;
+  } {
+    const { callers, ambiguous } = this.pending.origin(received?.requestId);
+    return { channel: callers.at(-1) ?? this.options.owner, callers, ambiguous };
+  }
+
+  private receiveProgress(token: unknown, params: string | undefined): void {
+    const pending = this.pending.get(token);
+    if (!pending || params === undefined) return;
+    this.pending.prolong(pending);
+    const { clientToken, request } = pending;
+    if (clientToken === undefined) return;
+    request.caller?.notify('notifications/progress', new JsonText(progressUnder(clientToken, params)));
+  }
+
+  private settle(pending: Pending): boolean {
+    this.questions.callerDone(pending.request.caller);
+    return this.pending.settle(pending);
+  }
+
+  private fail(pending: Pending, error: TransportError): void {
+    if (this.settle(pending)) pending.reject(error);
+    this.retireAfter(error);
+  }
+
+  private retireAfter(error: TransportError): void {
+    // The server is gone or has forgotten us: this link will carry nothing any more.
+    if (error.fault === 'unreachable' || error.fault === 'session-lost') this.end(error);
+    else if (isBadRequest(error)) this.checkSession();
+  }
+
+  /** Before the handshake there is no session to lose. */
+  private checkSession(): void {
+    if (!this.closedFor && this.serverFacts) this.probe.checkSession();
+  }
+
+  private streamChanged(state: StreamState): void {
+    if (state === 'lost') this.checkSession();
+    if (state === 'silent') this.checkStream();
+    this.hearing.changed(state);
+  }
+
+  /** A server that is there may have nothing to say. */
+  private checkStream(): void {
+    if (!this.closedFor) this.probe.ping().catch(() => this.transport.renewStandingStream?.());
+  }
+
+  private giveUp(pending: Pending, why: GivenUp): void {
+    if (!this.settle(pending)) return;
+    this.pending.forsake(pending);
+    const { method, timeoutMs } = pending.request;
+    const { server } = this.options;
+    this.transport.abandon?.(pending.id);
+    // The handshake is the one request that must never be cancelled.
+    if (method !== 'initialize')
+      this.notify('notifications/cancelled', JSON.stringify({ requestId: pending.id, reason: why }));
+    pending.reject(why === 'cancelled' ? cancelled() : timedOut(server, method, timeoutMs));
+  }
+
+  /** Rejects with whatever the transport says, which may be of the SDK. */
+  private transmit(text: string, requestId?: RequestId): Promise<void> {
+    const { transport } = this;
+    return transport.sendText
+      ? transport.sendText(text, requestId)
+      : transport.send(JSON.parse(text) as JSONRPCMessage);
+  }
+
+  /** Sends what has no answer. If it cannot be sent, nobody waits to hear of it. */
+  private post(text: string): void {
+    this.transmit(text).catch((error: Error) => this.retireAfter(asTransportError(error)));
+  }
+
+  private end(reason: Error): void {
+    if (this.closedFor) return;
+    this.closedFor = reason;
+    this.heartbeat?.stop();
+    // A server that forgot us is still there: it answers what it has, and refuses the rest without running it.
+    if (!isForgotten(reason)) this.failPending();
+    this.announceClosed(reason);
+  }
+
+  private failPending(): void {
+    const reason = this.closedFor;
+    this.questions.stop();
+    for (const pending of this.pending.abandonAll())
+      pending.reject(broken(reason?.message ?? 'the link was closed', { cause: reason }));
+  }
+}

@@ -1,0 +1,178 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClient, settled, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { GatewayError, RemoteError } from '../../core/errors.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
+import type { Caller } from '../../mcp/mcp-context.js';
+import { ServerQuestions } from './server-questions.js';
+
+interface Reply {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+class Asking {
+  readonly texts: string[] = [];
+  readonly settledFor: Caller[][] = [];
+  readonly caller: FakeCaller = new FakeClient('a').call();
+  readonly questions = new ServerQuestions(
+    (text) => this.texts.push(text),
+    (callers) => this.settledFor.push([...callers]),
+  );
+
+  ask(method: string, params?: string, channel: FakeCaller | undefined = this.caller): void {
+    this.questions.ask({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
+  }
+
+  get replies(): Reply[] {
+    return this.texts.map((text) => JSON.parse(text) as Reply);
+  }
+
+  /** What the client was asked. */
+  get asked() {
+    return this.caller.questions[0]!;
+  }
+}
+
+describe('a request of a server', () => {
+  it('is answered at once when it is a ping', () => {
+    const asking = new Asking();
+    asking.questions.ask({ id: 0, method: 'ping', params: undefined, channel: undefined, callers: [] });
+    expect(asking.texts).toEqual(['{"jsonrpc":"2.0","id":0,"result":{}}']);
+  });
+
+  it.each(['tools/list', 'sampling/createmessage', 'tasks/get', '__proto__', ''])(
+    'is refused as unknown when it is %j',
+    (method) => {
+      const asking = new Asking();
+      asking.ask(method);
+      expect(asking.replies).toEqual([
+        { jsonrpc: '2.0', id: 'q', error: { code: -32601, message: `Method not found: ${method}` } },
+      ]);
+      expect(asking.caller.questions).toEqual([]);
+    },
+  );
+
+  it.each(['sampling/createMessage', 'elicitation/create', 'roots/list'])(
+    'is put to the client when it is %s, and answered with its words',
+    async (method) => {
+      const asking = new Asking();
+      asking.ask(method, '{"a":1.0}');
+      expect(asking.asked).toMatchObject({ method, params: { a: 1 } });
+      asking.asked.answer({ b: 2 });
+      await settled();
+      expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { b: 2 } }]);
+    },
+  );
+
+  it('without params is put to the client without params', () => {
+    const asking = new Asking();
+    asking.ask('roots/list');
+    expect(asking.asked.params).toBeUndefined();
+  });
+
+  it('is refused when there is no one client to ask', () => {
+    const asking = new Asking();
+    asking.questions.ask({
+      id: 1,
+      method: 'roots/list',
+      params: undefined,
+      channel: undefined,
+      callers: [],
+    });
+    expect(asking.replies[0]?.error?.code).toBe(-32603);
+  });
+
+  it.each<[string, Error, unknown]>([
+    [
+      "the client's own error, as it wrote it",
+      new RemoteError(-1, 'rejected', '{"code":-1,"message":"rejected","data":{"n":1}}'),
+      { code: -1, message: 'rejected', data: { n: 1 } },
+    ],
+    [
+      'an error of the gateway',
+      new GatewayError('method-not-found', 'The client does not support roots/list'),
+      { code: -32601, message: 'The client does not support roots/list' },
+    ],
+    [
+      'nothing of an error that nobody expected',
+      new TypeError('x is undefined'),
+      { code: -32603, message: 'Internal error' },
+    ],
+  ])('is answered with %s', async (_what, error, expected) => {
+    const asking = new Asking();
+    asking.ask('roots/list');
+    asking.asked.decline(error);
+    await settled();
+    expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', error: expected }]);
+  });
+});
+
+describe('progress on a question', () => {
+  it("goes back under the server's own token", () => {
+    const asking = new Asking();
+    asking.ask('sampling/createMessage', '{"_meta":{"progressToken":"theirs"}}');
+    asking.asked.options.onProgress?.(new JsonText('{"progressToken":5,"progress":0.5,"x":1.0}'));
+    expect(asking.texts).toEqual([
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":0.5,"x":1.0}}',
+    ]);
+  });
+
+  it('is not asked of the client where the server did not ask for it', () => {
+    const asking = new Asking();
+    asking.ask('sampling/createMessage', '{}');
+    expect(asking.asked.options.onProgress).toBeUndefined();
+  });
+});
+
+describe('an open question', () => {
+  it('is open for its call until it is answered, and the call is told then', async () => {
+    const asking = new Asking();
+    const other = new FakeClient('a').call();
+    asking.ask('roots/list');
+    expect(asking.questions.isOpenFor(asking.caller)).toBe(true);
+    expect(asking.questions.isOpenFor(other)).toBe(false);
+    asking.asked.answer({});
+    await settled();
+    expect(asking.questions.isOpenFor(asking.caller)).toBe(false);
+    expect(asking.settledFor).toEqual([[asking.caller]]);
+  });
+
+  it('gets no answer once the server has withdrawn it, not even a late one', async () => {
+    const asking = new Asking();
+    asking.ask('roots/list');
+    asking.questions.withdraw('q');
+    asking.asked.answer({});
+    await settled();
+    expect(asking.texts).toEqual([]);
+    expect(asking.asked.options.signal.aborted).toBe(true);
+  });
+
+  it('is not withdrawn with a question that was never asked', () => {
+    const asking = new Asking();
+    asking.ask('roots/list');
+    asking.questions.withdraw('other');
+    expect(asking.asked.options.signal.aborted).toBe(false);
+  });
+
+  it('under the id of an earlier one is the one that is answered', async () => {
+    const asking = new Asking();
+    asking.ask('roots/list', '{"n":1}');
+    asking.ask('roots/list', '{"n":2}');
+    const [first, second] = asking.caller.questions;
+    first!.answer({ n: 1 });
+    await settled();
+    second!.answer({ n: 2 });
+    await settled();
+    expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { n: 2 } }]);
+  });
+
+  it('is withdrawn without a word when the server is gone', async () => {
+    const asking = new Asking();
+    asking.ask('roots/list');
+    asking.questions.stop();
+    await settled();
+    expect(asking.asked.options.signal.aborted).toBe(true);
+    expect(asking.texts).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
+import { deferred } from '../../../test/kit/until.js';
+import type { McpClient } from '../../mcp/mcp-context.js';
+import type { Link } from './link.js';
+import { SessionLinks } from './session-links.js';
+
+/** Links that open as the spec says. */
+class Opened {
+  readonly owners: McpClient[] = [];
+  readonly links: FakeLink[] = [];
+  readonly signals: AbortSignal[] = [];
+  readonly told: Link[] = [];
+  connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink());
+  readonly sessionLinks = new SessionLinks(
+    async (owner, signal) => {
+      this.owners.push(owner);
+      this.signals.push(signal);
+      const link = await this.connect();
+      this.links.push(link);
+      return link;
+    },
+    (link) => this.told.push(link),
+  );
+}
+
+describe('the links of sessions', () => {
+  it('are one for each client, opened at its first call and used for all', async () => {
+    const { sessionLinks, links, owners, told } = new Opened();
+    const [a, b] = [new FakeClient('a'), new FakeClient('b')];
+    const opened = await Promise.all([sessionLinks.of(a), sessionLinks.of(a), sessionLinks.of(b)]);
+    expect(links).toHaveLength(2);
+    expect(opened).toEqual([links[0], links[0], links[1]]);
+    expect(owners).toEqual([a, b]);
+    expect(told).toEqual(links);
+    expect(sessionLinks.size).toBe(2);
+  });
+
+  it('close with their client, and no other', async () => {
+    const { sessionLinks, links } = new Opened();
+    const [a, b] = [new FakeClient('a'), new FakeClient('b')];
+    await Promise.all([sessionLinks.of(a), sessionLinks.of(b)]);
+    a.close();
+    await settled();
+    expect(links.map(({ closes }) => closes)).toEqual([1, 0]);
+    expect(sessionLinks.size).toBe(1);
+    expect(a.closeListeners.size).toBe(0);
+  });
+
+  it('are given up when their client goes while they are being opened', async () => {
+    const opened = new Opened();
+    const arrival = deferred<FakeLink>();
+    opened.connect = () => arrival.promise;
+    const client = new FakeClient('a');
+    const outcome = outcomeOf(opened.sessionLinks.of(client));
+    client.close();
+    expect(opened.signals[0]?.aborted).toBe(true);
+    arrival.resolve(new FakeLink());
+    await settled();
+    expect(outcome.value).toBeDefined();
+    expect(opened.links[0]?.closes).toBe(1);
+    expect(opened.sessionLinks.size).toBe(0);
+  });
+
+  it('are opened again after they broke, and the end of the first does not end the second', async () => {
+    const { sessionLinks, links } = new Opened();
+    const client = new FakeClient('a');
+    await sessionLinks.of(client);
+    links[0]!.lose();
+    await settled();
+    expect(sessionLinks.size).toBe(0);
+    const second = await sessionLinks.of(client);
+    await settled();
+    expect(second).toBe(links[1]);
+    expect(links[1]!.closes).toBe(0);
+    expect(client.closeListeners.size).toBe(1);
+  });
+
+  it('that do not open leave nothing behind', async () => {
+    const opened = new Opened();
+    opened.connect = () => Promise.reject(new Error('no'));
+    const client = new FakeClient('a');
+    expect((await refusalOf(opened.sessionLinks.of(client))).message).toBe('no');
+    await settled();
+    expect(opened.sessionLinks.size).toBe(0);
+    expect(client.closeListeners.size).toBe(0);
+    opened.connect = () => Promise.resolve(new FakeLink());
+    await expect(opened.sessionLinks.of(client)).resolves.toBeInstanceOf(FakeLink);
+  });
+
+  it('carry a notification only where there is a link', async () => {
+    const { sessionLinks, links, owners } = new Opened();
+    const [a, b] = [new FakeClient('a'), new FakeClient('b')];
+    await sessionLinks.of(a);
+    sessionLinks.notify(a, 'notifications/roots/list_changed');
+    sessionLinks.notify(b, 'notifications/roots/list_changed');
+    await settled();
+    expect(links[0]!.notified).toEqual(['notifications/roots/list_changed']);
+    expect(owners).toEqual([a]);
+  });
+
+  it('can all be gone through, those that never open left out', async () => {
+    const opened = new Opened();
+    await opened.sessionLinks.of(new FakeClient('a'));
+    opened.connect = () => Promise.reject(new Error('no'));
+    outcomeOf(opened.sessionLinks.of(new FakeClient('b')));
+    const seen: Link[] = [];
+    opened.sessionLinks.forEach((link) => seen.push(link));
+    await settled();
+    expect(seen).toEqual(opened.links);
+  });
+
+  it('are all closed at the end, and no more are opened', async () => {
+    const { sessionLinks, links, signals } = new Opened();
+    const clients = [new FakeClient('a'), new FakeClient('b')];
+    await Promise.all(clients.map((client) => sessionLinks.of(client)));
+    await sessionLinks.closeAll();
+    expect(links.map(({ closes }) => closes)).toEqual([1, 1]);
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+    expect(clients.map(({ closeListeners }) => closeListeners.size)).toEqual([0, 0]);
+    expect(await refusalOf(sessionLinks.of(clients[0]!))).toMatchObject({ fault: 'unreachable' });
+    expect(links).toHaveLength(2);
+  });
+});

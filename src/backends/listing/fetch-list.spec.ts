@@ -1,0 +1,245 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { FakeLink, refusalOf } from '../../../test/kit/fake-link.js';
+import type { LinkRequest } from '../link/link.js';
+import { LISTING_LIMITS, type ListingLimits } from './listing-limits.js';
+import { fetchList, type ListMethod } from './fetch-list.js';
+
+interface Page {
+  readonly tools?: unknown;
+  readonly nextCursor?: unknown;
+}
+
+const cursorOf = ({ params }: LinkRequest): string | undefined =>
+  params === undefined ? undefined : (JSON.parse(params) as { cursor: string }).cursor;
+
+/** A server that answers each cursor with its page. */
+const serverOf = (page: (cursor: string | undefined) => Page): FakeLink =>
+  new FakeLink({ 'tools/list': (request) => page(cursorOf(request)) });
+
+const names = async (link: FakeLink, limits = LISTING_LIMITS): Promise<string[]> => {
+  const { definitions } = await fetchList(link, 'tools/list', limits);
+  return definitions.map(({ name }) => name);
+};
+
+const SCHEMA = { type: 'object' };
+const tools = (...list: string[]): object[] => list.map((name) => ({ name, inputSchema: SCHEMA }));
+
+describe('a list', () => {
+  it('of one page is asked for once, without a cursor', async () => {
+    const link = serverOf(() => ({ tools: tools('a', 'b') }));
+    expect(await names(link)).toEqual(['a', 'b']);
+    expect(link.requests).toEqual([
+      { method: 'tools/list', params: undefined, timeoutMs: LISTING_LIMITS.timeoutMs },
+    ]);
+  });
+
+  it('is followed over all its pages, in their order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(5), { minLength: 1, maxLength: 30 }), async (sizes) => {
+        const pages = sizes.map((size, n) => tools(...Array.from({ length: size }, (_, i) => `${n}-${i}`)));
+        const link = serverOf((cursor) => {
+          const n = Number(cursor ?? 0);
+          return { tools: pages[n], ...(n + 1 < pages.length && { nextCursor: String(n + 1) }) };
+        });
+        expect(await names(link)).toEqual(pages.flat().map((tool) => (tool as { name: string }).name));
+        expect(link.requests).toHaveLength(pages.length);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('goes on after an empty cursor, which is a cursor like any other', async () => {
+    const link = serverOf((cursor) =>
+      cursor === undefined ? { tools: tools('a'), nextCursor: '' } : { tools: tools('b') },
+    );
+    expect(await names(link)).toEqual(['a', 'b']);
+  });
+
+  it.each([[null], [7], [{}]])('ends at a cursor that is none: %j', async (nextCursor) => {
+    expect(await names(serverOf(() => ({ tools: tools('a'), nextCursor })))).toEqual(['a']);
+  });
+
+  it('keeps every definition as it was written', async () => {
+    const text = '{ "name":"a", "x":12345678901234567890, "f":1.0 }';
+    const link = new FakeLink({ 'prompts/list': () => `{ "prompts":[ ${text} , {"name":"b"}],"_meta":{}}` });
+    const { definitions } = await fetchList(link, 'prompts/list');
+    expect(definitions).toEqual([
+      { name: 'a', text },
+      { name: 'b', text: '{"name":"b"}' },
+    ]);
+  });
+
+  it.each([
+    ['no list', {}],
+    ['no list but a word', { tools: 'none' }],
+    ['null', { tools: null }],
+  ])('that is %s is empty', async (_what, page) => {
+    expect(await names(serverOf(() => page))).toEqual([]);
+  });
+
+  it('leaves out what has no usable name, and says how many', async () => {
+    const prompts = [
+      { name: 'a', n: 1 },
+      { name: '' },
+      { name: 7 },
+      {},
+      null,
+      'b',
+      [],
+      { name: 'x'.repeat(8193) },
+      { name: 'c' },
+    ];
+    const link = new FakeLink({ 'prompts/list': () => ({ prompts }) });
+    const { definitions, leftOut, cutShort } = await fetchList(link, 'prompts/list');
+    expect(definitions.map(({ text }) => text)).toEqual(['{"name":"a","n":1}', '{"name":"c"}']);
+    expect(leftOut).toBe(7);
+    expect(cutShort).toBeUndefined();
+  });
+
+  it('of prompts is read from its own member', async () => {
+    const link = new FakeLink({ 'prompts/list': () => ({ tools: tools('no'), prompts: tools('yes') }) });
+    const { definitions } = await fetchList(link, 'prompts/list');
+    expect(definitions.map(({ name }) => name)).toEqual(['yes']);
+  });
+
+  it('that fails on any page fails as a whole', async () => {
+    const link = serverOf((cursor) => {
+      if (cursor === undefined) return { tools: tools('a'), nextCursor: 'x' };
+      return new Error('gone') as Page;
+    });
+    expect((await refusalOf(fetchList(link, 'tools/list'))).message).toBe('gone');
+  });
+});
+
+describe('a list without end', () => {
+  it('is cut short when the server repeats a cursor', async () => {
+    const link = serverOf((cursor) => ({
+      tools: tools(cursor ?? 'first'),
+      nextCursor: cursor === 'x' ? 'y' : 'x',
+    }));
+    const { definitions, cutShort } = await fetchList(link, 'tools/list');
+    expect(cutShort).toBe('the server repeats a cursor');
+    expect(definitions.map(({ name }) => name)).toEqual(['first', 'x', 'y']);
+  });
+
+  it('is cut short after so many pages', async () => {
+    const link = serverOf((cursor) => {
+      const n = Number(cursor ?? 0);
+      return { tools: tools(`t${n}`), nextCursor: String(n + 1) };
+    });
+    const { definitions, cutShort } = await fetchList(link, 'tools/list', { ...LISTING_LIMITS, pages: 7 });
+    expect(cutShort).toBe('more than 7 pages');
+    expect(definitions).toHaveLength(7);
+    expect(link.requests).toHaveLength(7);
+  });
+
+  it.each([
+    [5, false],
+    [6, true],
+  ])('of %i items is cut short at five: %s', async (count, isCut) => {
+    const list = tools(...Array.from({ length: count }, (_, n) => `t${n}`));
+    const { definitions, cutShort } = await fetchList(
+      serverOf(() => ({ tools: list })),
+      'tools/list',
+      {
+        ...LISTING_LIMITS,
+        items: 5,
+      },
+    );
+    expect(definitions).toHaveLength(5);
+    expect(cutShort !== undefined).toBe(isCut);
+  });
+});
+
+const uris = (count: number): object[] =>
+  Array.from({ length: count }, (_, n) => ({ uri: `x:${n}`, name: 'n' }));
+
+const fetched = (page: object | string, method: ListMethod = 'resources/list', limits?: ListingLimits) =>
+  fetchList(new FakeLink({ [method]: () => page }), method, limits);
+
+describe('a list of resources', () => {
+  it('is read by the URI, each from its own member', async () => {
+    const page = {
+      resources: [{ uri: 'x:1', name: 'n' }],
+      resourceTemplates: [{ uriTemplate: 'x:{y}', name: 'n' }],
+    };
+    expect((await fetched(page)).definitions).toEqual([{ name: 'x:1', text: '{"uri":"x:1","name":"n"}' }]);
+    expect((await fetched(page, 'resources/templates/list')).definitions).toEqual([
+      { name: 'x:{y}', text: '{"uriTemplate":"x:{y}","name":"n"}' },
+    ]);
+  });
+
+  it('leaves out what nobody could ask for, the server before it included, and says how many', async () => {
+    const longest = 'x'.repeat(8192 - 'resource:///'.length - 64);
+    const page = {
+      resources: [
+        { name: 'x:1' },
+        ...[`${longest}x`, `é${longest.slice(1)}`, longest, 1, 'x:\ud800'].map((uri) => ({ uri, name: 'n' })),
+        'x:1',
+      ],
+    };
+    const { definitions, leftOut } = await fetched(page);
+    expect(definitions.map(({ name }) => name)).toEqual([longest]);
+    expect(leftOut).toBe(6);
+  });
+
+  it('may be longer than one of tools, which one of templates may not', async () => {
+    const page = { resources: uris(100_001), resourceTemplates: uris(0) };
+    const { definitions, cutShort } = await fetched(page);
+    expect(definitions).toHaveLength(100_001);
+    expect(cutShort).toBeUndefined();
+    const templates = Array.from({ length: 10_001 }, (_, n) => ({ uriTemplate: `x:${n}/{y}`, name: 'n' }));
+    const cut = await fetched({ resourceTemplates: templates }, 'resources/templates/list');
+    expect(cut.definitions).toHaveLength(10_000);
+    expect(cut.cutShort).toBe('more than 10000 items');
+  });
+
+  it('lets others have their turn while a long page is read', async () => {
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await fetched({ resources: uris(30_000) });
+    isDone = true;
+    expect(turns).toBeGreaterThan(2);
+  });
+});
+
+const long = (length: number): string => `{"uri":"x:1","name":"${'n'.repeat(length - 23)}"}`;
+
+describe('a list within bounds', () => {
+  const LIMITS = { ...LISTING_LIMITS, definition: 100, total: 250 };
+
+  it('leaves out a definition that is too long, and says so', async () => {
+    const texts = [long(101), long(100)];
+    const { definitions, leftOut } = await fetched(
+      `{"resources":[${texts.join()}]}`,
+      'resources/list',
+      LIMITS,
+    );
+    expect(definitions.map(({ text }) => text.length)).toEqual([100]);
+    expect(leftOut).toBe(1);
+  });
+
+  it('is cut short where it becomes too long as a whole', async () => {
+    const page = `{"resources":[${[long(100), long(100), long(60), long(40)].join()}]}`;
+    const { definitions, cutShort } = await fetched(page, 'resources/list', LIMITS);
+    expect(definitions).toHaveLength(2);
+    expect(cutShort).toBe('more than 250 characters');
+  });
+
+  it('is cut short at a cursor that is too long to be remembered', async () => {
+    const page = { resources: uris(1), nextCursor: 'c'.repeat(8193) };
+    expect((await fetched(page)).cutShort).toBe('the server has too long a cursor');
+  });
+
+  it('has the same entries when most of the page is something else', async () => {
+    const text = '{ "uri":"x:\\u00e9" , "name":"\\ud800 é", "n":1.0 }';
+    const { definitions } = await fetched(`{"_meta":{"x":"${'x'.repeat(1000)}"},"resources":[${text}]}`);
+    expect(definitions).toEqual([{ name: 'x:é', text }]);
+  });
+});

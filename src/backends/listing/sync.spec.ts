@@ -1,0 +1,210 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeLink, settled, type Answers } from '../../../test/kit/fake-link.js';
+import type { Listing } from '../../core/catalog/catalog.js';
+import { Sync } from './sync.js';
+import { TransportError } from '../link/transport.js';
+
+const BOTH = { capabilities: { tools: {}, prompts: {} } };
+const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
+
+class Synced {
+  readonly listings: Listing[] = [];
+  readonly sync = new Sync('db', (listing) => this.listings.push(listing));
+
+  /** The names that were published last, tools and prompts. */
+  get names(): string {
+    const listing = this.listings.at(-1);
+    const of = (kind: 'tools' | 'prompts'): string => listing?.[kind].map(({ name }) => name).join() ?? '';
+    return `${of('tools')}/${of('prompts')}`;
+  }
+
+  async attach(answers: Answers, facts: object = BOTH): Promise<FakeLink> {
+    const link = new FakeLink(answers, facts);
+    this.sync.attach(link);
+    await settled();
+    return link;
+  }
+}
+
+const list = (kind: 'tools' | 'prompts', ...names: string[]): object => ({
+  [kind]: names.map((name) => ({ name, ...(kind === 'tools' && { inputSchema: { type: 'object' } }) })),
+});
+
+const offering = (tools: string, prompts: string): Answers => ({
+  'tools/list': () => list('tools', tools),
+  'prompts/list': () => list('prompts', prompts),
+});
+
+const endless = (name: string): Answers => ({
+  'tools/list': () => ({ ...list('tools', name), nextCursor: 'again' }),
+});
+
+async function pass(ms: number): Promise<void> {
+  await jest.advanceTimersByTimeAsync(ms);
+  await settled();
+}
+
+let warnings: jest.SpiedFunction<Logger['warn']>;
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+describe('a sync', () => {
+  it('fetches everything that a new link offers, at once', async () => {
+    const synced = new Synced();
+    await synced.attach(offering('t', 'p'), { ...BOTH, instructions: 'be kind' });
+    expect(synced.names).toBe('t/p');
+    expect(synced.listings.at(-1)?.instructions).toBe('be kind');
+  });
+
+  it('asks for nothing that the server does not have', async () => {
+    const synced = new Synced();
+    const link = await synced.attach(offering('t', 'p'), { capabilities: { prompts: {} } });
+    expect(synced.names).toBe('/p');
+    expect(link.count('tools/list')).toBe(0);
+  });
+
+  it('fetches again only the kind that has changed', async () => {
+    const synced = new Synced();
+    const link = await synced.attach(offering('t', 'p'));
+    expect(synced.sync.takeNotice(TOOLS_CHANGED)).toBe(true);
+    await pass(2000);
+    expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([2, 1]);
+  });
+
+  it('leaves other notifications to others', () => {
+    const synced = new Synced();
+    expect(synced.sync.takeNotice('notifications/message')).toBe(false);
+    expect(synced.sync.takeNotice('notifications/resources/updated')).toBe(false);
+  });
+
+  it('takes a storm of notices for one a second, and ends with the last state', async () => {
+    const synced = new Synced();
+    let version = 0;
+    const link = await synced.attach({
+      'tools/list': () => list('tools', `v${version}`),
+      'prompts/list': () => list('prompts'),
+    });
+    for (let n = 0; n < 300; n++) {
+      version = n;
+      synced.sync.takeNotice(TOOLS_CHANGED);
+      await pass(10);
+    }
+    await pass(2000);
+    expect(link.count('tools/list')).toBeLessThanOrEqual(5);
+    expect(synced.names).toBe('v299/');
+  });
+});
+
+describe('a list that does not come', () => {
+  it('holds up only itself', async () => {
+    const synced = new Synced();
+    await synced.attach({ 'prompts/list': () => list('prompts', 'p') });
+    expect(synced.names).toBe('/p');
+  });
+
+  it('does not hold up a later change of the other kind, either', async () => {
+    const synced = new Synced();
+    let prompt = 'old';
+    await synced.attach({ 'prompts/list': () => list('prompts', prompt) });
+    prompt = 'new';
+    synced.sync.takeNotice(PROMPTS_CHANGED);
+    await pass(2000);
+    expect(synced.names).toBe('/new');
+  });
+
+  it('stays as it was last known, and is tried again', async () => {
+    const synced = new Synced();
+    let fails = false;
+    const link = await synced.attach({
+      'tools/list': () => (fails ? new Error('busy') : list('tools', 't')),
+      'prompts/list': () => list('prompts', 'p'),
+    });
+    fails = true;
+    synced.sync.takeNotice(TOOLS_CHANGED);
+    await pass(2000);
+    expect(synced.names).toBe('t/p');
+    expect(warnings).toHaveBeenCalledTimes(1);
+    fails = false;
+    await pass(5000);
+    expect(link.count('tools/list')).toBe(3);
+    expect(link.count('prompts/list')).toBe(1);
+    await pass(60_000);
+    expect(link.count('tools/list')).toBe(3);
+  });
+
+  it('stays as it was last known when it was cut short, unless nothing was known', async () => {
+    const synced = new Synced();
+    await synced.attach(endless('part'), { capabilities: { tools: {} } });
+    expect(synced.names).toBe('part/');
+    await synced.attach(offering('whole', ''), { capabilities: { tools: {} } });
+    expect(synced.names).toBe('whole/');
+    await synced.attach(endless('part'), { capabilities: { tools: {} } });
+    await pass(2000);
+    expect(synced.names).toBe('whole/');
+  });
+});
+
+describe('a link that is replaced', () => {
+  it('is heard of no more, even if its list comes after all', async () => {
+    const synced = new Synced();
+    const stale = await synced.attach({}, { capabilities: { tools: {} } });
+    await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
+    stale.asked('tools/list').answer(list('tools', 'stale'));
+    await settled();
+    await pass(2000);
+    expect(synced.listings.map(({ tools }) => tools[0]?.name)).not.toContain('stale');
+    expect(synced.names).toBe('new/');
+  });
+
+  it('does not delay the list of the next one once it is closed', async () => {
+    const synced = new Synced();
+    const stale = await synced.attach({}, { capabilities: { tools: {} } });
+    await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
+    stale.lose();
+    await settled();
+    expect(synced.names).toBe('new/');
+  });
+
+  it('is not asked while there is none, and nobody is warned of that', async () => {
+    const synced = new Synced();
+    const link = await synced.attach({}, BOTH);
+    synced.sync.detach();
+    link.lose(new TransportError('broken', 'crashed'));
+    await pass(60_000);
+    expect(link.requests).toHaveLength(2);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  it('leaves what was known as it was', async () => {
+    const synced = new Synced();
+    const link = await synced.attach(offering('t', 'p'));
+    synced.sync.detach();
+    link.lose();
+    await synced.attach({});
+    expect(synced.names).toBe('t/p');
+  });
+});
+
+describe('a sync that is stopped', () => {
+  it('publishes nothing more, plans nothing more, and warns of nothing', async () => {
+    const synced = new Synced();
+    const link = await synced.attach({}, BOTH);
+    synced.sync.takeNotice(TOOLS_CHANGED);
+    const before = synced.listings.length;
+    synced.sync.stop();
+    link.asked('prompts/list').answer(list('prompts', 'p'));
+    link.lose();
+    await pass(60_000);
+    expect(synced.listings).toHaveLength(before);
+    expect(warnings).not.toHaveBeenCalled();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../../test/kit/cleanup.js';
+import { refusalOf } from '../../../test/kit/fake-link.js';
+import { freePort } from '../../../test/kit/http.js';
+import { serve } from '../../../test/kit/serve.js';
+import { SseTransport } from './sse-transport.js';
+import { TransportError } from '../link/transport.js';
+
+const CREDENTIALS = 'Bearer of-the-config';
+
+function transportTo(url: string): SseTransport {
+  const requestInit = { headers: { authorization: CREDENTIALS } };
+  const transport = new SseTransport(new URL(url), { requestInit });
+  onCleanup(() => transport.close());
+  return transport;
+}
+
+describe('what is said of a server over SSE that fails', () => {
+  it('when it cannot be reached: why, and not where', async () => {
+    const port = await freePort();
+    const error = await refusalOf(transportTo(`http://127.0.0.1:${port}/sse?key=secret`).start());
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({
+      fault: 'unreachable',
+      message: expect.stringMatching(/^cannot connect: \S/),
+    });
+    expect(error.message).not.toMatch(new RegExp(`${port}|secret`));
+  });
+
+  it('when it refuses the stream: the status', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(403).end(CREDENTIALS));
+    const error = await refusalOf(transportTo(url).start());
+    expect(error.message).toContain('403');
+    expect(error.message).not.toContain(CREDENTIALS);
+  });
+
+  it('when it refuses a message: the status, and not the body, which may repeat what we sent', async () => {
+    const { url } = await serve((request, response) => {
+      if (request.method === 'POST') {
+        response.writeHead(401).end(`no entry with\n${request.headers.authorization}`);
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('event: endpoint\ndata: /message\n\n');
+    });
+    const transport = transportTo(url);
+    await transport.start();
+    const error = await refusalOf(transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+    expect(error).toMatchObject({ fault: 'broken', message: expect.stringMatching(/\(HTTP 401\)$/) });
+  });
+});

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { Cursors } from './cursors.js';
+
+const cursors = new Cursors(Buffer.alloc(32, 7));
+
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const list = fc.oneof(fc.constantFrom('tools\0*', 'prompts\0*', 'tools\0payments'), text);
+
+const refused = expect.objectContaining({
+  kind: 'invalid-params',
+  message: 'Invalid cursor: start again from the first page',
+});
+
+describe('a cursor', () => {
+  it('opens to the position it was made for, whatever that is', () => {
+    fc.assert(
+      fc.property(list, text, (of, position) => {
+        expect(cursors.open(of, cursors.seal(of, position))).toBe(position);
+      }),
+    );
+  });
+
+  it('can stand in a URL and in JSON as it is', () => {
+    fc.assert(
+      fc.property(list, text, (of, position) => {
+        expect(cursors.seal(of, position)).toMatch(/^[A-Za-z0-9_-]+$/);
+      }),
+    );
+  });
+
+  it('has a seal of 16 bytes, too many to be guessed', () => {
+    expect(Buffer.from(cursors.seal('tools', ''), 'base64url')).toHaveLength(16);
+  });
+
+  it('is refused when it is longer than any that a list needs, even if it is ours', () => {
+    expect(() => cursors.open('tools', cursors.seal('tools', 'x'.repeat(32_768)))).toThrow(refused);
+  });
+
+  it('is the same for the same position, so that pages can be kept', () => {
+    expect(cursors.seal('tools', 'a')).toBe(cursors.seal('tools', 'a'));
+  });
+
+  it('opens no other list and no other scope', () => {
+    fc.assert(
+      fc.property(list, list, text, (of, other, position) => {
+        fc.pre(of !== other);
+        const cursor = cursors.seal(of, position);
+        expect(() => cursors.open(other, cursor)).toThrow(refused);
+      }),
+    );
+  });
+
+  it('opens no list whose name reaches into the position', () => {
+    const bytes = Buffer.from(cursors.seal('tools', 'a\0b'), 'base64url');
+    const forged = Buffer.concat([bytes.subarray(0, 16), Buffer.from('b')]).toString('base64url');
+    expect(() => cursors.open('tools\0a', forged)).toThrow(refused);
+  });
+
+  it('opens under no other key', () => {
+    const cursor = new Cursors(randomBytes(32)).seal('tools', 'a');
+    expect(() => cursors.open('tools', cursor)).toThrow(refused);
+  });
+
+  it('is refused with any bit flipped', () => {
+    fc.assert(
+      fc.property(list, text, fc.nat(), (of, position, nth) => {
+        const bytes = Buffer.from(cursors.seal(of, position), 'base64url');
+        const bit = nth % (bytes.length * 8);
+        bytes[bit >> 3]! ^= 1 << (bit & 7);
+        expect(() => cursors.open(of, bytes.toString('base64url'))).toThrow(refused);
+      }),
+    );
+  });
+
+  it('is refused with any character changed, added or taken away', () => {
+    const characters = ['A', 'B', 'z', '0', '-', '_', '+', '/', '=', ' ', '\n', '\0', 'é', ''];
+    fc.assert(
+      fc.property(
+        text,
+        fc.nat(),
+        fc.constantFrom(...characters),
+        fc.nat(1),
+        (position, nth, character, cut) => {
+          const cursor = cursors.seal('tools', position);
+          const at = nth % (cursor.length + 1);
+          const changed = cursor.slice(0, at) + character + cursor.slice(at + cut);
+          fc.pre(changed !== cursor);
+          expect(() => cursors.open('tools', changed)).toThrow(refused);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['empty', ''],
+    ['shorter than a seal', 'AAAA'],
+    ['a seal of zeros', Buffer.alloc(16).toString('base64url')],
+    ['too long to be ours', 'A'.repeat(16_385)],
+    ['null', null],
+    ['a number', 5],
+    ['an object', { toString: () => 'a' }],
+    ['a list', ['a']],
+  ])('is refused when it is %s', (_what, cursor) => {
+    expect(() => cursors.open('tools', cursor)).toThrow(refused);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { plain } from '../../../test/kit/offers.js';
+import { SharedJson } from '../../lib/json-text/json-text.js';
+import { firstAfter, PageCache, pageText } from './list-page.js';
+
+describe('pageText', () => {
+  const items = [
+    { key: 'a', text: '{"n":1.0}' },
+    { key: 'b"\n', text: '{ }' },
+  ];
+
+  it('is the list under its name, each item as it was written', () => {
+    expect(pageText('tools', items, false, plain).text).toBe('{"tools":[{"n":1.0},{ }]}');
+    expect(pageText('tools', [], false, plain).text).toBe('{"tools":[]}');
+  });
+
+  it('has a cursor from the last key where more follow', () => {
+    expect(pageText('tools', items, true, (key) => `<${key}>`).text).toBe(
+      '{"tools":[{"n":1.0},{ }],"nextCursor":"<b\\"\\n>"}',
+    );
+  });
+
+  it('has none where nothing could follow', () => {
+    expect(pageText('tools', [], true, plain).text).toBe('{"tools":[]}');
+  });
+});
+
+describe('firstAfter', () => {
+  it('is where the first greater key stands, like a search from the front', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 2 })), fc.string({ maxLength: 2 }), (keys, key) => {
+        const sorted = keys.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+        const index = sorted.findIndex((other) => other > key);
+        expect(firstAfter(sorted, key, (item) => item)).toBe(index === -1 ? sorted.length : index);
+      }),
+    );
+  });
+});
+
+const page = (size: number): SharedJson => new SharedJson('x'.repeat(size));
+
+describe('PageCache', () => {
+  it('builds what was asked for once', () => {
+    const cache = new PageCache();
+    let built = 0;
+    const build = (): SharedJson => page(++built);
+    expect(cache.get('a', build)).toBe(cache.get('a', build));
+    expect(cache.get('b', build)).not.toBe(cache.get('a', build));
+    expect(built).toBe(2);
+  });
+
+  it('lets the oldest go when there is no room for all', () => {
+    const cache = new PageCache(30);
+    const builds: string[] = [];
+    const get = (key: string, size: number): SharedJson =>
+      cache.get(key, () => {
+        builds.push(key);
+        return page(size);
+      });
+    for (const key of ['a', 'b', 'c']) get(key, 9);
+    for (const key of ['c', 'b', 'a']) get(key, 9);
+    expect(builds).toEqual(['a', 'b', 'c']);
+    get('d', 9);
+    get('b', 9);
+    get('a', 9);
+    expect(builds).toEqual(['a', 'b', 'c', 'd', 'a']);
+  });
+
+  it('keeps one that is too large alone, until the next comes', () => {
+    const cache = new PageCache(10);
+    const large = cache.get('large', () => page(100));
+    expect(cache.get('large', () => page(1))).toBe(large);
+    const small = cache.get('small', () => page(1));
+    expect(cache.get('small', () => page(1))).toBe(small);
+    expect(cache.get('large', () => page(100))).not.toBe(large);
+  });
+
+  it('never holds more than it may, keys included, but the one it was last asked for', () => {
+    const most = 50;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.nat(40))), (asked) => {
+        const cache = new PageCache(most);
+        const sizes = new Map<string, number>();
+        for (const [key, size] of asked) {
+          const { text } = cache.get(key, () => page(size));
+          sizes.set(key, key.length + text.length);
+        }
+        const held = [...sizes].filter(([key]) => holds(cache, key)).map(([, size]) => size);
+        const total = held.reduce((sum, size) => sum + size, 0);
+        expect(total <= most || held.length === 1).toBe(true);
+        expect(asked.length === 0 || holds(cache, asked.at(-1)![0])).toBe(true);
+      }),
+    );
+  });
+});
+
+/** Found out without putting one there. */
+function holds(cache: PageCache, key: string): boolean {
+  const missing = new Error('it is not there');
+  try {
+    cache.get(key, () => {
+      throw missing;
+    });
+    return true;
+  } catch (error) {
+    if (error !== missing) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,263 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  again,
+  listOf,
+  offer,
+  offers,
+  only,
+  scopes,
+  SEPARATOR,
+  serverIds,
+  SERVERS,
+  tableOf,
+  toolsOf,
+} from '../../../test/kit/offers.js';
+import { HOUSE, NameTable, type Entry, type Offer } from './name-table.js';
+import { prefixedName } from './naming.js';
+import { EVERYTHING } from '../scope.js';
+
+const mark = '"io.gatehouse/server":"fs"';
+
+/** How a definition of the tool `read` is listed for the server `fs`. */
+const textOf = (text: string): string =>
+  tableOf({ server: 'fs', style: 'always', definitions: [{ name: 'read', text }] })
+    .view(EVERYTHING)
+    .find('fs__read')!.text;
+
+const changed = (before: Offer[], after: Offer[]): string[] =>
+  [...tableOf(...after).changedServers(tableOf(...before))].toSorted();
+
+describe('a definition in the list', () => {
+  it.each([
+    ['without _meta', '{"name":"read"}', `{"name":"fs__read","_meta":{${mark}}}`],
+    ['with an empty _meta', '{"name":"read","_meta":{}}', `{"name":"fs__read","_meta":{${mark}}}`],
+    [
+      'with its own _meta',
+      '{ "_meta" : { "ui" : 1.0 } , "name" : "read" }',
+      `{ "_meta" : { "ui" : 1.0 ,${mark}} , "name" : "fs__read" }`,
+    ],
+    [
+      'with a _meta that is no object',
+      '{"name":"read","_meta":null}',
+      `{"name":"fs__read","_meta":{${mark}}}`,
+    ],
+    [
+      'that claims to be of another server',
+      '{"name":"read","_meta":{"io.gatehouse/server":"other"}}',
+      `{"name":"fs__read","_meta":{${mark}}}`,
+    ],
+    [
+      'that has its name twice',
+      '{"name":"evil","name":"read"}',
+      `{"name":"fs__read","name":"fs__read","_meta":{${mark}}}`,
+    ],
+    [
+      'that has two _meta, the first no object',
+      '{"name":"read","_meta":null,"_meta":{"a":1}}',
+      `{"name":"fs__read","_meta":null,"_meta":{"a":1,${mark}}}`,
+    ],
+    [
+      'that has two _meta, the last no object',
+      '{"name":"read","_meta":{"a":1},"_meta":[]}',
+      `{"name":"fs__read","_meta":{${mark}},"_meta":{${mark}}}`,
+    ],
+  ])('%s gets its public name and the mark of its server', (_what, text, expected) => {
+    expect(textOf(text)).toBe(expected);
+  });
+
+  it('keeps every other byte as its server wrote it', () => {
+    const member = fc.tuple(
+      fc.constantFrom('"title"', '"inputSchema"', '"n\\u0061me2"', '"x-unknown"', '"Name"'),
+      fc.constantFrom(
+        '1.0',
+        '12345678901234567890',
+        '"\\u0041\\/"',
+        '{"name":"read","_meta":{}}',
+        '[ 1 , {} ]',
+        'null',
+      ),
+    );
+    const space = fc.constantFrom('', ' ', '\n\t');
+    fc.assert(
+      fc.property(fc.array(member), fc.array(member), space, (before, after, gap) => {
+        const written = (name: string): string =>
+          [...before, ['"name"', name] as const, ...after]
+            .map(([key, value]) => `${gap}${key}${gap}:${gap}${value}`)
+            .join(',');
+        expect(textOf(`{${written('"read"')}}`)).toBe(`{${written('"fs__read"')},"_meta":{${mark}}}`);
+      }),
+    );
+  });
+
+  it('keeps its own name when it is listed nowhere', () => {
+    const table = tableOf(offer('a', 'never', 'x'), offer('b', 'never', 'x'));
+    expect(table.unlisted).toMatchObject([{ server: 'b', own: 'x' }]);
+    expect(table.view(EVERYTHING).find('b__x')).toMatchObject({ server: 'b', own: 'x', name: undefined });
+  });
+});
+
+describe('build', () => {
+  it('takes over every entry whose definition and name are the same', () => {
+    fc.assert(
+      fc.property(offers, offers, (before, after) => {
+        const old = NameTable.build(before, SEPARATOR);
+        const table = NameTable.build(again(after), SEPARATOR, old);
+        const olds = entriesOf(old, before);
+        const built = entriesOf(table, after).filter((entry) => !olds.includes(entry));
+        expect(built.filter((entry) => olds.some((one) => isSame(one, entry)))).toEqual([]);
+      }),
+    );
+  });
+
+  it('takes over the whole table, and so its pages, when nothing changed', () => {
+    fc.assert(
+      fc.property(offers, (given) => {
+        const table = NameTable.build(given, SEPARATOR);
+        expect(NameTable.build(again(given), SEPARATOR, table)).toBe(table);
+      }),
+    );
+  });
+
+  it('takes nothing over under another separator that shows', () => {
+    const table = tableOf(offer('a', 'never', 'x'));
+    expect(
+      NameTable.build([offer('a', 'never', 'x')], '.', table)
+        .view(EVERYTHING)
+        .find('a.x'),
+    ).toBeDefined();
+  });
+
+  it('lists the same whether or not it had anything to take over', () => {
+    fc.assert(
+      fc.property(offers, offers, scopes, (before, after, scope) => {
+        const fresh = NameTable.build(after, SEPARATOR);
+        const built = NameTable.build(after, SEPARATOR, NameTable.build(before, SEPARATOR));
+        expect(listOf(built, scope)).toBe(listOf(fresh, scope));
+      }),
+    );
+  });
+
+  it('does not take an entry over from another server that offered the very same definition', () => {
+    const shared = offer('a', 'never', 'x');
+    const renamed = { ...shared, server: 'b' };
+    const table = NameTable.build([renamed], SEPARATOR, NameTable.build([shared], SEPARATOR));
+    expect(table.view(EVERYTHING).find('x')).toMatchObject({ server: 'b' });
+    expect(listOf(table)).toContain('"io.gatehouse/server":"b"');
+  });
+
+  it('leaves the table that it builds on as it was', () => {
+    fc.assert(
+      fc.property(offers, offers, (before, after) => {
+        const old = NameTable.build(before, SEPARATOR);
+        const text = listOf(old);
+        listOf(NameTable.build(after, SEPARATOR, old));
+        expect(listOf(old)).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('changedServers', () => {
+  it.each([
+    ['nothing changed', [offer('a', 'always', 'x')], [offer('a', 'always', 'x')], []],
+    ['a server came', [], [offer('a', 'always', 'x')], ['a']],
+    ['a server went', [offer('a', 'always', 'x')], [], ['a']],
+    ['a server came that offers nothing', [], [offer('a', 'always')], []],
+    [
+      'one of two changed',
+      [offer('a', 'always', 'x'), offer('b', 'always', 'x')],
+      [offer('a', 'always', 'x')],
+      ['b'],
+    ],
+    [
+      'the other gets a prefix',
+      [offer('a', 'conflict', 'x')],
+      [offer('a', 'conflict', 'x'), offer('b', 'conflict', 'x')],
+      ['a', 'b'],
+    ],
+    [
+      'the newcomer loses its name',
+      [offer('a', 'never', 'x')],
+      [offer('a', 'never', 'x'), offer('b', 'never', 'x')],
+      [],
+    ],
+    [
+      'a server lists the same in another order',
+      [offer('a', 'always', 'x', 'y')],
+      [offer('a', 'always', 'y', 'x')],
+      [],
+    ],
+  ])('when %s', (_what, before, after, expected) => {
+    expect(changed(before, after)).toEqual(expected);
+  });
+
+  it('are exactly those of whose tools a client sees something else', () => {
+    fc.assert(
+      fc.property(offers, offers, (before, after) => {
+        const [old, table] = [NameTable.build(before, SEPARATOR), NameTable.build(after, SEPARATOR)];
+        const expected = SERVERS.filter((id) => listOf(old, only(id)) !== listOf(table, only(id)));
+        expect(changed(before, after)).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('a tool of the house', () => {
+  const house = offer(HOUSE, 'never', 'search', 'x');
+  const styles = fc.constantFrom('always' as const, 'conflict' as const, 'never' as const);
+
+  it('is listed without a prefix, with the mark of the house', () => {
+    expect(listOf(tableOf(offer(HOUSE, 'never', 'search')))).toBe(
+      '{"tools":[{"name":"search","_meta":{"io.gatehouse/server":"gatehouse"}}]}',
+    );
+  });
+
+  it('is seen in every scope, even in one of nothing', () => {
+    fc.assert(
+      fc.property(offers, scopes, (given, scope) => {
+        const view = NameTable.build([house, ...given], SEPARATOR).view(scope);
+        for (const name of ['search', 'x']) {
+          expect(view.find(name)).toMatchObject({ server: HOUSE, own: name, name });
+          expect(view.listed.filter((entry) => entry.name === name)).toHaveLength(1);
+        }
+      }),
+    );
+  });
+
+  it('leaves a tool of the same name reachable by its prefixed name, in every style', () => {
+    fc.assert(
+      fc.property(styles, serverIds, (style, server) => {
+        const view = tableOf(house, offer(server, style, 'search')).view(only(server));
+        expect(view.find(prefixedName(server, SEPARATOR, 'search'))).toMatchObject({ server, own: 'search' });
+        expect(view.find('search')).toMatchObject({ server: HOUSE });
+        expect(view.listed.map(({ name }) => name)).toEqual(
+          style === 'never' ? ['search', 'x'] : [`${server}__search`, 'search', 'x'].toSorted(),
+        );
+      }),
+    );
+  });
+
+  it('makes no difference between scopes', () => {
+    expect(tableOf(house).differs(only('a'), only('b'))).toBe(false);
+    expect(tableOf(house, offer('a', 'always', 'y')).differs(only('a'), only('b'))).toBe(true);
+  });
+
+  it('does not name a user interface after the house', () => {
+    const text = '{"name":"x","_meta":{"ui":{"resourceUri":"ui://view"}}}';
+    const own = { server: HOUSE, style: 'never', definitions: [{ name: 'x', text }] } as const;
+    expect(listOf(tableOf(own))).toContain('"resourceUri":"ui://view"');
+    expect(listOf(tableOf({ ...own, server: 'a' }))).toContain('"resourceUri":"ui://a/view"');
+  });
+});
+
+const isSame = (a: Entry, b: Entry): boolean =>
+  a.server === b.server && a.own === b.own && a.name === b.name && a.text === b.text;
+
+/** Every entry that a scope of its server alone finds by its prefixed name. */
+function entriesOf(table: NameTable, given: readonly Offer[]): Entry[] {
+  return toolsOf(given, EVERYTHING).flatMap(({ server, own }) => {
+    const entry = table.view(only(server)).find(prefixedName(server, SEPARATOR, own));
+    return entry?.own === own ? [entry] : [];
+  });
+}

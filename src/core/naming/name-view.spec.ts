@@ -1,0 +1,187 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  offer,
+  offers,
+  only,
+  ownNames,
+  plain,
+  scopes,
+  SEPARATOR,
+  serverIds,
+  tableOf,
+  toolsOf,
+} from '../../../test/kit/offers.js';
+import { NameTable, type Entry } from './name-table.js';
+import { prefixedName } from './naming.js';
+import { EVERYTHING } from '../scope.js';
+
+const addressOf = (entry: Entry | undefined) => entry && `${entry.server}/${entry.own}`;
+
+interface Page {
+  readonly tools: readonly { readonly name: string }[];
+  readonly nextCursor?: string;
+}
+const pageOf = (table: NameTable, after: string, size: number, scope = EVERYTHING): Page =>
+  JSON.parse(table.view(scope).page('tools', after, size, plain).text) as Page;
+const namesIn = (page: Page): string[] => page.tools.map(({ name }) => name);
+const listed = (table: NameTable, scope = EVERYTHING): string[] => namesIn(pageOf(table, '', 100_000, scope));
+
+describe('find', () => {
+  it('takes the listed name, the prefixed name and the bare name', () => {
+    const view = tableOf(offer('a', 'never', 'x'), offer('b', 'always', 'y')).view(EVERYTHING);
+    for (const name of ['x', 'a__x']) expect(addressOf(view.find(name))).toBe('a/x');
+    for (const name of ['y', 'b__y']) expect(addressOf(view.find(name))).toBe('b/y');
+  });
+
+  it('takes the whole prefixed name of a tool whose listed name was shortened', () => {
+    const own = 'x'.repeat(70);
+    const view = tableOf(offer('a', 'always', own)).view(EVERYTHING);
+    for (const name of [`a__${own}`, own, listed(tableOf(offer('a', 'always', own)))[0]!])
+      expect(addressOf(view.find(name))).toBe(`a/${own}`);
+  });
+
+  it.each(['', 'z', 'a__', '__x', 'A__x', 'a__x ', 'constructor', '__proto__'])('knows no %j', (name) => {
+    expect(
+      tableOf(offer('a', 'always', 'x'))
+        .view(EVERYTHING)
+        .find(name),
+    ).toBeUndefined();
+  });
+
+  it('takes a bare name for a tool of the scope only, and only when one server of the scope has it', () => {
+    const table = tableOf(offer('a', 'always', 'x'), offer('b', 'always', 'x'));
+    expect(table.view(EVERYTHING).find('x')).toBeUndefined();
+    expect(addressOf(table.view(only('b')).find('x'))).toBe('b/x');
+    expect(table.view(only('c')).find('x')).toBeUndefined();
+  });
+
+  it('of two tools with one prefixed name, finds the first by server order, as the list does', () => {
+    for (const style of ['always', 'never'] as const) {
+      const table = tableOf(offer('a', style, 'b__c'), offer('a__b', style, 'c'));
+      expect(addressOf(table.view(EVERYTHING).find('a__b__c'))).toBe('a/b__c');
+      expect(addressOf(table.view(only('a__b')).find('a__b__c'))).toBe('a__b/c');
+    }
+  });
+
+  it('finds every tool by the name in the list', () => {
+    fc.assert(
+      fc.property(offers, scopes, (given, scope) => {
+        const table = NameTable.build(given, SEPARATOR);
+        for (const name of listed(table, scope)) expect(table.view(scope).find(name)?.name).toBe(name);
+      }),
+    );
+  });
+
+  it('finds every tool of the scope by its prefixed name, whatever other servers call theirs', () => {
+    fc.assert(
+      fc.property(offers, scopes, (given, scope) => {
+        const view = NameTable.build(given, SEPARATOR).view(scope);
+        for (const { server, own } of toolsOf(given, scope)) {
+          const name = prefixedName(server, SEPARATOR, own);
+          const twins = toolsOf(given, scope).filter(
+            (tool) => prefixedName(tool.server, SEPARATOR, tool.own) === name,
+          );
+          const found = view.find(name);
+          expect(twins.map((tool) => tool.server)).toContain(found?.server);
+          // Its own server may list another tool under that very name.
+          expect(found?.own === own || found?.name === name || twins.length > 1).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('finds a name that is neither listed nor prefixed exactly when one server of the scope has it', () => {
+    fc.assert(
+      fc.property(offers, scopes, ownNames, (given, scope, name) => {
+        const table = NameTable.build(given, SEPARATOR);
+        const tools = toolsOf(given, scope);
+        const isPrefixed = tools.some(({ server, own }) => prefixedName(server, SEPARATOR, own) === name);
+        fc.pre(!isPrefixed && !listed(table, scope).includes(name));
+        const owners = tools.filter(({ own }) => own === name);
+        const found = table.view(scope).find(name);
+        expect(found?.server).toBe(owners.length === 1 ? owners[0]!.server : undefined);
+      }),
+    );
+  });
+
+  it('finds nothing outside the scope', () => {
+    fc.assert(
+      fc.property(offers, scopes, ownNames, serverIds, (given, scope, own, server) => {
+        const view = NameTable.build(given, SEPARATOR).view(scope);
+        const found = [own, prefixedName(server, SEPARATOR, own)].map((name) => view.find(name));
+        expect(found.filter((entry) => entry && !scope.allows(entry.server))).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('pages', () => {
+  it('are sorted by public name, and all but the last have a cursor', () => {
+    const table = tableOf(offer('b', 'always', 'y', 'x'), offer('a', 'always', 'z'));
+    expect(pageOf(table, '', 2)).toMatchObject({
+      tools: [{ name: 'a__z' }, { name: 'b__x' }],
+      nextCursor: 'b__x',
+    });
+    const last = pageOf(table, 'b__x', 2);
+    expect(namesIn(last)).toEqual(['b__y']);
+    expect(last).not.toHaveProperty('nextCursor');
+  });
+
+  it('have no cursor when they end with the list', () => {
+    expect(pageOf(tableOf(offer('a', 'always', 'x', 'y')), '', 2)).not.toHaveProperty('nextCursor');
+  });
+
+  it('are empty lists where there is nothing', () => {
+    expect(NameTable.EMPTY.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
+    expect(pageOf(tableOf(offer('a', 'always', 'x')), 'z', 10)).toEqual({ tools: [] });
+  });
+
+  it('are called what the asker calls the list, although two lists may share the empty table', () => {
+    const view = NameTable.EMPTY.view(EVERYTHING);
+    expect(view.page('tools', '', 10, plain).text).toBe('{"tools":[]}');
+    expect(view.page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
+  });
+
+  it('are built once for all who see the same', () => {
+    const table = tableOf(offer('a', 'always', 'x', 'y'));
+    const page = () => table.view(only('a')).page('tools', '', 1, plain);
+    expect(page()).toBe(page());
+  });
+
+  it('hold what the scope sees, each once', () => {
+    fc.assert(
+      fc.property(offers, scopes, (given, scope) => {
+        const table = NameTable.build(given, SEPARATOR);
+        const unlisted = table.unlisted.filter(({ server }) => scope.allows(server)).length;
+        const names = listed(table, scope);
+        expect(new Set(names).size).toBe(names.length);
+        expect(names.length + unlisted).toBe(toolsOf(given, scope).length);
+        expect(table.view(scope).size).toBe(names.length);
+      }),
+    );
+  });
+
+  it('neither repeat nor hide what stays while the list changes between them', () => {
+    const some = fc.subarray(['k', 'a', 'z', 'ü', 'b', '🚀', 'm', 'A', 'q', '_', 'y', 'c']);
+    const size = fc.integer({ min: 1, max: 4 });
+    fc.assert(
+      fc.property(some, fc.array(some, { maxLength: 12 }), size, (staying, guests, most) => {
+        const versions = guests.map((names) =>
+          tableOf(offer('s', 'always', ...new Set([...staying, ...names]))),
+        );
+        const final = tableOf(offer('s', 'always', ...staying));
+        const seen: string[] = [];
+        let cursor: string | undefined = '';
+        while (cursor !== undefined) {
+          const page = pageOf(versions.shift() ?? final, cursor, most);
+          expect(page.tools.length).toBeLessThanOrEqual(most);
+          seen.push(...namesIn(page));
+          cursor = page.nextCursor;
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(seen).toEqual(expect.arrayContaining(staying.map((name) => `s__${name}`)));
+      }),
+    );
+  });
+});

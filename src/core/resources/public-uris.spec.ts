@@ -1,0 +1,206 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { JsonText } from '../../lib/json-text/json-text.js';
+import { withPublicContents, withPublicLinks, withPublicMessages, withPublicUi } from './public-uris.js';
+
+const toPublic = (uri: string): string => `P<${uri}>`;
+const asItWas = (uri: string): string => uri;
+
+const contents = (text: string): string => withPublicContents(new JsonText(text), toPublic).text;
+const links = (text: string): string => withPublicLinks(new JsonText(text), toPublic).text;
+const messages = (text: string): string => withPublicMessages(new JsonText(text), toPublic).text;
+
+/** What a server may write that must not be touched. */
+const ODDITIES =
+  '"n":1.0,"big":12345678901234567890,"esc":"\\u0041\\/\\ud83d","uri2":"x:1","deep":{"uri":"x:1","resource":{"uri":"x:1"}}';
+
+describe('the contents of a read', () => {
+  it('have public URIs, and else every byte as it was', () => {
+    expect(
+      contents(
+        `{ "contents" : [ {"uri":"x:1",${ODDITIES},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "x:\\u0032"}],"_meta":{"uri":"x:1"}}`,
+      ),
+    ).toBe(
+      `{ "contents" : [ {"uri":"P<x:1>",${ODDITIES},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "P<x:2>"}],"_meta":{"uri":"x:1"}}`,
+    );
+  });
+
+  it('have it wherever a key stands twice', () => {
+    expect(contents('{"contents":[{"uri":"a","uri":"b"}],"contents":[{"uri":"c"}]}')).toBe(
+      '{"contents":[{"uri":"P<a>","uri":"P<b>"}],"contents":[{"uri":"P<c>"}]}',
+    );
+  });
+});
+
+describe('the result of a tool', () => {
+  it('has public URIs in its links', () => {
+    expect(
+      links(`{"content":[{"type":"resource_link","uri":"x:1",${ODDITIES}},{"type":"text","text":"x"}]}`),
+    ).toBe(`{"content":[{"type":"resource_link","uri":"P<x:1>",${ODDITIES}},{"type":"text","text":"x"}]}`);
+  });
+
+  it('has public URIs in what it embeds', () => {
+    expect(
+      links(`{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"x:1","text":"t",${ODDITIES}}}]}`),
+    ).toBe(
+      `{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"P<x:1>","text":"t",${ODDITIES}}}]}`,
+    );
+  });
+
+  it('has the public URI of the user interface it names, in both spellings', () => {
+    expect(
+      links(
+        '{"content":[],"_meta":{"ui":{"resourceUri":"ui://a/b","x":1.0},"ui/resourceUri":"ui://c","resourceUri":"ui://d"}}',
+      ),
+    ).toBe(
+      '{"content":[],"_meta":{"ui":{"resourceUri":"P<ui://a/b>","x":1.0},"ui/resourceUri":"P<ui://c>","resourceUri":"ui://d"}}',
+    );
+  });
+
+  it('keeps its structured content, and blocks of other types', () => {
+    const text =
+      '{"content":[{"type":"image","uri":"x:1","resource":{"uri":"x:1"}},{"type":"text","text":"resource"}],' +
+      '"structuredContent":{"type":"resource_link","uri":"x:1","contents":[{"uri":"x:1"}]}}';
+    expect(links(text)).toBe(text);
+  });
+});
+
+describe('the result of a prompt', () => {
+  it('has public URIs in the block of each message', () => {
+    expect(
+      messages(
+        '{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x:1"}}},' +
+          '{"role":"user","content":{"type":"resource_link","uri":"x:2"}}]}',
+      ),
+    ).toBe(
+      '{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"P<x:1>"}}},' +
+        '{"role":"user","content":{"type":"resource_link","uri":"P<x:2>"}}]}',
+    );
+  });
+
+  it('has them in every block where there are several', () => {
+    expect(
+      messages('{"messages":[{"content":[{"type":"resource_link","uri":"x:1"},"x",{"type":"text"}]}]}'),
+    ).toBe('{"messages":[{"content":[{"type":"resource_link","uri":"P<x:1>"},"x",{"type":"text"}]}]}');
+  });
+});
+
+const asked = (uri: string): string =>
+  `{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"1","content":[` +
+  `{"type":"resource_link","uri":"${uri}"},` +
+  `{"type":"tool_result","content":[{"type":"resource_link","uri":"x:2"}]}]}]}]}`;
+
+describe('what a server asks a model', () => {
+  it('has public URIs in the results of tools, too, but in none within those', () => {
+    expect(messages(asked('x:1'))).toBe(asked('P<x:1>'));
+  });
+});
+
+describe('a tool', () => {
+  it('names its user interface as clients know it, whatever its URI', () => {
+    expect(withPublicUi('{"name":"t","_meta":{"ui":{"resourceUri":"ui://view"}}}', toPublic)).toBe(
+      '{"name":"t","_meta":{"ui":{"resourceUri":"P<ui://view>"}}}',
+    );
+    expect(withPublicUi('{"_meta":{"ui/resourceUri":"x:1"}}', toPublic)).toBe(
+      '{"_meta":{"ui/resourceUri":"P<x:1>"}}',
+    );
+  });
+
+  it.each([
+    '{"name":"t"}',
+    '{"name":"resourceUri","inputSchema":{"resourceUri":"ui://x"}}',
+    '{"_meta":{"ui":"resourceUri"}}',
+    '{"_meta":{"ui":{"resourceUri":1}}}',
+    '{"_meta":null,"resourceUri":"ui://x"}',
+  ])('that names none stays as it is: %s', (text) => {
+    expect(withPublicUi(text, toPublic)).toBe(text);
+  });
+});
+
+const ODD_RESULTS = [
+  '{}',
+  'null',
+  '"resource"',
+  '["resource"]',
+  '7',
+  '{"x":"resource"}',
+  ...['content', 'contents', 'messages'].flatMap((member) =>
+    [
+      'null',
+      '"resource"',
+      '1',
+      '{}',
+      '[]',
+      '[null]',
+      '["resource"]',
+      '[1,[],{}]',
+      '[{"type":"resource"}]',
+      '[{"type":"resource","resource":null}]',
+      '[{"type":"resource","resource":"x:1"}]',
+      '[{"type":"resource","resource":{"uri":7}}]',
+      '[{"type":"resource_link","uri":null}]',
+      '[{"type":"resource_link","uri":7}]',
+      '[{"type":["resource"],"uri":[]}]',
+      '[{"content":null,"type":"resource"}]',
+      '[{"content":"resource"}]',
+      '[{"content":[null,1,"x",[{"type":"resource"}]]}]',
+    ].map((value) => `{"${member}":${value},"_meta":[]}`),
+  ),
+];
+
+describe('what is not of the expected shape', () => {
+  it.each(ODD_RESULTS)('passes untouched: %s', (text) => {
+    const result = new JsonText(text);
+    expect(withPublicContents(result, toPublic)).toBe(result);
+    expect(withPublicLinks(result, toPublic)).toBe(result);
+    expect(withPublicMessages(result, toPublic)).toBe(result);
+  });
+
+  it('never makes it fail, nor break the JSON, nor change what else is there', () => {
+    const words = fc.constantFrom(
+      'content',
+      'contents',
+      'messages',
+      'type',
+      'resource',
+      'resource_link',
+      'uri',
+      '_meta',
+      'ui',
+      'resourceUri',
+      'ui/resourceUri',
+      '\u2028"\\',
+    );
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        words,
+        fc.constantFrom(null, 1, true),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(words, tie('value'), { maxKeys: 5 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, fc.constantFrom(0, 1), (result, indent) => {
+        const text = new JsonText(JSON.stringify(result, null, indent));
+        expect(withPublicContents(text, asItWas)).toBe(text);
+        expect(withPublicMessages(text, asItWas)).toBe(text);
+        for (const changed of [
+          withPublicContents(text, toPublic),
+          withPublicLinks(text, toPublic),
+          withPublicMessages(text, toPublic),
+        ])
+          expect(() => changed.toJSON()).not.toThrow();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what mentions no resource', () => {
+  it('is passed on as the very same object', () => {
+    const result = new JsonText('{"content":[{"type":"text","text":"x"}],"messages":[]}');
+    expect(withPublicLinks(result, toPublic)).toBe(result);
+    expect(withPublicMessages(result, toPublic)).toBe(result);
+  });
+});

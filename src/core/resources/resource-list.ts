@@ -1,0 +1,158 @@
+import type { Definition } from '../naming/name-table.js';
+import { distinctId, isUi, underscoreId } from './resource-uri.js';
+import { slowSort, type Pause } from '../../lib/slices/sliced-sort.js';
+
+/** A resource as its server listed it, with its identifier. */
+export interface Resource {
+  readonly server: string;
+  readonly uri: string;
+  readonly id: string;
+  readonly text: string;
+}
+
+const compareNames = (a: Definition, b: Definition): number => compare(a.name, b.name);
+const compareIds = (a: Resource, b: Resource): number => compare(a.id, b.id);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * What one server lists, sorted by URI and by identifier, so that finding one is a search by halves and takes no
+ * index. Immutable, and of one sync: texts are parts of the pages they came on, and a list that mixed those of many
+ * syncs would keep the pages of all of them.
+ */
+export class ResourceList {
+  private constructor(
+    readonly byUri: readonly Resource[],
+    readonly byId: readonly Resource[],
+    /** User interfaces keep their scheme under every style, so they are listed apart. */
+    readonly uis: readonly Resource[],
+    readonly plain: readonly Resource[],
+    readonly plainById: readonly Resource[],
+  ) {}
+
+  /** Nothing is known yet. */
+  static readonly EMPTY = new ResourceList([], [], [], [], []);
+  /** The server was asked, and has none. */
+  static readonly NONE = new ResourceList([], [], [], [], []);
+
+  /** Definitions by their URIs; of equal ones the first stays. */
+  static async build(server: string, listed: readonly Definition[], pause: Pause): Promise<ResourceList> {
+    const sorted = await slowSort(listed, compareNames, pause);
+    const resources: Unsettled[] = [];
+    for (const { name: uri, text } of sorted) {
+      if ((resources.length & 255) === 0) await pause();
+      if (resources.at(-1)?.uri !== uri)
+        resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
+    }
+    let ids = await slowSort(resources, compareIds, pause);
+    for (const digits of DIGITS) {
+      if (!(await tellApart(ids, digits, pause))) break;
+      ids = await slowSort(ids, compareIds, pause);
+    }
+    const uis = await only(resources, isOfUi, pause);
+    const isPlain = (resource: Resource): boolean => !isOfUi(resource);
+    const [plain, plainById] =
+      uis.length === 0
+        ? [resources, ids]
+        : [await only(resources, isPlain, pause), await only(ids, isPlain, pause)];
+    return new ResourceList(resources, ids, uis, plain, plainById);
+  }
+
+  get size(): number {
+    return this.byUri.length;
+  }
+
+  find(uri: string): Resource | undefined {
+    return search(this.byUri, uri, 'uri');
+  }
+
+  findId(id: string): Resource | undefined {
+    return search(this.byId, id, 'id');
+  }
+
+  hasBeginning(prefix: string): boolean {
+    return this.byUri[firstFrom(this.byUri, prefix)]?.uri.startsWith(prefix) ?? false;
+  }
+
+  /** In order. */
+  *startingWith(prefix: string): Iterable<Resource> {
+    for (let i = firstFrom(this.byUri, prefix); i < this.size; i++) {
+      const resource = this.byUri[i]!;
+      if (!resource.uri.startsWith(prefix)) return;
+      yield resource;
+    }
+  }
+
+  async equals(other: ResourceList, pause: Pause): Promise<boolean> {
+    if (this.size !== other.size) return false;
+    for (const [index, { text }] of this.byUri.entries()) {
+      if ((index & 255) === 0) await pause();
+      if (text !== other.byUri[index]!.text) return false;
+    }
+    return true;
+  }
+}
+
+const isOfUi = ({ uri }: Resource): boolean => isUi(uri);
+
+async function only(
+  resources: readonly Resource[],
+  test: (resource: Resource) => boolean,
+  pause: Pause,
+): Promise<Resource[]> {
+  const found: Resource[] = [];
+  for (const [index, resource] of resources.entries()) {
+    if ((index & 1023) === 0) await pause();
+    if (test(resource)) found.push(resource);
+  }
+  return found;
+}
+
+/** A resource whose identifier may yet have to give way. */
+type Unsettled = { -readonly [Key in keyof Resource]: Resource[Key] };
+
+/** How much of the digest goes into an identifier; more for those that still share it. */
+const DIGITS = [8, 16, 64];
+
+/**
+ * None of those that share an identifier keeps it: what it stands for would change with what else is listed, and a
+ * client that kept it would read something else. True when there were any.
+ */
+async function tellApart(sortedById: readonly Unsettled[], digits: number, pause: Pause): Promise<boolean> {
+  let any = false;
+  let shared: string | undefined;
+  for (const [index, resource] of sortedById.entries()) {
+    if ((index & 63) === 0) await pause();
+    const { id } = resource;
+    if (id === shared || id === sortedById[index + 1]?.id) {
+      any = true;
+      resource.id = distinctId(resource, digits);
+    }
+    shared = id;
+  }
+  return any;
+}
+
+function search(sorted: readonly Resource[], wanted: string, key: 'uri' | 'id'): Resource | undefined {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    const candidate = sorted[middle]!;
+    if (candidate[key] === wanted) return candidate;
+    if (candidate[key] < wanted) low = middle + 1;
+    else high = middle - 1;
+  }
+  return undefined;
+}
+
+/** The index of the first whose URI is not before this text. */
+function firstFrom(sorted: readonly Resource[], text: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]!.uri < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { only } from '../../../test/kit/offers.js';
+import { addressOf, offersOf, seenIn, STYLES } from '../../../test/kit/resource-offers.js';
+import { ResourceDirectory } from './resource-directory.js';
+import type { ResourceStyle } from './resource-uri.js';
+import { EVERYTHING, type Scope } from '../scope.js';
+
+type Given = readonly [server: string, uris: readonly string[]];
+
+const directoryOf = async (style: ResourceStyle, ...given: Given[]): Promise<ResourceDirectory> =>
+  ResourceDirectory.build(
+    await offersOf(given.map(([server, uris]) => ({ server, uris, templates: [] }))),
+    style,
+  );
+
+const urisIn = async (style: ResourceStyle, ...given: Given[]): Promise<string[]> =>
+  seenIn(await directoryOf(style, ...given)).map(({ uri }) => uri);
+
+const found = (directory: ResourceDirectory, scope: Scope, text: string): string | undefined =>
+  addressOf(directory.view(scope).find(text));
+
+describe('names that meet', () => {
+  it('are as the seed has them where none meet', async () => {
+    expect(await urisIn('underscore', ['filesystem', ['file:///logs/app.log']])).toEqual([
+      'filesystem_file___logs_app.log',
+    ]);
+  });
+
+  it('give way to the resource form on both servers that have the same URI', async () => {
+    expect(await urisIn('original', ['a', ['x:1', 'x:2']], ['b', ['x:1', 'x:3']])).toEqual([
+      'resource://a/x:1',
+      'resource://b/x:1',
+      'x:2',
+      'x:3',
+    ]);
+  });
+
+  it('give way where a URI is what another resource is called', async () => {
+    expect(await urisIn('original', ['a', ['x:1']], ['b', ['resource://a/x:1', 'a_x___1']])).toEqual([
+      'resource://b/a_x___1',
+      'resource://b/resource://a/x:1',
+      'x:1',
+    ]);
+  });
+
+  it('stay where a URI only begins like what another is called', async () => {
+    expect(await urisIn('original', ['docs', ['resource://docs/intro', 'docs_a']])).toEqual([
+      'docs_a',
+      'resource://docs/intro',
+    ]);
+  });
+
+  it('get a digest where two servers have the same identifier, since one is called like the other', async () => {
+    const listed = await urisIn('underscore', ['a', ['b+c:r', 'x:1']], ['a_b', ['c:r', 'x:1']]);
+    expect(listed).toEqual([
+      expect.stringMatching(/^a_b_c___r~[0-9a-f]{8}$/),
+      expect.stringMatching(/^a_b_c___r~[0-9a-f]{8}$/),
+      'a_b_x___1',
+      'a_x___1',
+    ]);
+  });
+
+  it('are understood without the digest by those who see only one of them', async () => {
+    const directory = await directoryOf('underscore', ['a', ['b+c:r']], ['a_b', ['c:r']]);
+    expect(found(directory, EVERYTHING, 'a_b_c___r')).toBeUndefined();
+    expect(found(directory, only('a'), 'a_b_c___r')).toBe('a b+c:r');
+    expect(found(directory, only('a_b'), 'a_b_c___r')).toBe('a_b c:r');
+  });
+
+  it('keep the scheme of user interfaces in every style', async () => {
+    for (const style of STYLES)
+      expect(await urisIn(style, ['a', ['ui://x/y']], ['b', ['ui://x/y']])).toEqual([
+        'ui://a/x/y',
+        'ui://b/x/y',
+      ]);
+  });
+});
+
+describe('a long list', () => {
+  it('is listed in parts that are found again, also where half of it meets another', async () => {
+    const many = Array.from({ length: 3000 }, (_, n) => `x:${n}`);
+    const directory = await directoryOf('original', ['a', many], ['b', many.slice(1500)]);
+    const seen = seenIn(directory);
+    expect(new Set(seen.map(({ uri }) => uri)).size).toBe(4500);
+    for (const { uri, resource } of seen) expect(found(directory, EVERYTHING, uri)).toBe(addressOf(resource));
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { template, templates as someTemplates, unhurried } from '../../../test/kit/resource-offers.js';
+import { bestInstances, publicTemplate, readTemplates, type ResourceTemplate } from './resource-template.js';
+
+const read = async (server: string, ...uriTemplates: string[]) =>
+  readTemplates(server, uriTemplates.map(template), unhurried);
+
+const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<readonly ResourceTemplate[]> =>
+  (await read(server, ...uriTemplates)).templates;
+
+describe('readTemplates', () => {
+  it('reads every template, sorted, the first of equal ones', async () => {
+    const listed = [template('y:{z}'), template('x:{z}'), { name: 'y:{z}', text: 'another' }];
+    const { templates, refused } = await readTemplates('a', listed, unhurried);
+    expect(templates.map(({ uriTemplate, text }) => [uriTemplate, text])).toEqual([
+      ['x:{z}', template('x:{z}').text],
+      ['y:{z}', template('y:{z}').text],
+    ]);
+    expect(refused).toEqual([]);
+  });
+
+  it.each([
+    ['with an expression that is not closed', 'x:{y'],
+    ['with nested braces', 'x:{{y}}'],
+    ['with thousands of nested braces', `x:${'{'.repeat(4000)}y${'}'.repeat(4000)}`],
+    ['with thousands of expressions', 'x:' + '{a}'.repeat(2000)],
+    ['with an expression that is none', 'x:{a b}'],
+    ['that is too long', `x:{y}${'z'.repeat(9000)}`],
+  ])('refuses one %s, and keeps the others', async (_what, hostile) => {
+    const { templates, refused } = await read('a', 'x:{y}', hostile, 'y:{z}');
+    expect(refused).toEqual([hostile]);
+    expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual(['x:{y}', 'y:{z}']);
+  });
+
+  it('gives each an identifier of its own that does not depend on their order', () =>
+    fc.assert(
+      fc.asyncProperty(fc.uniqueArray(someTemplates), async (given) => {
+        const templates = await templatesOf('a', ...given);
+        expect(new Set(templates.map(({ id }) => id)).size).toBe(given.length);
+        const again = await templatesOf('a', ...given.toReversed());
+        expect(again.map(({ id }) => id)).toEqual(templates.map(({ id }) => id));
+      }),
+    ));
+
+  it('keeps the expressions in the identifier', async () => {
+    const [first, second] = await templatesOf(
+      'db',
+      'mcp://database/{table}/{id}',
+      'mcp:/database/{table}/{id}',
+    );
+    for (const { id } of [first!, second!])
+      expect(id).toMatch(/^db_mcp___database_\{table\}_\{id\}~[0-9a-f]{8}$/);
+    expect(first!.id).not.toBe(second!.id);
+    const [alone] = await templatesOf('db', 'mcp://database/{table}/{id}');
+    expect(alone!.id).toBe('db_mcp___database_{table}_{id}');
+  });
+});
+
+describe('publicTemplate', () => {
+  it.each([
+    ['resource', false, 'resource://db/x:{y}'],
+    ['underscore', false, 'db_x___{y}'],
+    ['underscore', true, 'db_x___{y}'],
+    ['original', false, 'x:{y}'],
+    ['original', true, 'resource://db/x:{y}'],
+  ] as const)('in style %s, contested: %s', async (style, contested, expected) => {
+    const [one] = await templatesOf('db', 'x:{y}');
+    expect(publicTemplate(one!, style, contested)).toBe(expected);
+    const [ui] = await templatesOf('db', 'ui://{y}');
+    expect(publicTemplate(ui!, style, contested)).toBe('ui://db/{y}');
+  });
+});
+
+const best = (templates: readonly ResourceTemplate[], text: string, form: 'uri' | 'id' = 'uri'): string[] =>
+  bestInstances(templates, text, form).map(({ template: { server, uriTemplate }, uri }) =>
+    [server, uriTemplate, uri].join(' '),
+  );
+
+describe('bestInstances', () => {
+  it('are those of the most literal template, whatever the order', async () => {
+    const templates = await templatesOf('a', '{+any}', 'x:{y}', 'x:{y}/z');
+    for (const given of [templates, templates.toReversed()]) {
+      expect(best(given, 'x:1/z')).toEqual(['a x:{y}/z x:1/z']);
+      expect(best(given, 'x:1')).toEqual(['a x:{y} x:1']);
+      expect(best(given, 'other')).toEqual(['a {+any} other']);
+    }
+  });
+
+  it('are several where servers tie, but one of each', async () => {
+    const templates = [
+      ...(await templatesOf('a', 'x:{y}', 'x:{z}')),
+      ...(await templatesOf('b', 'x:{y}', '{+any}')),
+    ];
+    expect(best(templates, 'x:1')).toEqual(['a x:{y} x:1', 'b x:{y} x:1']);
+    expect(best([...templates, ...(await templatesOf('c', 'x:1{y}'))], 'x:12')).toEqual(['c x:1{y} x:12']);
+  });
+
+  it('are none for what fits no template, and for nothing', async () => {
+    const templates = await templatesOf('a', 'x:{y}', 'x:{+z}');
+    for (const text of ['', 'y:1', 'x']) expect(best(templates, text)).toEqual([]);
+    expect(best(await templatesOf('a', '{+any}'), '')).toEqual([]);
+  });
+
+  it('have the URI that the server knows when an identifier is meant', async () => {
+    const templates = await templatesOf('db', 'mcp://db/{table}/{id}', 'mcp://other');
+    expect(best(templates, 'db_mcp___db_users_5', 'id')).toEqual([
+      'db mcp://db/{table}/{id} mcp://db/users/5',
+    ]);
+    expect(best(templates, 'mcp://db/users/5', 'id')).toEqual([]);
+  });
+
+  it('gives up on a server of which too much would have to be looked at, and on no other', async () => {
+    const many = await templatesOf('a', ...Array.from({ length: 400 }, (_, n) => `x:{a}{b}{c${n}}`));
+    const templates = [...many, ...(await templatesOf('b', 'x:{+d}'))];
+    expect(best(templates, 'x:1/2')).toEqual(['b x:{+d} x:1/2']);
+    const long = `x:1/${'2'.repeat(8000)}`;
+    expect(best(templates, long)).toEqual([`b x:{+d} ${long}`]);
+    expect(best([...(await templatesOf('a', '{+any}')), ...many], long)).toEqual([]);
+  });
+});

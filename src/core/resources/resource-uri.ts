@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { expressionEnd } from '../../lib/uri-template/uri-template-parser.js';
+
+/** How resources are called in the lists. Whatever the style, every form is understood. */
+export type ResourceStyle = 'resource' | 'underscore' | 'original';
+
+/** A resource by its server and the URI that the server has for it. */
+export interface Address {
+  readonly server: string;
+  readonly uri: string;
+}
+
+const RESOURCE_SCHEME = 'resource://';
+/** Hosts of MCP apps know a user interface by this scheme, so that it stays what it is under every style. */
+export const UI_SCHEME = 'ui://';
+
+export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
+
+/** The form from which the way back is a cut: the server, then the whole URI as the server wrote it. */
+export function resourceForm({ server, uri }: Address): string {
+  return isUi(uri)
+    ? `${UI_SCHEME}${server}/${uri.slice(UI_SCHEME.length)}`
+    : `${RESOURCE_SCHEME}${server}/${uri}`;
+}
+
+/** What a text in the resource form stands for. Whether there is such a server is not known here. */
+export function cutResourceForm(text: string): Address | undefined {
+  const scheme = [RESOURCE_SCHEME, UI_SCHEME].find((candidate) => text.startsWith(candidate));
+  if (scheme === undefined) return undefined;
+  const slash = text.indexOf('/', scheme.length);
+  if (slash <= scheme.length) return undefined;
+  const rest = text.slice(slash + 1);
+  return {
+    server: text.slice(scheme.length, slash),
+    uri: scheme === UI_SCHEME ? `${UI_SCHEME}${rest}` : rest,
+  };
+}
+
+const SLASH = 0x2f;
+const UNDERSCORE = 0x5f;
+const OPEN_BRACE = 0x7b;
+
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+
+/** The characters that an identifier keeps, by their code. */
+const KEPT = new Uint8Array(0x10000);
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-')
+  KEPT[character.charCodeAt(0)] = 1;
+
+/** A list may have a million identifiers: written here, each is one flat text and not a chain of its pieces. */
+const scratch = Buffer.allocUnsafe(16_384);
+
+/** The identifier of a resource or template; it is reversed by lookup, for much is lost in it. */
+export function underscoreId({ server, uri }: Address): string {
+  const longest = server.length + uri.length + '____'.length;
+  const id = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest);
+  const colon = SCHEME.test(uri) ? uri.indexOf(':') : -1;
+  let rest = colon + 1;
+  while (uri.charCodeAt(rest) === SLASH) rest++;
+
+  let length = write(id, 0, server);
+  length = write(id, length, '_');
+  length = writeKept(id, length, uri, 0, colon);
+  length = write(id, length, '___');
+  length = writeKept(id, length, uri, rest, uri.length);
+  return id.toString('latin1', 0, length);
+}
+
+/** Expressions stay, and every run of characters that an identifier does not have becomes one underscore. */
+function writeKept(id: Buffer, start: number, text: string, from: number, to: number): number {
+  let length = start;
+  let isRun = false;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    const end = code === OPEN_BRACE ? expressionEnd(text, at) : -1;
+    if (end !== -1) {
+      length = write(id, length, text.slice(at, end));
+      at = end - 1;
+      isRun = false;
+    } else if (KEPT[code] === 1) {
+      id[length++] = code;
+      isRun = false;
+    } else {
+      if (!isRun) id[length++] = UNDERSCORE;
+      isRun = true;
+    }
+  }
+  return length;
+}
+
+function write(id: Buffer, start: number, text: string): number {
+  for (let at = 0; at < text.length; at++) id[start + at] = text.charCodeAt(at);
+  return start + text.length;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** The identifier of one that would share its own with another. More digits are for those that share this, too. */
+export function distinctId(address: Address, digits = 8): string {
+  // Half a character has no bytes in UTF-8: all of them would be the same.
+  const encoding = LONE_SURROGATE.test(address.uri) ? 'utf16le' : 'utf8';
+  const digest = createHash('sha256').update(address.uri, encoding).digest('hex');
+  return `${underscoreId(address)}~${digest.slice(0, digits)}`;
+}

@@ -1,0 +1,193 @@
+import type { SharedJson } from '../../lib/json-text/json-text.js';
+import { firstAfter, pageText, type Paged, type PageItem, type Seal } from '../catalog/list-page.js';
+import type { Resource } from './resource-list.js';
+import type { ResourcePattern } from './resource-pattern.js';
+import { bestInstances, type ResourceTemplate } from './resource-template.js';
+import { cutResourceForm } from './resource-uri.js';
+import {
+  byTemplate,
+  resourceText,
+  templateText,
+  type SeenResource,
+  type SeenTemplate,
+} from './seen-resource.js';
+import type { FoundResource, Segment, ServerResources } from './server-resources.js';
+
+/** The resources and templates that one scope sees. */
+export class ResourceView {
+  private readonly byServer: ReadonlyMap<string, ServerResources>;
+  private ownTemplates: readonly SeenTemplate[] | undefined;
+
+  constructor(
+    private readonly parts: readonly ServerResources[],
+    /** Built once for all who see the same. */
+    private readonly built: (key: string, build: () => SharedJson) => SharedJson,
+  ) {
+    this.byServer = new Map(parts.map((part) => [part.server, part]));
+  }
+
+  /** How many resources there are, of one server or of all. */
+  sizeOf(server?: string): number {
+    if (server !== undefined) return this.byServer.get(server)?.list.size ?? 0;
+    return this.parts.reduce((sum, { list }) => sum + list.size, 0);
+  }
+
+  readonly resources: Paged = {
+    page: (member, after, size, seal) =>
+      this.built(`${member}\0${after}`, () => {
+        const seen = [...this.after(after, size + 1)];
+        return page(member, seen.map(resourceItem), size, seal);
+      }),
+  };
+
+  readonly templates: Paged = {
+    page: (member, after, size, seal) =>
+      this.built(`${member}\0${after}`, () => {
+        const from = after === '' ? 0 : firstAfter(this.listedTemplates, after, (seen) => seen.uriTemplate);
+        const seen = this.listedTemplates.slice(from, from + size + 1);
+        return page(member, seen.map(templateItem), size, seal);
+      }),
+  };
+
+  /** Sorted by what clients see. Those of each server are sorted already, and are only put between one another. */
+  get listedTemplates(): readonly SeenTemplate[] {
+    return (this.ownTemplates ??= this.parts
+      .flatMap(({ listedTemplates }) => listedTemplates)
+      .toSorted(byTemplate));
+  }
+
+  /** Up to so many resources whose public URI comes after this one, in order; of one server, if one is named. */
+  *after(uri: string, most: number, server?: string): Iterable<SeenResource> {
+    const heads = this.parts
+      .filter((part) => server === undefined || part.server === server)
+      .flatMap(({ segments }) => segments.flatMap((segment) => Head.after(segment, uri) ?? []))
+      .toSorted(byUri);
+    for (let given = 0; given < most && heads.length > 0; given++) {
+      const head = heads[0]!;
+      yield head.seen;
+      if (!head.advance()) heads.shift();
+      else settle(heads);
+    }
+  }
+
+  get servers(): readonly string[] {
+    return this.parts.map(({ server }) => server);
+  }
+
+  /** Whether a server lists something that fits, or has a template whose instances may. */
+  hasMatching(server: string, pattern: ResourcePattern): boolean {
+    const part = this.byServer.get(server);
+    if (!part) return false;
+    for (const { uri } of part.list.startingWith(pattern.prefix)) if (pattern.matches(uri)) return true;
+    return part.templates.some(({ matcher }) => matcher.literals[0]!.startsWith(pattern.prefix));
+  }
+
+  /** How a resource is listed now; undefined when it is not any more. */
+  seen({ server, uri }: Resource): SeenResource | undefined {
+    const part = this.byServer.get(server);
+    const resource = part?.list.find(uri);
+    return resource && part!.seen(resource);
+  }
+
+  /** What a client means by a URI, in whatever form; undefined also when it may mean several. */
+  find(text: string): FoundResource | undefined {
+    for (const candidates of this.readings(text)) if (candidates.length > 0) return only(candidates);
+    return undefined;
+  }
+
+  /** The template that a client names, in whatever form. */
+  findTemplate(text: string): ResourceTemplate | undefined {
+    const form = cutResourceForm(text);
+    const named = (template: ResourceTemplate): boolean =>
+      template.id === text || (form?.server === template.server && form.uri === template.uriTemplate);
+    return (
+      this.listedTemplates.find(({ uriTemplate }) => uriTemplate === text)?.template ??
+      this.listedTemplates.find(({ template }) => named(template))?.template ??
+      only(this.listedTemplates.filter(({ template }) => template.uriTemplate === text))?.template
+    );
+  }
+
+  /**
+   * What a text can be read as, one way after the other. Names that say whose they are come first, so that no server
+   * takes what is another's by listing something under its name; then what is listed, then what fits a template.
+   */
+  private *readings(text: string): Iterable<readonly FoundResource[]> {
+    const { parts } = this;
+    yield this.formed(text);
+    yield parts.flatMap((part) => part.findId(text) ?? []);
+    yield parts.flatMap((part) => part.findContestedId(text) ?? []);
+    yield parts.flatMap((part) => part.findListed(text) ?? []);
+    yield instances(
+      parts.filter((part) => part.mayHaveId(text)),
+      text,
+      'id',
+    );
+    yield instances(parts, text, 'uri');
+  }
+
+  private formed(text: string): readonly FoundResource[] {
+    const address = cutResourceForm(text);
+    const found = address && this.byServer.get(address.server)?.find(address.uri);
+    return found ? [found] : [];
+  }
+}
+
+const instances = (parts: readonly ServerResources[], text: string, form: 'uri' | 'id'): FoundResource[] =>
+  bestInstances(
+    parts.flatMap(({ templates }) => templates),
+    text,
+    form,
+  ).map(({ template, uri }) => ({ server: template.server, uri, template }));
+
+/** The next resource of a segment that has not been given yet. */
+class Head {
+  private constructor(
+    private readonly segment: Segment,
+    private index: number,
+    public uri: string,
+  ) {}
+
+  static after({ of, resources }: Segment, uri: string): Head | undefined {
+    const index = uri === '' ? 0 : firstAfter(resources, uri, (resource) => of.publicUri(resource));
+    const first = resources[index];
+    return first && new Head({ of, resources }, index, of.publicUri(first));
+  }
+
+  get seen(): SeenResource {
+    const { of, resources } = this.segment;
+    return of.seen(resources[this.index]!);
+  }
+
+  advance(): boolean {
+    const { of, resources } = this.segment;
+    const next = resources[++this.index];
+    if (next) this.uri = of.publicUri(next);
+    return next !== undefined;
+  }
+}
+
+/** Puts the first head, which has moved on, where it belongs among the others. */
+function settle(heads: Head[]): void {
+  if (heads.length < 2 || heads[0]!.uri < heads[1]!.uri) return;
+  const head = heads.shift()!;
+  heads.splice(
+    firstAfter(heads, head.uri, ({ uri }) => uri),
+    0,
+    head,
+  );
+}
+
+const byUri = (a: Head, b: Head): number => (a.uri < b.uri ? -1 : 1);
+
+const only = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
+
+function page(member: string, items: readonly PageItem[], size: number, seal: Seal): SharedJson {
+  return pageText(member, items.slice(0, size), items.length > size, seal);
+}
+
+const resourceItem = (seen: SeenResource): PageItem => ({ key: seen.uri, text: resourceText(seen) });
+
+const templateItem = (seen: SeenTemplate): PageItem => ({
+  key: seen.uriTemplate,
+  text: templateText(seen),
+});

@@ -1,0 +1,396 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { entriesIn } from '../../../test/kit/entries-in.js';
+import { GatewayError, RemoteError } from '../errors.js';
+import { claim, type SubscriptionLimits } from './quota.js';
+import { SubscriptionTable, type Asked, type Removed } from './subscription-table.js';
+import type { Subscription } from './subscription-target.js';
+import { UpdateRouting } from './update-routing.js';
+import { UpstreamSubscriptions } from './upstream-subscriptions.js';
+
+// A failure prints its seed and path; these bring it back, or look further.
+const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 100);
+
+const SERVERS = ['files', 'db'];
+const URIS = ['a', 'a/b', 'b', 'a*'];
+const PRINCIPALS: NodeJS.Dict<string> = { anna1: 'anna', anna2: 'anna', ben: 'ben', guest: undefined };
+const PEOPLE = Object.keys(PRINCIPALS);
+const LIMITS: SubscriptionLimits = { perSubscriber: 4, perPrincipal: 5, perServer: 5, total: 7 };
+
+type Request = 'subscribe' | 'unsubscribe';
+const LATE = new GatewayError('timeout', 'late');
+const ANSWERS = { ok: undefined, refused: new RemoteError(-32602, 'no', '{}'), timeout: LATE };
+type Answer = keyof typeof ANSWERS;
+
+const isPattern = (uri: string): boolean => uri.endsWith('*');
+const covers = (target: string, uri: string): boolean =>
+  isPattern(target) ? uri.startsWith(target.slice(0, -1)) : uri === target || uri.startsWith(`${target}/`);
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void; isDoubted?: true };
+
+/** One link to a server, and what that server holds because of it. */
+class Wire {
+  isDown = false;
+  readonly holds = new Set<string>();
+  /** Of each URI, how the latest request ended. */
+  readonly ended = new Map<string, `${Request} ${Answer}`>();
+
+  constructor(
+    readonly server: string,
+    private readonly world: World,
+  ) {}
+
+  send(request: Request, uri: string): Promise<void> {
+    const { world } = this;
+    const rivals = world.onTheWire.filter((sent) => sent.wire === this);
+    const wanted = world.table.target(this.server, uri) !== undefined;
+    if (rivals.some((sent) => sent.uri === uri)) world.faults.push(`two requests for ${uri}`);
+    if (wanted !== (request === 'subscribe')) world.faults.push(`${request} ${uri} is not wanted`);
+    if (!wanted && rivals.some((sent) => sent.request === request)) world.faults.push('two at once');
+    if (this.isDown) world.faults.push(`${request} ${uri} on a lost link`);
+    return new Promise((resolve, reject) => {
+      const settle = (error?: Error): void => (error ? reject(error) : resolve());
+      world.onTheWire.push({ wire: this, request, uri, settle });
+    });
+  }
+}
+
+/** The real thing, with a service around it that does what a service has to. */
+class World {
+  readonly onTheWire: Sent[] = [];
+  readonly timers = new Set<() => void>();
+  readonly faults: string[] = [];
+  readonly delivered = new Set<string>();
+  readonly table = new SubscriptionTable(() => `${++this.lastId}`);
+  readonly routing = new UpdateRouting<string>(this.table);
+  readonly upstream = new UpstreamSubscriptions(
+    { has: (server, uri) => !!this.table.target(server, uri), of: (server) => this.wantedOf(server) },
+    { restored: () => undefined, failed: () => undefined },
+    {
+      lingerMs: 100,
+      parallel: 1,
+      schedule: (run) => {
+        this.timers.add(run);
+        return () => this.timers.delete(run);
+      },
+    },
+  );
+  private lastId = 0;
+
+  wantedOf(server: string): string[] {
+    return Array.from(this.table.targetsOf(server), ({ uri }) => uri).filter((uri) => !isPattern(uri));
+  }
+
+  /** Whether it was the first of its target, or which limit was in the way. */
+  subscribe(asked: Asked): string {
+    const claimed = claim(this.table, asked, LIMITS, 1);
+    if ('limit' in claimed) return claimed.which;
+    if (!claimed.isNew) return 'known';
+    if (!isPattern(asked.uri)) void this.confirm(claimed.subscription);
+    return claimed.isFirst ? 'first' : 'one more';
+  }
+
+  /** The targets that have nobody left. */
+  gone(removed: readonly Removed[]): string[] {
+    const last = removed.filter(({ wasLast }) => wasLast).map(({ subscription }) => subscription);
+    for (const { server, uri } of last) this.upstream.release(server, uri);
+    return last.map(({ server, uri }) => `${server} ${uri}`);
+  }
+
+  update(server: string, uri: string, text: string): void {
+    const route = this.routing.route(server, uri, text);
+    for (let next = route.next(); next; next = route.next()) {
+      const delivery = `${next.subscriber} ${text}`;
+      if (this.delivered.size === this.delivered.add(delivery).size) this.faults.push(`${delivery}, twice`);
+    }
+  }
+
+  private async confirm({ id, subscriber, server, uri }: Subscription): Promise<void> {
+    this.routing.expectAcknowledgement(id);
+    try {
+      await this.upstream.ensure(server, uri);
+    } catch {
+      this.routing.abandoned(id);
+      const removed = this.table.removeById(id);
+      if (removed) this.gone([removed]);
+      return;
+    }
+    const held = this.routing.acknowledged(id);
+    if (this.table.get(id)) for (const text of held) this.delivered.add(`${subscriber} ${text}`);
+  }
+}
+
+interface Row {
+  readonly who: string;
+  readonly server: string;
+  readonly uri: string;
+  acknowledged: boolean;
+  /** By URI, what came before the acknowledgement. */
+  readonly early: Map<string, string>;
+}
+
+/** The same with lists and scans. */
+class Model {
+  rows: Row[] = [];
+  readonly delivered = new Set<string>();
+  /** By server that is up: the link, or that it takes no subscriptions. */
+  readonly links = new Map<string, Wire | 'incapable'>();
+  updates = 0;
+
+  of(server: string, uri: string): Row[] {
+    return this.rows.filter((row) => row.server === server && row.uri === uri);
+  }
+
+  /** The targets that have nobody left. */
+  remove(gone: (row: Row) => boolean): string[] {
+    const before = new Set(this.rows.map(({ server, uri }) => `${server} ${uri}`));
+    this.rows = this.rows.filter((row) => !gone(row));
+    for (const { server, uri } of this.rows) before.delete(`${server} ${uri}`);
+    return [...before];
+  }
+
+  count(isCounted: (row: Row) => boolean): number {
+    return this.rows.filter(isCounted).length;
+  }
+
+  limitFor(who: string, server: string): string | undefined {
+    const principal = PRINCIPALS[who];
+    if (this.count((row) => row.who === who) >= LIMITS.perSubscriber) return 'perSubscriber';
+    if (principal && this.count((row) => PRINCIPALS[row.who] === principal) >= LIMITS.perPrincipal)
+      return 'perPrincipal';
+    if (this.count((row) => row.server === server) >= LIMITS.perServer) return 'perServer';
+    return this.rows.length >= LIMITS.total ? 'total' : undefined;
+  }
+
+  /** The server answered that it has it, and was asked nothing since. */
+  isHeld(server: string, uri: string, world: World): boolean {
+    const link = this.links.get(server);
+    if (!(link instanceof Wire) || link.ended.get(uri) !== 'subscribe ok') return false;
+    return !world.onTheWire.some((sent) => sent.wire === link && sent.uri === uri);
+  }
+
+  linkEnds(server: string): void {
+    const link = this.links.get(server);
+    if (link instanceof Wire) link.isDown = true;
+    this.links.delete(server);
+    this.remove((row) => row.server === server && !row.acknowledged);
+  }
+}
+
+type Step = (model: Model, world: World) => void;
+
+async function take(step: Step, model: Model, world: World): Promise<void> {
+  step(model, world);
+  await idle();
+  compare(model, world);
+}
+
+function subscribe(who: string, server: string, uri: string): Step {
+  return (model, world) => {
+    const others = model.of(server, uri);
+    const isHeld = model.isHeld(server, uri, world);
+    const refusal = others.some((row) => row.who === who) ? 'known' : model.limitFor(who, server);
+    const outcome = world.subscribe({ subscriber: who, principal: PRINCIPALS[who], server, uri });
+    expect(outcome).toBe(refusal ?? (others.length === 0 ? 'first' : 'one more'));
+    const link = model.links.get(server);
+    if (refusal || (!link && !isPattern(uri))) return;
+    const acknowledged = isPattern(uri) || link === 'incapable' || isHeld;
+    model.rows.push({ who, server, uri, acknowledged, early: new Map() });
+  };
+}
+
+/** Takes some away, and compares which targets have nobody left. */
+function drop(removeFrom: (table: SubscriptionTable) => Removed[], isGone: (row: Row) => boolean): Step {
+  return (model, world) => {
+    expect(world.gone(removeFrom(world.table)).toSorted()).toEqual(model.remove(isGone).toSorted());
+  };
+}
+
+function unsubscribe(who: string, server: string, uri: string, byId: boolean): Step {
+  const asked = { subscriber: who, server, uri };
+  const isIt = (row: Row): boolean => row.who === who && row.server === server && row.uri === uri;
+  return drop((table) => {
+    const removed = byId ? table.removeById(table.find(asked)?.id ?? '') : table.remove(asked);
+    return removed ? [removed] : [];
+  }, isIt);
+}
+
+function leave(who: string): Step {
+  const isTheirs = (row: Row): boolean => row.who === who;
+  return drop((table) => table.removeSubscriber(who), isTheirs);
+}
+
+/** The link is lost; or the server is disabled, and with it all that was wanted of it. */
+function goDown(server: string, disabled: boolean): Step {
+  return (model, world) => {
+    if (disabled)
+      drop(
+        (table) => table.removeServer(server),
+        (row) => row.server === server,
+      )(model, world);
+    world.upstream.disconnected(server);
+    model.linkEnds(server);
+  };
+}
+
+function comeUp(server: string, capable: boolean): Step {
+  return (model, world) => {
+    const wire = new Wire(server, world);
+    model.linkEnds(server);
+    model.links.set(server, capable ? wire : 'incapable');
+    // Wrapped, so that the machine knows nothing of what the wire remembers.
+    const upstream = {
+      subscribe: (uri: string) => wire.send('subscribe', uri),
+      unsubscribe: (uri: string) => wire.send('unsubscribe', uri),
+    };
+    world.upstream.connected(server, capable ? upstream : undefined);
+  };
+}
+
+function answer(which: number, kind: Answer): Step {
+  return (model, world) => {
+    const [sent] = world.onTheWire.splice(which % Math.max(1, world.onTheWire.length), 1);
+    if (!sent) return;
+    const { wire, request, uri, settle, isDoubted } = sent;
+    wire.ended.set(uri, `${request} ${isDoubted && kind === 'ok' ? 'timeout' : kind}`);
+    // A server that was given up on has done what it was asked.
+    if (kind !== 'refused') wire.holds[request === 'subscribe' ? 'add' : 'delete'](uri);
+    settle(ANSWERS[kind]);
+    if (request === 'unsubscribe' || model.links.get(wire.server) !== wire) return;
+    const waiting = model.of(wire.server, uri).filter((row) => !row.acknowledged);
+    if (kind !== 'ok') model.remove((row) => waiting.includes(row));
+    else
+      for (const row of waiting) {
+        row.acknowledged = true;
+        for (const text of row.early.values()) model.delivered.add(`${row.who} ${text}`);
+      }
+  };
+}
+
+function elapse(which: number): Step {
+  return (_model, world) => {
+    const timer = [...world.timers][which % Math.max(1, world.timers.size)];
+    if (timer && world.timers.delete(timer)) timer();
+  };
+}
+
+function update(server: string, uri: string): Step {
+  return (model, world) => {
+    const text = `${server} ${uri} #${++model.updates}`;
+    const wanting = model.rows.filter((row) => row.server === server && covers(row.uri, uri));
+    for (const row of wanting) {
+      const isServed = wanting.some(({ who, acknowledged }) => who === row.who && acknowledged);
+      if (isServed) model.delivered.add(`${row.who} ${text}`);
+      if (isServed) row.early.delete(uri);
+      else row.early.set(uri, text);
+    }
+    world.update(server, uri, text);
+  };
+}
+
+/** The server may have forgotten it; what is wanted is to be made sure of. */
+function restore(server: string, uri: string): Step {
+  return (model, world) => {
+    const link = model.links.get(server);
+    if (link instanceof Wire && model.isHeld(server, uri, world)) link.ended.delete(uri);
+    for (const sent of world.onTheWire) if (sent.wire === link && sent.uri === uri) sent.isDoubted = true;
+    world.upstream.doubt(server, uri);
+    world.upstream.restore(server, world.wantedOf(server));
+  };
+}
+
+/** One comparison of two plain values, for there are very many of them. */
+function compare(model: Model, world: World): void {
+  const { table, upstream } = world;
+  expect({
+    faults: world.faults,
+    rows: Array.from(table, ({ subscriber, server, uri }) => `${subscriber} ${server} ${uri}`).toSorted(),
+    subscribers: PEOPLE.map((who) => table.countOfSubscriber(who)),
+    principals: ['anna', 'ben'].map((principal) => table.countOfPrincipal(principal)),
+    servers: SERVERS.map((server) => [table.countOfServer(server), upstream.sizeOf(server)]),
+    delivered: [...world.delivered].toSorted(),
+  }).toEqual({
+    faults: [],
+    rows: model.rows.map(({ who, server, uri }) => `${who} ${server} ${uri}`).toSorted(),
+    subscribers: PEOPLE.map((who) => model.count((row) => row.who === who)),
+    principals: ['anna', 'ben'].map((principal) => model.count(({ who }) => PRINCIPALS[who] === principal)),
+    servers: SERVERS.map((server) => [
+      model.count((row) => row.server === server),
+      URIS.filter((uri) => model.isHeld(server, uri, world)).length,
+    ]),
+    delivered: [...model.delivered].toSorted(),
+  });
+}
+
+/** Every request is answered well and every linger is over, until nothing happens any more. */
+async function quieten(model: Model, world: World): Promise<void> {
+  for (let round = 0; world.onTheWire.length > 0 || world.timers.size > 0; round++) {
+    expect(round).toBeLessThan(1000);
+    await take(world.onTheWire.length > 0 ? answer(0, 'ok') : elapse(0), model, world);
+  }
+  for (const [server, link] of model.links) {
+    if (!(link instanceof Wire)) continue;
+    const wanted = new Set(world.wantedOf(server));
+    // Nobody asks again after a refusal, on either side.
+    const differs = URIS.filter((uri) => wanted.has(uri) !== link.holds.has(uri));
+    expect(differs.filter((uri) => !link.ended.get(uri)?.endsWith('refused'))).toEqual([]);
+  }
+  expect(model.rows.filter((row) => !row.acknowledged)).toEqual([]);
+}
+
+const someone = fc.constantFrom(...PEOPLE);
+const server = fc.constantFrom(...SERVERS);
+const uri = fc.constantFrom(...URIS);
+const kind = fc.constantFrom<Answer>('ok', 'ok', 'ok', 'refused', 'timeout');
+
+/** A command that says in a report what it does. */
+const command = <Args extends unknown[]>(
+  name: string,
+  step: (...args: Args) => Step,
+  ...arbitraries: { [K in keyof Args]: fc.Arbitrary<Args[K]> }
+): fc.Arbitrary<fc.AsyncCommand<Model, World>> =>
+  fc.tuple<Args>(...arbitraries).map((args) => ({
+    check: () => true,
+    run: (model, world) => take(step(...args), model, world),
+    toString: () => `${name}(${args.join(', ')})`,
+  }));
+
+const often = [
+  command('subscribe', subscribe, someone, server, uri),
+  command('answer', answer, fc.nat(20), kind),
+];
+const sometimes = [
+  command('unsubscribe', unsubscribe, someone, server, uri, fc.boolean()),
+  command('elapse', elapse, fc.nat(20)),
+  command('update', update, server, fc.constantFrom(...URIS, 'a/b/d')),
+];
+const rarely = [
+  command('leave', leave, someone),
+  command('goDown', goDown, server, fc.boolean()),
+  command('comeUp', comeUp, server, fc.constantFrom(true, true, true, false)),
+  command('restore', restore, server, uri),
+];
+const mixed = [often, often, often, often, sometimes, sometimes, rarely].flat();
+const commands = fc.commands(mixed, { maxCommands: 80, size: '+1' });
+
+describe('subscriptions as a whole', () => {
+  it('do what the model does, make servers hold what is wanted, and leave nothing behind', async () => {
+    await fc.assert(
+      fc.asyncProperty(commands, async (taken) => {
+        const model = new Model();
+        const world = new World();
+        for (const each of SERVERS) comeUp(each, true)(model, world);
+        await fc.asyncModelRun(() => ({ model, real: world }), taken);
+        await quieten(model, world);
+        for (const who of PEOPLE) leave(who)(model, world);
+        await quieten(model, world);
+        expect(entriesIn(world.routing) + entriesIn(world.table)).toBe(0);
+        expect(entriesIn(world.upstream)).toBe(model.links.size);
+        world.upstream.close();
+        expect(entriesIn(world.upstream)).toBe(0);
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+  }, 120_000);
+});

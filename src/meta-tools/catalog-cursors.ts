@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { Cursors } from '../core/catalog/cursors.js';
+import type { Scope } from '../core/scope.js';
+import type { ToolArguments } from './tool-arguments.js';
+
+/** One page of a catalog, and where the next one begins. */
+export interface CatalogPage<Card> {
+  readonly cards: readonly Card[];
+  readonly more: { readonly nextCursor?: string };
+}
+
+/** Cuts catalogs into pages. Places are kept by key, so that they stay right when the catalog changes. */
+export class CatalogCursors {
+  private readonly cursors = new Cursors(randomBytes(32));
+
+  constructor(private readonly pageSize: number) {}
+
+  page<Item, Card>(
+    tool: string,
+    scope: Scope,
+    args: ToolArguments,
+    find: (after: string, most: number) => Iterable<Item>,
+    keyOf: (item: Item) => string,
+    cardOf: (item: Item) => Card,
+  ): CatalogPage<Card> {
+    const list = JSON.stringify([tool, scope.key, args.serverId ?? '']);
+    const after = args.cursor === undefined ? '' : this.cursors.open(list, args.cursor);
+    const size = args.pageSize(this.pageSize);
+    const found = [...find(after, size + 1)];
+    const items = found.slice(0, size);
+    const last = items.at(-1);
+    const more =
+      last !== undefined && found.length > items.length
+        ? { nextCursor: this.cursors.seal(list, keyOf(last)) }
+        : {};
+    return { cards: items.map(cardOf), more };
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { listOf } from '../../test/kit/offers.js';
+import { LiveConfig } from '../config/live-config.js';
+import { readConfig } from '../config/load-config.js';
+import { Naming } from '../config/naming.js';
+import { HouseTools } from '../registry/meta-tools.js';
+import { Registry } from '../registry/registry.service.js';
+import { DiscoveryModule } from './meta-tools.module.js';
+import { ResourceSearch } from './resource-search.js';
+import { ToolSearch } from './tool-search.js';
+
+/** How many tools of the house are listed. */
+function toolsWith(config: object): number {
+  const live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
+  const registry = new Registry(new Naming());
+  new DiscoveryModule(
+    live,
+    registry,
+    new HouseTools(registry),
+    new ResourceSearch(registry),
+    new ToolSearch(registry),
+  ).onModuleInit();
+  return (JSON.parse(listOf(registry.catalog.tools)) as { tools: unknown[] }).tools.length;
+}
+
+describe('DiscoveryModule', () => {
+  it.each([
+    [{}, 7],
+    [{ metaTools: true }, 7],
+    [{ metaTools: false }, 0],
+  ])('offers, with %j, %i tools', (config, expected) => {
+    expect(toolsWith(config)).toBe(expected);
+  });
+});

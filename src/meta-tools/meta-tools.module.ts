@@ -1,0 +1,34 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { LiveConfig } from '../config/live-config.js';
+import { HouseTools } from '../registry/meta-tools.js';
+import { RegistryModule } from '../registry/registry.module.js';
+import { Registry } from '../registry/registry.service.js';
+import { ResourceSearch } from './resource-search.js';
+import { resourceTools } from './resource-tools.js';
+import { ToolSearch } from './tool-search.js';
+import { toolTools } from './tool-tools.js';
+
+/** Tools that find tools and resources, where the configuration wants them. */
+@Module({
+  imports: [RegistryModule],
+  providers: [ResourceSearch, ToolSearch],
+  exports: [ResourceSearch],
+})
+export class DiscoveryModule implements OnModuleInit {
+  constructor(
+    private readonly live: LiveConfig,
+    private readonly registry: Registry,
+    private readonly houseTools: HouseTools,
+    private readonly resources: ResourceSearch,
+    private readonly tools: ToolSearch,
+  ) {}
+
+  onModuleInit(): void {
+    const { metaTools, limits } = this.live.current;
+    if (!metaTools) return;
+    this.houseTools.offer([
+      ...resourceTools(this.registry, this.resources, limits.pageSize),
+      ...toolTools(this.registry, this.tools, limits.pageSize),
+    ]);
+  }
+}

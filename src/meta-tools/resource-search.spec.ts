@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { only } from '../../test/kit/offers.js';
+import { listOf, SERVERS } from '../../test/kit/resource-offers.js';
+import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
+
+const addresses = (found: Iterable<{ server: string; uri: string }>): string[] =>
+  [...found].map(({ server, uri }) => `${server} ${uri}`);
+
+const search = async (stage: DiscoveryStage, query: string, scope: Scope = EVERYTHING, mimeType?: string) =>
+  addresses(await stage.resourceSearch.search(query, { scope, limit: 100, mimeType }));
+
+describe('a search', () => {
+  it.each([
+    ['name', { name: 'needle' }],
+    ['title', { title: 'the needle' }],
+    ['description', { description: 'is a needle in hay' }],
+    ['URI', { uri: 'x:needle' }],
+    ['MIME type', { mimeType: 'needle/plain' }],
+  ])('finds a resource by words in its %s', async (_what, members) => {
+    const stage = new DiscoveryStage();
+    await stage.put('a', {
+      resources: [
+        { uri: 'x:1', ...members },
+        { uri: 'x:2', name: 'hay' },
+      ],
+    });
+    expect(await search(stage, 'needle')).toHaveLength(1);
+  });
+
+  it('puts the best first', async () => {
+    const stage = new DiscoveryStage();
+    await stage.put('a', {
+      resources: [
+        { uri: 'x:1', name: 'other', description: 'mentions the invoice once, among many other things' },
+        { uri: 'x:2', name: 'invoice' },
+      ],
+    });
+    expect(await search(stage, 'invoice')).toEqual(['a x:2', 'a x:1']);
+  });
+
+  it('sees nothing out of scope, and gives no more than was asked for', async () => {
+    const stage = new DiscoveryStage();
+    for (const server of ['a', 'b'])
+      await stage.put(server, { resources: [1, 2, 3].map((n) => ({ uri: `x:${n}`, name: 'log' })) });
+    expect(await search(stage, 'log', only('b'))).toEqual(['b x:1', 'b x:2', 'b x:3']);
+    expect(await search(stage, 'log', only('c'))).toEqual([]);
+    expect(await stage.resourceSearch.search('log', { scope: EVERYTHING, limit: 2 })).toHaveLength(2);
+    expect(addresses(await stage.resourceSearch.matching('log', only('a'))).toSorted()).toHaveLength(3);
+  });
+
+  it.each([
+    ['text/plain', ['a x:1', 'a x:2']],
+    ['TEXT/Plain; charset=x', ['a x:1', 'a x:2']],
+    ['text/*', ['a x:1', 'a x:2', 'a x:3']],
+    ['*/*', ['a x:1', 'a x:2', 'a x:3', 'a x:4']],
+    ['image/*', ['a x:4']],
+    ['text', []],
+    ['', []],
+  ])('may be for resources of the type %j alone', async (mimeType, expected) => {
+    const stage = new DiscoveryStage();
+    const types = ['text/plain', 'Text/PLAIN; charset=utf-8', 'text/html', 'image/png', undefined, 7];
+    await stage.put('a', {
+      resources: types.map((type, n) => ({ uri: `x:${n + 1}`, name: 'file', mimeType: type })),
+    });
+    expect((await search(stage, 'file', EVERYTHING, mimeType)).toSorted()).toEqual(expected);
+  });
+});
+
+describe('the index', () => {
+  type Step = { readonly server: string; readonly words: Readonly<Record<string, string>> | 'removed' };
+  const steps: fc.Arbitrary<Step[]> = fc.array(
+    fc.record({
+      server: fc.constantFrom(...SERVERS.slice(0, 3)),
+      words: fc.oneof(
+        {
+          weight: 5,
+          arbitrary: fc.dictionary(
+            fc.constantFrom('x:1', 'x:2', 'x:3', 'x:4', 'x:5'),
+            fc.constantFrom('red', 'blue'),
+          ),
+        },
+        { weight: 1, arbitrary: fc.constant('removed' as const) },
+      ),
+    }),
+    { maxLength: 25 },
+  );
+
+  it('is in step with the registry after any changes, whether or not somebody searched meanwhile', () =>
+    fc.assert(
+      fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (changes, pauses) => {
+        const stage = new DiscoveryStage();
+        const model = new Map<string, Readonly<Record<string, string>>>();
+        const running: Promise<unknown>[] = [];
+        for (const { server, words } of changes) {
+          if (words === 'removed') {
+            stage.registry.remove(server);
+            model.delete(server);
+          } else {
+            const resources = Object.entries(words).map(([uri, name]) => ({ uri, name }));
+            await stage.put(server, { resources });
+            model.set(server, words);
+          }
+          const pause = pauses.next().value as number;
+          if (pause === 1) running.push(search(stage, 'red'));
+          if (pause === 2) await search(stage, 'red');
+          if (pause === 3) await new Promise((resolve) => setImmediate(resolve));
+        }
+        for (const color of ['red', 'blue']) {
+          const expected = [...model].flatMap(([server, words]) =>
+            Object.entries(words).flatMap(([uri, name]) => (name === color ? [`${server} ${uri}`] : [])),
+          );
+          expect((await search(stage, color)).toSorted()).toEqual(expected.toSorted());
+        }
+        await Promise.all(running);
+      }),
+      { numRuns: 60 },
+    ));
+
+  it('gives the resources of the list of now, also those whose text is as it was', async () => {
+    const stage = new DiscoveryStage();
+    const kept = { uri: 'x:1', name: 'log' };
+    await stage.put('a', { resources: [kept, { uri: 'x:2', name: 'log' }] });
+    await search(stage, 'log');
+    await stage.put('a', { resources: [kept] });
+    const found = await stage.resourceSearch.search('log', { scope: EVERYTHING, limit: 10 });
+    const { resources } = stage.registry.catalog.servers[0]!.listing;
+    expect(found).toEqual([resources.find('x:1')]);
+    expect(found[0]).toBe(resources.find('x:1'));
+  });
+
+  it('is complete for whoever searches while a long list is still coming in', async () => {
+    const stage = new DiscoveryStage();
+    const uris = Array.from({ length: 4000 }, (_, n) => `x:${n}/log`);
+    const put = async (...listed: string[]): Promise<void> =>
+      stage.registry.put({
+        id: 'a',
+        rank: 0,
+        style: 'always',
+        disabledTools: new Set(),
+        listing: { ...EMPTY_LISTING, resources: await listOf('a', ...listed) },
+      });
+    await put(...uris);
+    const first = stage.resourceSearch.matching('log', EVERYTHING);
+    await put(...uris.slice(1000), 'y:log');
+    const second = stage.resourceSearch.matching('log', EVERYTHING);
+    expect(addresses(await second)).toHaveLength(3001);
+    expect(addresses(await first).length).toBeGreaterThanOrEqual(3001);
+    stage.registry.remove('a');
+    expect(addresses(await stage.resourceSearch.matching('log', EVERYTHING))).toEqual([]);
+  });
+});

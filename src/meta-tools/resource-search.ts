@@ -1,0 +1,71 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { CatalogChange } from '../core/catalog/catalog.js';
+import { ResourceList, type Resource } from '../core/resources/resource-list.js';
+import type { Scope } from '../core/scope.js';
+import { matching, slowSearch } from '../lib/text-index/search.js';
+import type { SearchIndex } from '../lib/text-index/search-index.js';
+import { Registry } from '../registry/registry.service.js';
+import { turns } from '../lib/slices/slices.js';
+import { IndexedServer, type IndexedResource } from './indexed-server.js';
+import { typeFilter } from './mime-types.js';
+
+export interface ResourceQuery {
+  readonly scope: Scope;
+  readonly limit: number;
+  /** A type, or all of one kind: `image/*`. */
+  readonly mimeType?: string | undefined;
+}
+
+/** Full-text search in the resources, an index per server, kept in step with the catalog. */
+@Injectable()
+export class ResourceSearch implements OnModuleInit {
+  private readonly servers = new Map<string, IndexedServer>();
+
+  constructor(private readonly registry: Registry) {}
+
+  onModuleInit(): void {
+    this.registry.onChange((change) => this.follow(change));
+  }
+
+  /** Best first. Waits until everything that is listed can be found; what is found may be gone by then. */
+  async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
+    const indexes = await this.indexes(scope);
+    const kind = mimeType === undefined ? undefined : typeFilter(mimeType);
+    const found = await slowSearch(indexes, query, { limit, kind }, turns.pause());
+    return found.map(({ resource }) => resource);
+  }
+
+  /** Everything that has all the words, in no order. */
+  async matching(query: string, scope: Scope): Promise<Iterable<Resource>> {
+    return resourcesOf(matching(await this.indexes(scope), query));
+  }
+
+  private async indexes(scope: Scope): Promise<SearchIndex<IndexedResource>[]> {
+    const servers = [...this.servers].flatMap(([id, server]) => (scope.allows(id) ? [server] : []));
+    await Promise.all(servers.map((server) => server.update()));
+    return servers.map(({ index }) => index);
+  }
+
+  private follow({ resources }: CatalogChange): void {
+    for (const id of resources) {
+      if (this.listOf(id) === undefined) {
+        this.servers.delete(id);
+        continue;
+      }
+      let server = this.servers.get(id);
+      if (!server) {
+        server = new IndexedServer(() => this.listOf(id) ?? ResourceList.EMPTY);
+        this.servers.set(id, server);
+      }
+      void server.update();
+    }
+  }
+
+  private listOf(id: string): ResourceList | undefined {
+    return this.registry.catalog.servers.find((server) => server.id === id)?.listing.resources;
+  }
+}
+
+function* resourcesOf(indexed: Iterable<IndexedResource>): Iterable<Resource> {
+  for (const { resource } of indexed) yield resource;
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { HOUSE, NameTable, type ListedEntry } from '../core/naming/name-table.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
+import { search } from '../lib/text-index/search.js';
+import { SearchIndex } from '../lib/text-index/search-index.js';
+import { Registry } from '../registry/registry.service.js';
+import { turns } from '../lib/slices/slices.js';
+import { Follower } from './follower.js';
+import { fieldsOf } from './search-fields.js';
+
+/** Full-text search in the tools, brought up to date when somebody searches: there are never very many. */
+@Injectable()
+export class ToolSearch {
+  private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
+  private readonly follower = new Follower(
+    () => this.table === this.registry.catalog.tools,
+    () => this.replace(this.registry.catalog.tools),
+  );
+  private table = NameTable.EMPTY;
+  private indexed: ReadonlySet<ListedEntry> = new Set();
+
+  constructor(private readonly registry: Registry) {}
+
+  /** Best first. */
+  async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
+    await this.follower.follow();
+    const indexes = [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
+    return search(indexes, query, { limit });
+  }
+
+  /** Entries are kept from one catalog to the next, so only what changed is touched. */
+  private async replace(table: NameTable): Promise<void> {
+    const pause = turns.pause();
+    const listed = new Set(table.view(EVERYTHING).listed.filter(({ server }) => server !== HOUSE));
+    for (const entry of this.indexed) {
+      if (listed.has(entry)) continue;
+      await pause();
+      this.remove(entry);
+    }
+    for (const entry of listed) {
+      if (this.indexed.has(entry)) continue;
+      await pause();
+      this.add(entry);
+    }
+    this.indexed = listed;
+    this.table = table;
+  }
+
+  private add(entry: ListedEntry): void {
+    const index = this.indexes.get(entry.server) ?? new SearchIndex(byName);
+    this.indexes.set(entry.server, index);
+    index.add(entry, { ...fieldsOf(entry.definition.text), name: entry.name });
+  }
+
+  private remove(entry: ListedEntry): void {
+    const index = this.indexes.get(entry.server);
+    index?.remove(entry);
+    if (index?.size === 0) this.indexes.delete(entry.server);
+  }
+}
+
+const byName = (a: ListedEntry, b: ListedEntry): number => (a.name < b.name ? -1 : 1);

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { listOf, only } from '../../test/kit/offers.js';
+import { Naming } from '../config/naming.js';
+import { JsonText } from '../lib/json-text/json-text.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+import type { Params } from '../mcp/json-rpc.js';
+import { HouseTools, type HouseTool } from './meta-tools.js';
+import { Registry } from './registry.service.js';
+
+const tool = (name: string): HouseTool => ({
+  name,
+  definition: { name, title: `The ${name}` },
+  call: (args: Params) => JsonText.of({ name, args }),
+});
+
+const registry = new Registry(new Naming());
+const tools = new HouseTools(registry);
+tools.offer([tool('one')]);
+tools.offer([tool('two')]);
+const context = {} as McpContext;
+
+describe('HouseTools', () => {
+  it('offers the tools of all who provide some, to everybody', () => {
+    expect(JSON.parse(listOf(registry.catalog.tools, only()))).toEqual({
+      tools: ['one', 'two'].map((name) => ({
+        name,
+        title: `The ${name}`,
+        _meta: { 'io.gatehouse/server': 'gatehouse' },
+      })),
+    });
+  });
+
+  it.each([
+    [undefined, {}],
+    [null, {}],
+    [{ a: 1 }, { a: 1 }],
+    ['text', 'text'],
+  ])('calls a tool with %j', async (given, args) => {
+    expect(await tools.call('two', given, context)).toEqual(JsonText.of({ name: 'two', args }));
+  });
+
+  it('refuses one that there is not', () => {
+    expect(() => tools.call('three', {}, context)).toThrow(
+      expect.objectContaining({ kind: 'tool-not-found', message: 'Unknown tool: three' }),
+    );
+  });
+});

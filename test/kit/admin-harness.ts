@@ -1,0 +1,115 @@
+import { Registry as Numbers } from 'prom-client';
+import { Metrics } from '../../src/metrics/metrics.js';
+import type { Backends } from '../../src/backends/backends.service.js';
+import { DesiredServers } from '../../src/backends/desired-servers.js';
+import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
+import { NO_DECISIONS } from '../../src/state/decisions.js';
+import { asStored } from '../../src/state/decisions-json.js';
+import { DesiredState, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
+import { storageUnavailable } from '../../src/state/storage-failure.js';
+import { AdminSettings } from '../../src/config/admin-settings.js';
+import { LiveConfig } from '../../src/config/live-config.js';
+import { readConfig } from '../../src/config/load-config.js';
+import { Naming } from '../../src/config/naming.js';
+import { Projects } from '../../src/projects/projects.service.js';
+import { Registry } from '../../src/registry/registry.service.js';
+import { AdminToken } from '../../src/admin/admin-token.js';
+import type { Asked } from '../../src/admin/asked.js';
+import type { AuditEvent } from '../../src/admin/audit/audit-entry.js';
+import type { AuditLog } from '../../src/admin/audit/audit-log.js';
+import { Changes } from '../../src/admin/changes.js';
+import { EntityTags } from '../../src/admin/entity-tags.js';
+import { KnownSecrets } from '../../src/admin/known-secrets.js';
+import { Precondition } from '../../src/admin/precondition.js';
+import { ProjectAdmin } from '../../src/admin/project-admin.js';
+import { ServerAdmin } from '../../src/admin/server-admin.js';
+import { ServerViews } from '../../src/admin/server-views.js';
+
+/** Decisions in memory, which can fail as a disk does. */
+class MemoryState extends DesiredState {
+  current: Decisions = NO_DECISIONS;
+  isBroken = false;
+  private readonly listeners = new Set<DecisionListener>();
+
+  override async update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
+    await Promise.resolve();
+    if (this.isBroken) throw storageUnavailable('the disk is gone');
+    const before = this.current;
+    this.current = asStored({ ...change(before), revision: before.revision + 1 });
+    for (const listener of this.listeners) listener(this.current, before);
+    return this.current;
+  }
+
+  override onChange(listener: DecisionListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  override async close(): Promise<void> {}
+}
+
+/** For the specs of this room: everything behind the controllers, on a state in memory, with servers that list tools. */
+export class AdminRoom {
+  readonly state = new MemoryState();
+  readonly live: LiveConfig;
+  readonly entries: AuditEvent[] = [];
+  auditIsBroken = false;
+  readonly registry = new Registry(new Naming());
+  readonly desired: DesiredServers;
+  readonly secrets: KnownSecrets;
+  readonly changes: Changes;
+  readonly views: ServerViews;
+  readonly servers: ServerAdmin;
+  readonly projects: ProjectAdmin;
+  /** By server: the tools it lists. A server that is not here has not been reached. */
+  readonly listings = new Map<string, string[]>();
+  /** What servers that were changed wait for. */
+  settling = Promise.resolve();
+
+  constructor(config: object = {}, settings: Partial<AdminSettings> = {}) {
+    this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
+    this.desired = new DesiredServers(this.live, this.state);
+    const tokens = new AdminToken('a-token-of-the-admin');
+    this.secrets = new KnownSecrets(this.live, tokens, this.desired);
+    this.changes = new Changes(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
+    const tags = new EntityTags(tokens);
+    const backends = this.backends();
+    this.views = new ServerViews(this.desired, backends, this.registry, tags);
+    const admin = Object.assign(new AdminSettings(), settings);
+    this.servers = new ServerAdmin(this.views, this.changes, backends, this.live, admin);
+    const projects = new Projects(this.live, this.state);
+    this.projects = new ProjectAdmin(projects, this.views, this.changes, this.live, tags);
+  }
+
+  asked(ifMatch?: string): Asked {
+    return { actor: 'admin', requestId: 'r1', precondition: new Precondition(ifMatch) };
+  }
+
+  get deeds(): string[] {
+    return this.entries.map(({ action, target, outcome }) => `${action} ${target} ${outcome}`);
+  }
+
+  private audit(): AuditLog {
+    const append = async (event: AuditEvent): Promise<void> => {
+      await Promise.resolve();
+      if (this.auditIsBroken) throw storageUnavailable('the log is gone');
+      this.entries.push(event);
+    };
+    return { append } as unknown as AuditLog;
+  }
+
+  private backends(): Backends {
+    const find = (id: string): unknown => {
+      const names = this.listings.get(id);
+      if (!this.desired.current.get(id)?.enabled) return undefined;
+      const tools = names?.map((name) => ({ name, text: JSON.stringify({ name }) }));
+      return {
+        listing: tools && { ...EMPTY_LISTING, tools },
+        status: () => ({ state: 'ready', since: 0, restarts: 0, inFlight: 0, waiting: 0, stderr: [] }),
+        settled: () => this.settling,
+        reconnect: () => {},
+      };
+    };
+    return { find } as unknown as Backends;
+  }
+}

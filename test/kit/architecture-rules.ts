@@ -1,0 +1,121 @@
+/** One file of `src/`: its path below `src/`, the source files it imports, and the packages it imports. */
+export interface SourceFile {
+  readonly path: string;
+  readonly lines: number;
+  readonly imports: readonly string[];
+  readonly packages: readonly string[];
+}
+
+/** Layers from the bottom up. A module may import its own files and any module of a lower layer. */
+const LAYERS = [
+  ['lib'],
+  ['core'],
+  ['config', 'state', 'metrics', 'mcp'],
+  ['registry'],
+  ['backends'],
+  ['tools', 'resources', 'prompts', 'completion', 'meta-tools', 'subscriptions', 'projects'],
+  ['edge'],
+  ['admin'],
+  ['health'],
+];
+/** Programs beside the server. They may import any server module; only the entry point imports them. */
+const PROGRAMS = [['client'], ['cli', 'tui']];
+
+/** Entry-point files outside any module. They may import everything and no module imports them. */
+const ENTRY_POINT = [
+  'main.ts',
+  'serve.ts',
+  'app.module.ts',
+  'process-signals.ts',
+  'start-tracing.ts',
+  'json-logger.ts',
+];
+/** Files outside any module that every module above core may import; they import nothing themselves. */
+const GLOBAL_FILES = ['version.ts'];
+
+const SDK = '@modelcontextprotocol/';
+const SDK_MODULES = ['mcp', 'edge', 'backends', 'client'];
+/** Packages that the pure layers may import. */
+const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  lib: ['node:crypto', 'eventsource-parser'],
+  core: ['node:crypto'],
+};
+const MEANINGLESS_NAME = /^(utils?|helpers?|common|shared|misc|types?|constants?|interfaces?|index)$/;
+const MAX_LINES = 400;
+
+/** Every violation of the architecture rules; empty when there is none. */
+export function violationsOf(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap(violationsOfFile), ...missingImports(files), ...cyclesOf(files)];
+}
+
+function violationsOfFile(file: SourceFile): string[] {
+  const { path } = file;
+  return [
+    ...(layerOf(path) === undefined ? [`${path} belongs to no layer`] : []),
+    ...file.imports
+      .filter((other) => !mayImport(path, other))
+      .map((other) => `${path} may not import ${other}`),
+    ...file.packages
+      .filter((name) => !mayUse(path, name))
+      .map((name) => `${path} may not import the package ${name}`),
+    ...(path.split('/').some((part) => MEANINGLESS_NAME.test(part.replace(/\.tsx?$/, '')))
+      ? [`${path} has a meaningless name`]
+      : []),
+    ...(file.lines > MAX_LINES ? [`${path} has ${file.lines} lines, more than ${MAX_LINES}`] : []),
+  ];
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (GLOBAL_FILES.includes(from)) return false;
+  if (GLOBAL_FILES.includes(to)) return !(moduleOf(from) in PURE_PACKAGES);
+  if (ENTRY_POINT.includes(from) || moduleOf(from) === moduleOf(to)) return true;
+  return (layerOf(to) ?? Infinity) < (layerOf(from) ?? 0);
+}
+
+function mayUse(from: string, name: string): boolean {
+  const module = moduleOf(from);
+  const allowed = PURE_PACKAGES[module];
+  if (allowed) return allowed.includes(name);
+  return !name.startsWith(SDK) || SDK_MODULES.includes(module);
+}
+
+/** The folder right below `src/`. A file directly in `src/` is its own module. */
+const moduleOf = (path: string): string => path.split('/', 1)[0]!;
+
+/** Index of the layer, lowest first. Programs and the entry point are above every module. */
+function layerOf(path: string): number | undefined {
+  if (GLOBAL_FILES.includes(path)) return 0;
+  const layers = [...LAYERS, ...PROGRAMS];
+  if (ENTRY_POINT.includes(path)) return layers.length;
+  const layer = layers.findIndex((modules) => modules.includes(moduleOf(path)));
+  return layer === -1 ? undefined : layer;
+}
+
+/** Imports of files that are not sources: specs, the test kit, or files that do not exist. */
+function missingImports(files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map((file) => file.path));
+  return files.flatMap(({ path, imports }) =>
+    imports
+      .filter((other) => !known.has(other))
+      .map((other) => `${path} imports ${other}, which is not a source file`),
+  );
+}
+
+/** Each import cycle once, as the files along it. */
+function cyclesOf(files: readonly SourceFile[]): string[] {
+  const imports = new Map(files.map((file) => [file.path, file.imports]));
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const cycles: string[] = [];
+  const visit = (path: string): void => {
+    const seenAt = trail.indexOf(path);
+    if (seenAt !== -1) cycles.push(`cycle: ${[...trail.slice(seenAt), path].join(' -> ')}`);
+    if (seenAt !== -1 || done.has(path)) return;
+    trail.push(path);
+    for (const other of imports.get(path) ?? []) visit(other);
+    trail.pop();
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path);
+  return cycles;
+}
