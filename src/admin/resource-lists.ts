@@ -91,7 +91,7 @@ export class ResourceLists {
       server,
       original: uri,
       id: seen.id,
-      subscribers: this.subscribers.table.countOfHearers(server, uri),
+      subscribers: this.subscribers.table.countOfRecipients(server, uri),
       definition: JSON.parse(resourceText(seen)) as PlainObject,
     };
   }

@@ -3,7 +3,7 @@ import { AdminRoom } from '../../test/kit/admin-harness.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-harness.js';
+import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { Limits } from '../config/limits.js';
 import { Projects } from '../projects/projects.service.js';
 import { AdminProblem } from './admin-problem.js';
@@ -28,7 +28,7 @@ function problemOf(act: () => unknown): [string, string] {
 
 describe('SubscriptionAdmin', () => {
   let db: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let house: AdminRoom;
   let admin: SubscriptionAdmin;
   let ann: FakeSubscriber;
@@ -37,21 +37,21 @@ describe('SubscriptionAdmin', () => {
   beforeEach(async () => {
     recordLog();
     db = new FakeServer(['x://1', 'x://2', 'x://3']);
-    room = await SubscriptionRoom.open({ db, git: new FakeServer(['x://1', 'y://1']) });
+    harness = await SubscriptionHarness.open({ db, git: new FakeServer(['x://1', 'y://1']) });
     house = new AdminRoom({
       mcpServers: { db: { command: 'node' }, git: { command: 'node' } },
       projects: { one: { servers: ['git'] } },
     });
     const requests = new CatalogRequests(new Projects(house.live, house.state), house.views, new Limits());
-    admin = new SubscriptionAdmin(room.subscribers, room.subscriptions, requests, house.changes);
+    admin = new SubscriptionAdmin(harness.subscribers, harness.subscriptions, requests, house.changes);
     [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
     ben.clientInfo = { name: "Ben's editor", version: '1' };
     for (const uri of ['resource://db/x://1', 'resource://db/x://2', 'resource://git/x://1']) {
-      await room.pass(1);
-      await room.subscribe(ann, uri);
+      await harness.pass(1);
+      await harness.subscribe(ann, uri);
     }
-    await room.pass(1);
-    await room.subscribe(ben, 'resource://db/x://*');
+    await harness.pass(1);
+    await harness.subscribe(ben, 'resource://db/x://*');
   });
 
   const listed = (query: SubscriptionQuery = {}): string[] =>
@@ -64,7 +64,7 @@ describe('SubscriptionAdmin', () => {
       'ann resource://git/x://1',
       'ben resource://db/x://*',
     ]);
-    const [row] = [...room.subscribers.table];
+    const [row] = [...harness.subscribers.table];
     expect(admin.page({}).items[0]).toEqual({
       id: row!.id,
       client: sessionHash({ id: 'ann' }),
@@ -106,10 +106,10 @@ describe('SubscriptionAdmin', () => {
   it('goes through the list page by page, whatever comes and goes meanwhile', async () => {
     const first = admin.page({ limit: 2 });
     expect(first).toMatchObject({ total: 4, nextCursor: expect.any(String) });
-    room.unsubscribe(ann, 'resource://db/x://1');
-    room.unsubscribe(ann, 'resource://db/x://2');
-    await room.pass(1);
-    await room.subscribe(ben, 'resource://git/y://1');
+    harness.unsubscribe(ann, 'resource://db/x://1');
+    harness.unsubscribe(ann, 'resource://db/x://2');
+    await harness.pass(1);
+    await harness.subscribe(ben, 'resource://git/y://1');
     const second = admin.page({ limit: 2, cursor: first.nextCursor! });
     expect(second.items.map(({ uri }) => uri)).toEqual(['resource://git/x://1', 'resource://db/x://*']);
     const third = admin.page({ limit: 2, cursor: second.nextCursor! });
@@ -140,7 +140,7 @@ describe('SubscriptionAdmin', () => {
     await admin.end(house.asked(), id);
     expect(listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
     expect(house.deeds).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
-    await room.pass(LINGER_MS);
+    await harness.pass(LINGER_MS);
     expect(db.told.filter((told) => told.startsWith('-')).toSorted()).toEqual(['-x://1', '-x://3']);
     db.update('x://1');
     expect(ann.delivered).toEqual([]);
@@ -164,12 +164,12 @@ describe('SubscriptionAdmin', () => {
       },
       publish: (kind: string, data: object) => told.push([kind, data]),
     } as unknown as ChangeFeed;
-    new SubscriptionFeed(room.subscribers, admin, feed).onModuleInit();
-    room.unsubscribe(ann, 'resource://git/x://1');
+    new SubscriptionFeed(harness.subscribers, admin, feed).onModuleInit();
+    harness.unsubscribe(ann, 'resource://git/x://1');
     expect(told).toEqual([]);
     isRead = true;
-    const { id, since } = await room.subscribe(ann, 'resource://git/x://1');
-    room.unsubscribe(ann, 'resource://git/x://1');
+    const { id, since } = await harness.subscribe(ann, 'resource://git/x://1');
+    harness.unsubscribe(ann, 'resource://git/x://1');
     const view = {
       id,
       client: sessionHash(ann),

@@ -44,7 +44,7 @@ export class SubscriptionAdmin {
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
       if (!scope.allows(row.server) || (client !== undefined && clientOf(row) !== client)) continue;
-      if (uri !== undefined && !this.subscriptions.isCalled(row, uri)) continue;
+      if (uri !== undefined && !this.subscriptions.isNamed(row, uri)) continue;
       if (q !== '' && !isFound(this.textOf(row, clientOf(row)))) continue;
       total++;
       if (placeOf(row) > after) found.add(row);

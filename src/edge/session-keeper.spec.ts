@@ -123,9 +123,9 @@ describe('what is kept of sessions', () => {
 
   it('is there before a client is told, unless the disk hangs', async () => {
     subscribe(open());
-    await subscribers.kept();
+    await subscribers.persisted();
     jest.spyOn(records, 'written').mockReturnValue(new Promise(() => {}));
-    const told = outcomeOf(subscribers.kept().then(() => true));
+    const told = outcomeOf(subscribers.persisted().then(() => true));
     await jest.advanceTimersByTimeAsync(999);
     expect(told.value).toBeUndefined();
     await jest.advanceTimersByTimeAsync(1);

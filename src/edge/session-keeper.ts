@@ -41,7 +41,7 @@ export class SessionKeeper implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.revival.run()) this.remember(session);
-    this.subscribers.kept = async () => void (await within(this.records.written(), LONGEST_WRITE_MS));
+    this.subscribers.persisted = async () => void (await within(this.records.written(), LONGEST_WRITE_MS));
     this.stopFollowing = this.subscribers.onChange((subscription, _client, isThere) =>
       isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
     );

@@ -3,7 +3,7 @@ import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
+import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
@@ -14,12 +14,12 @@ const DELETED = { 'io.gatehouse/state': 'deleted' };
 
 describe('a resource that is subscribed to', () => {
   let files: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let client: FakeSubscriber;
 
-  async function open(takesSubscriptions = true, options: RoomOptions = {}): Promise<void> {
+  async function open(takesSubscriptions = true, options: HarnessOptions = {}): Promise<void> {
     files = new FakeServer([A, 'file:///b'], takesSubscriptions);
-    room = await SubscriptionRoom.open({ files }, options);
+    harness = await SubscriptionHarness.open({ files }, options);
     client = new FakeSubscriber('a');
   }
   beforeEach(async () => {
@@ -29,11 +29,11 @@ describe('a resource that is subscribed to', () => {
 
   it('is reported when it vanishes from the list, to those who want it, once', async () => {
     const [other, all] = [new FakeSubscriber('b'), new FakeSubscriber('c')];
-    await room.subscribe(client, PUBLIC_A);
-    await room.subscribe(client, 'resource://files/file:///*');
-    await room.subscribe(other, 'file:///b');
-    await room.subscribe(all, 'resource://files/*');
-    await room.list(files, 'file:///b');
+    await harness.subscribe(client, PUBLIC_A);
+    await harness.subscribe(client, 'resource://files/file:///*');
+    await harness.subscribe(other, 'file:///b');
+    await harness.subscribe(all, 'resource://files/*');
+    await harness.list(files, 'file:///b');
     for (const one of [client, all]) expect(one.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }]);
     expect(other.delivered).toEqual([]);
   });
@@ -43,18 +43,18 @@ describe('a resource that is subscribed to', () => {
     ['original', A],
   ] as const)('is reported by the name that it had under the style %s', async (resources, name) => {
     await open(true, { naming: { resources } });
-    await room.subscribe(client, name);
-    await room.list(files, 'file:///b');
+    await harness.subscribe(client, name);
+    await harness.list(files, 'file:///b');
     expect(client.updates).toEqual([{ uri: name, _meta: DELETED }]);
   });
 
   it('stays subscribed to while it is gone, and is watched again when it comes back', async () => {
-    await room.subscribe(client, PUBLIC_A);
-    await room.list(files);
-    await room.pass(60_000);
+    await harness.subscribe(client, PUBLIC_A);
+    await harness.list(files);
+    await harness.pass(60_000);
     expect(files.told).toEqual([`+${A}`]);
-    expect(room.subscribers.table.size).toBe(1);
-    await room.list(files, A);
+    expect(harness.subscribers.table.size).toBe(1);
+    await harness.list(files, A);
     expect(files.told).toEqual([`+${A}`, `+${A}`]);
     expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     files.update(A, { version: 2 });
@@ -63,9 +63,9 @@ describe('a resource that is subscribed to', () => {
 
   /** It vanishes while its server is being asked for it, and what was subscribed to it as well. */
   const vanish = async (): Promise<void> => {
-    await room.list(files, 'file:///b');
+    await harness.list(files, 'file:///b');
     files.accept(A);
-    await room.pass(0);
+    await harness.pass(0);
     files.holds.clear();
     files.willingness = () => 'takes';
   };
@@ -77,34 +77,34 @@ describe('a resource that is subscribed to', () => {
     });
 
     it('is asked for again when it comes back, by a client that has just subscribed', async () => {
-      const outcome = outcomeOf(room.subscribe(client, PUBLIC_A));
+      const outcome = outcomeOf(harness.subscribe(client, PUBLIC_A));
       await settled();
       await vanish();
       expect(outcome).toHaveProperty('value');
-      await room.list(files, A, 'file:///b');
+      await harness.list(files, A, 'file:///b');
       expect([...files.holds]).toEqual([A]);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
     it('is asked for again when it comes back, on a new link', async () => {
       files.willingness = () => 'takes';
-      await room.subscribe(client, PUBLIC_A);
+      await harness.subscribe(client, PUBLIC_A);
       files.willingness = () => 'waits';
-      await room.reconnect(files);
+      await harness.reconnect(files);
       await vanish();
-      await room.list(files, A, 'file:///b');
+      await harness.list(files, A, 'file:///b');
       expect([...files.holds]).toEqual([A]);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
     it('is asked for once more when it comes back before the answer', async () => {
-      outcomeOf(room.subscribe(client, PUBLIC_A));
+      outcomeOf(harness.subscribe(client, PUBLIC_A));
       await settled();
-      await room.list(files, 'file:///b');
-      await room.list(files, A, 'file:///b');
+      await harness.list(files, 'file:///b');
+      await harness.list(files, A, 'file:///b');
       files.accept(A);
       files.willingness = () => 'takes';
-      await room.pass(0);
+      await harness.pass(0);
       expect(files.told).toEqual([`+${A}`, `+${A}`]);
       expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A });
     });
@@ -112,41 +112,41 @@ describe('a resource that is subscribed to', () => {
 
   it('is told to be there again to all, also when somebody else has asked for it while it was gone', async () => {
     files.templates = ['note://{id}'];
-    await room.list(files, 'note://1');
+    await harness.list(files, 'note://1');
     const other = new FakeSubscriber('b');
-    await room.subscribe(client, 'note://1');
-    await room.list(files);
-    await room.subscribe(other, 'note://1');
-    await room.list(files, 'note://1');
+    await harness.subscribe(client, 'note://1');
+    await harness.list(files);
+    await harness.subscribe(other, 'note://1');
+    await harness.list(files, 'note://1');
     expect(client.updates[0]).toMatchObject({ _meta: DELETED });
     expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/note://1' });
   });
 
   it('is given up on when its last subscriber leaves while it is gone', async () => {
-    await room.subscribe(client, PUBLIC_A);
-    await room.list(files);
+    await harness.subscribe(client, PUBLIC_A);
+    await harness.list(files);
     client.close();
-    await room.pass(LINGER_MS);
+    await harness.pass(LINGER_MS);
     expect(files.told).toEqual([`+${A}`, `-${A}`]);
-    await room.list(files, A);
+    await harness.list(files, A);
     expect(files.told).toHaveLength(2);
   });
 
   it('is not reported where nothing is known of it: it fits a template, or others came and went', async () => {
     files.templates = ['note://{id}'];
-    await room.list(files, A, 'file:///b');
-    await room.subscribe(client, 'resource://files/note://1');
-    await room.subscribe(client, PUBLIC_A);
-    await room.list(files, A, 'file:///c');
-    await room.list(files, A);
+    await harness.list(files, A, 'file:///b');
+    await harness.subscribe(client, 'resource://files/note://1');
+    await harness.subscribe(client, PUBLIC_A);
+    await harness.list(files, A, 'file:///c');
+    await harness.list(files, A);
     expect(client.delivered).toEqual([]);
   });
 
   it('of a server that takes no subscriptions is reported and comes back all the same', async () => {
     await open(false);
-    await room.subscribe(client, PUBLIC_A);
-    await room.list(files);
-    await room.list(files, A);
+    await harness.subscribe(client, PUBLIC_A);
+    await harness.list(files);
+    await harness.list(files, A);
     expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     expect(files.told).toEqual([]);
   });
@@ -155,12 +155,12 @@ describe('a resource that is subscribed to', () => {
     'is not reported as gone while its server %s',
     async (why) => {
       files.templates = ['note://{id}'];
-      await room.list(files, A, 'file:///b');
-      await room.subscribe(client, PUBLIC_A);
-      await room.subscribe(client, 'resource://files/file:///*');
-      if (why === 'has lost its link') await room.reconnect(files);
-      else await room.reload({ files: { args: ['other'] } });
-      await room.pass(1000);
+      await harness.list(files, A, 'file:///b');
+      await harness.subscribe(client, PUBLIC_A);
+      await harness.subscribe(client, 'resource://files/file:///*');
+      if (why === 'has lost its link') await harness.reconnect(files);
+      else await harness.reload({ files: { args: ['other'] } });
+      await harness.pass(1000);
       expect(files.links).toHaveLength(2);
       expect(client.updates.filter(({ _meta }) => _meta !== undefined)).toEqual([]);
       expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
@@ -169,10 +169,10 @@ describe('a resource that is subscribed to', () => {
   );
 
   it('is reported when the server that replaces its own does not have it', async () => {
-    await room.subscribe(client, PUBLIC_A);
+    await harness.subscribe(client, PUBLIC_A);
     files.resources = ['file:///b'];
-    await room.reload({ files: { args: ['other'] } });
-    await room.pass(1000);
+    await harness.reload({ files: { args: ['other'] } });
+    await harness.pass(1000);
     expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, _meta: DELETED });
   });
 
@@ -180,47 +180,47 @@ describe('a resource that is subscribed to', () => {
     'is reported when the server that replaces its own has nothing at all, by its name under the style %s',
     async (resources) => {
       await open(true, { naming: { resources } });
-      await room.subscribe(client, PUBLIC_A);
+      await harness.subscribe(client, PUBLIC_A);
       files.resources = [];
       files.willingness = () => 'refuses';
-      await room.reload({ files: { args: ['other'] } });
-      await room.pass(1000);
+      await harness.reload({ files: { args: ['other'] } });
+      await harness.pass(1000);
       expect(client.updates).toEqual([{ uri: resources === 'resource' ? PUBLIC_A : A, _meta: DELETED }]);
     },
   );
 
   it('is not looked for in what was listed before its server was replaced, and then disabled', async () => {
-    await room.subscribe(client, PUBLIC_A);
+    await harness.subscribe(client, PUBLIC_A);
     files.isReachable = false;
-    await room.reload({ files: { args: ['other'] } });
-    await room.enable('files', false);
-    await room.enable('files', true);
+    await harness.reload({ files: { args: ['other'] } });
+    await harness.enable('files', false);
+    await harness.enable('files', true);
     const later = new FakeSubscriber('b');
-    room.restore(later, 'files', A);
+    harness.restore(later, 'files', A);
     Object.assign(files, { isReachable: true, resources: ['file:///b'], willingness: () => 'refuses' });
-    await room.pass(5000);
-    expect(room.registry.catalog.servers).toHaveLength(1);
+    await harness.pass(5000);
+    expect(harness.registry.catalog.servers).toHaveLength(1);
     expect(later.updates).toEqual([]);
   });
 
   describe('as one of many that fit a pattern', () => {
-    beforeEach(() => room.subscribe(client, 'resource://files/file:///*'));
+    beforeEach(() => harness.subscribe(client, 'resource://files/file:///*'));
 
     it('is watched from when it is there, and its subscribers hear of it', async () => {
       expect([...files.holds]).toEqual([A, 'file:///b']);
-      await room.list(files, A, 'file:///b', 'file:///c', 'other://d');
+      await harness.list(files, A, 'file:///b', 'file:///c', 'other://d');
       expect([...files.holds]).toEqual([A, 'file:///b', 'file:///c']);
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///c' }]);
-      expect(await room.upstream()).toBe(3);
+      expect(await harness.upstream()).toBe(3);
     });
 
     it('is not watched any more when it is gone, and again when it is back', async () => {
-      await room.list(files, A);
+      await harness.list(files, A);
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///b', _meta: DELETED }]);
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect(files.told.slice(2)).toEqual(['-file:///b']);
-      expect(await room.upstream()).toBe(1);
-      await room.list(files, A, 'file:///b');
+      expect(await harness.upstream()).toBe(1);
+      await harness.list(files, A, 'file:///b');
       expect(files.told.slice(3)).toEqual(['+file:///b']);
       expect(client.updates.slice(1)).toEqual([{ uri: 'resource://files/file:///b' }]);
     });
@@ -228,48 +228,48 @@ describe('a resource that is subscribed to', () => {
     it('stays watched when it was away for a moment only', async () => {
       files.resources = [A];
       files.listChanged();
-      await room.pass(100);
-      await room.list(files, A, 'file:///b');
+      await harness.pass(100);
+      await harness.list(files, A, 'file:///b');
       expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
     });
 
     it('stays watched for those who want it by its name', async () => {
-      await room.subscribe(new FakeSubscriber('b'), 'file:///b');
-      await room.list(files, A);
-      await room.pass(LINGER_MS);
+      await harness.subscribe(new FakeSubscriber('b'), 'file:///b');
+      await harness.list(files, A);
+      await harness.pass(LINGER_MS);
       expect(files.told.slice(2)).toEqual([]);
       client.close();
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect(files.told.slice(2)).toEqual([`-${A}`]);
     });
 
     it('is not watched beyond a thousand, however the list moves on', async () => {
-      await room.list(files, ...from(500));
-      for (let turn = 0; turn < 200; turn++) await room.pass(0);
+      await harness.list(files, ...from(500));
+      for (let turn = 0; turn < 200; turn++) await harness.pass(0);
       expect(files.holds.size).toBe(1000);
-      await room.list(files, ...from(0), ...from(1000));
-      for (let turn = 0; turn < 200; turn++) await room.pass(0);
+      await harness.list(files, ...from(0), ...from(1000));
+      for (let turn = 0; turn < 200; turn++) await harness.pass(0);
       expect(files.holds.size).toBe(1000);
     });
 
     it('is reported when it vanishes, though by now a thousand are before it in the list', async () => {
-      await room.list(files, ...from(0), A, 'file:///b');
-      for (let turn = 0; turn < 200; turn++) await room.pass(0);
-      await room.list(files, ...from(0), A);
+      await harness.list(files, ...from(0), A, 'file:///b');
+      for (let turn = 0; turn < 200; turn++) await harness.pass(0);
+      await harness.list(files, ...from(0), A);
       expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/file:///b', _meta: DELETED });
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect(files.holds.has(A)).toBe(true);
       expect(files.holds.has('file:///b')).toBe(false);
     });
 
     it('leaves nothing behind when the pattern goes, wherever the list has gone meanwhile', async () => {
-      await room.list(files, 'file:///b', 'file:///c');
-      await room.list(files, 'file:///d');
+      await harness.list(files, 'file:///b', 'file:///c');
+      await harness.list(files, 'file:///d');
       client.close();
-      await room.pass(LINGER_MS);
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect([...files.holds]).toEqual([]);
-      expect(await room.upstream()).toBe(0);
+      expect(await harness.upstream()).toBe(0);
     });
   });
 });

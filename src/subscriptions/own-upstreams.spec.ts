@@ -3,7 +3,7 @@ import type { FakeLink } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-harness.js';
+import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 
 const A = 'resource://s/x://a';
 const UPDATED = 'notifications/resources/updated';
@@ -17,12 +17,15 @@ const toldOn = ({ requests }: FakeLink): string[] =>
 
 describe('where every client has a link to itself', () => {
   let server: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
 
   async function open(given = new FakeServer(['x://a', 'x://b']), entry: object = {}): Promise<void> {
     server = given;
-    room = await SubscriptionRoom.open({ s: server }, { entries: { s: { isolation: 'session', ...entry } } });
+    harness = await SubscriptionHarness.open(
+      { s: server },
+      { entries: { s: { isolation: 'session', ...entry } } },
+    );
     [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
   }
   beforeEach(() => {
@@ -35,25 +38,25 @@ describe('where every client has a link to itself', () => {
   async function list(...resources: string[]): Promise<void> {
     server.resources = resources;
     server.links[0]!.say('notifications/resources/list_changed');
-    await room.pass(1500);
+    await harness.pass(1500);
   }
 
   it('a subscription goes over the link of its client, and the shared one is told nothing', async () => {
-    await room.subscribe(ann, A);
-    await room.subscribe(ben, A);
-    await room.subscribe(ben, 'x://b');
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
+    await harness.subscribe(ben, 'x://b');
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
     expect([shared, ofAnn, ofBen].map(toldOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://b']]);
     expect([ann.updates, ben.updates]).toEqual([[], []]);
-    expect(await room.upstream()).toBe(3);
-    room.unsubscribe(ben, A);
-    await room.pass(LINGER_MS);
+    expect(await harness.upstream()).toBe(3);
+    harness.unsubscribe(ben, A);
+    await harness.pass(LINGER_MS);
     expect([ofAnn, ofBen].map(toldOn)).toEqual([['+x://a'], ['+x://a', '+x://b', '-x://a']]);
   });
 
   it('an update is for the client whose link it came on, if it wants it, and for nobody else', async () => {
-    await room.subscribe(ann, A);
-    await room.subscribe(ben, A);
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
     ofAnn.say(UPDATED, { uri: 'x://a', n: 1 });
     ofBen.say(UPDATED, { uri: 'x://b', n: 2 });
@@ -63,47 +66,47 @@ describe('where every client has a link to itself', () => {
   });
 
   it('a pattern is told of resource by resource, and follows the list', async () => {
-    await room.subscribe(ann, 'resource://s/x://*');
+    await harness.subscribe(ann, 'resource://s/x://*');
     await list('x://a', 'x://b', 'x://c');
     expect(toldOn(server.links[1]!)).toEqual(['+x://a', '+x://b', '+x://c']);
     await list('x://a');
-    await room.pass(LINGER_MS);
+    await harness.pass(LINGER_MS);
     expect(toldOn(server.links[1]!).slice(3).toSorted()).toEqual(['-x://b', '-x://c']);
     expect(ann.uris).toEqual(['x://c', 'x://b', 'x://c'].map((uri) => `resource://s/${uri}`));
   });
 
   it('a link that is lost is opened again for who still wants something, and they get one update', async () => {
-    await room.subscribe(ann, A);
-    await room.subscribe(ben, A);
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
     server.links[1]!.lose();
-    await room.pass(500);
+    await harness.pass(500);
     expect(server.links).toHaveLength(4);
     expect(toldOn(server.links[3]!)).toEqual(['+x://a']);
     expect([ann.uris, ben.uris]).toEqual([[A], []]);
     server.links[3]!.lose();
-    room.unsubscribe(ann, A);
-    await room.pass(60_000);
+    harness.unsubscribe(ann, A);
+    await harness.pass(60_000);
     expect(server.links).toHaveLength(4);
   });
 
   it('a gap on one link is filled for its client', async () => {
-    await room.subscribe(ann, A);
-    await room.subscribe(ben, A);
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
     server.links[2]!.gap();
-    await room.pass(0);
+    await harness.pass(0);
     expect(server.links.map(toldOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://a']]);
     expect([ann.uris, ben.uris]).toEqual([[], [A]]);
   });
 
   it('a server that takes no subscriptions is heard over the link of each client, and gaps are filled there', async () => {
     await open(new FakeServer(['x://a'], false));
-    await room.subscribe(ann, A);
-    await room.subscribe(ben, A);
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
     server.links[1]!.say(UPDATED, { uri: 'x://a', n: 1 });
     server.links[2]!.gap();
     expect([ann.updates, ben.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A }]]);
     server.links[1]!.lose();
-    await room.pass(500);
+    await harness.pass(500);
     expect([ann.updates.length, ben.updates.length]).toEqual([2, 1]);
     expect(server.told).toEqual([]);
   });
@@ -112,52 +115,52 @@ describe('where every client has a link to itself', () => {
     const files = new FakeServer(['x://a', 'y://b']);
     files.templates = ['z://{id}'];
     await open(files);
-    await room.subscribe(ann, 'resource://s/z://{id}');
-    await room.pass(0);
+    await harness.subscribe(ann, 'resource://s/z://{id}');
+    await harness.pass(0);
     await list('x://a', 'z://1');
     expect(toldOn(server.links[1]!)).toEqual(['+z://1']);
     expect(ann.uris).toEqual(['resource://s/z://1']);
   });
 
   it('a client that leaves takes everything with it', async () => {
-    await room.subscribe(ann, A);
+    await harness.subscribe(ann, A);
     ann.close();
-    await room.pass(60_000);
+    await harness.pass(60_000);
     expect(server.links).toHaveLength(2);
     expect(server.links[1]!.closes).toBeGreaterThan(0);
-    expect(await room.upstream()).toBe(0);
+    expect(await harness.upstream()).toBe(0);
     expect(ann.isForgotten).toBe(true);
   });
 
   it('a subscription of an earlier life gets its link once the server is there', async () => {
     const row = { id: 'old', subscriber: 'ann', principal: undefined, server: 's', uri: 'x://a', since: 1 };
-    room.subscribers.restore(ann, row);
-    await room.pass(0);
+    harness.subscribers.restore(ann, row);
+    await harness.pass(0);
     expect(server.links.map(toldOn)).toEqual([[], ['+x://a']]);
     expect(ann.uris).toEqual([A]);
   });
 
   it('a resource is looked at over the link of its client where the server tells of no changes', async () => {
     await open(new FakeServer(['x://a'], false), { watch: { pollMs: 1000 } });
-    await room.subscribe(ann, A);
-    await room.subscribe(ben, A);
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
     expect(server.links.map((link) => link.count('resources/read'))).toEqual([0, 1, 1]);
     server.reads = () => 'other words';
-    await room.pass(1200);
+    await harness.pass(1200);
     expect([ann.uris, ben.uris]).toEqual([[A], [A]]);
-    await room.reload({ s: { isolation: 'session', watch: { pollMs: 100 } } });
+    await harness.reload({ s: { isolation: 'session', watch: { pollMs: 100 } } });
     expect(server.links).toHaveLength(3);
     const before = server.readsOf('x://a');
-    await room.pass(120);
+    await harness.pass(120);
     expect(server.readsOf('x://a')).toBe(before + 2);
   });
 
   it('a deletion is told to all, and what waited to be told before is not', async () => {
     await open(undefined, { watch: { coalesceMs: 5000 } });
-    await room.subscribe(ann, A);
+    await harness.subscribe(ann, A);
     for (const n of [1, 2]) server.links[1]!.say(UPDATED, { uri: 'x://a', n });
     await list('x://b');
-    await room.pass(5000);
+    await harness.pass(5000);
     expect(ann.updates).toEqual([
       { uri: A, n: 1 },
       { uri: A, _meta: { 'io.gatehouse/state': 'deleted' } },

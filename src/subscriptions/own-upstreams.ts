@@ -14,7 +14,7 @@ import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import type { Subscribers } from './subscribers.js';
 import type { Updates } from './updates.js';
 import { UPSTREAM_OPTIONS } from './upstream-options.js';
-import type { Wishes } from './wanted-resources.js';
+import type { WantedResources } from './wanted-resources.js';
 
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A link that lived this long was no part of the trouble before it. */
@@ -42,7 +42,7 @@ export class OwnUpstreams {
     private readonly subscribers: Subscribers,
     private readonly updates: Updates,
     private readonly backends: Backends,
-    private readonly wishes: Wishes,
+    private readonly wishes: WantedResources,
     private readonly failed: UpstreamObserver['failed'],
   ) {}
 

@@ -4,13 +4,14 @@ import { only } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { Address } from '../core/resources/resource-uri.js';
-import type { Removed } from '../core/subscriptions/subscription-table.js';
+import type { RemovedSubscription } from '../core/subscriptions/subscription-table.js';
 import type { Principal } from '../mcp/principal.js';
 import { Subscribers } from './subscribers.js';
 
 const principal = (id: string): Principal => ({ id, grants: '*' });
 const at = (server: string, uri: string): Address => ({ server, uri });
-const urisIn = (removed: readonly Removed[]): string[] => removed.map(({ subscription }) => subscription.uri);
+const urisIn = (removed: readonly RemovedSubscription[]): string[] =>
+  removed.map(({ subscription }) => subscription.uri);
 
 const refusal = (act: () => unknown): unknown => {
   try {
@@ -86,7 +87,7 @@ describe('Subscribers', () => {
       for (const uri of ['x', 'y', 'z']) add(client, uri);
       const fourth = at('db', 'w');
       expect(refusal(() => subscribers.add(client, fourth))).toEqual(tooMany(words, 3));
-      expect(refusal(() => subscribers.requireRoom(client, fourth))).toEqual(tooMany(words, 3));
+      expect(refusal(() => subscribers.requireWithinLimits(client, fourth))).toEqual(tooMany(words, 3));
       expect(subscribers.table.size).toBe(3);
       expect(heard).toHaveLength(3);
     });
@@ -120,7 +121,7 @@ describe('Subscribers', () => {
       open({ subscriptionsPerClient: 1 });
       const client = new FakeSubscriber('a');
       const row = add(client, 'x');
-      subscribers.requireRoom(client, at('db', 'x'));
+      subscribers.requireWithinLimits(client, at('db', 'x'));
       expect(add(client, 'x')).toBe(row);
     });
 
@@ -140,7 +141,7 @@ describe('Subscribers', () => {
   describe('when a client leaves', () => {
     it('forget everything of it and nothing of others, and say of what it was the last', () => {
       const [leaving, staying] = [new FakeSubscriber('a'), new FakeSubscriber('b')];
-      const left: Removed[] = [];
+      const left: RemovedSubscription[] = [];
       subscribers.onLeave((removed) => left.push(...removed));
       add(leaving, 'x');
       add(leaving, 'y', 'git');

@@ -3,17 +3,17 @@ import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { limitExceeded } from '../core/errors.js';
 import {
-  claim,
-  limitReached,
-  type LimitReached,
+  addWithinLimits,
+  findReachedLimit,
+  type ReachedLimit,
   type SubscriptionLimits,
-} from '../core/subscriptions/quota.js';
+} from '../core/subscriptions/subscription-limits.js';
 import type { Address } from '../core/resources/resource-uri.js';
 import {
   SubscriptionTable,
-  type Added,
-  type Asked,
-  type Removed,
+  type AddedSubscription,
+  type NewSubscription,
+  type RemovedSubscription,
 } from '../core/subscriptions/subscription-table.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
@@ -22,7 +22,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 type Listener = (subscription: Subscription, client: Subscriber, isThere: boolean) => void;
 /** What a subscription went with: the client itself, or what it may see. */
 export type LeaveReason = 'client' | 'scope';
-type LeaveListener = (removed: readonly Removed[], reason: LeaveReason) => void;
+type LeaveListener = (removed: readonly RemovedSubscription[], reason: LeaveReason) => void;
 
 type Restored = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
 
@@ -32,7 +32,7 @@ interface Known {
   forget(): void;
 }
 
-const WORDS: Readonly<Record<LimitReached['which'], string>> = {
+const WORDS: Readonly<Record<ReachedLimit['which'], string>> = {
   perSubscriber: 'a client',
   perPrincipal: 'a client',
   perServer: 'all clients to one server',
@@ -49,7 +49,7 @@ export class Subscribers {
   private readonly leaveListeners = new Set<LeaveListener>();
   private readonly limits: SubscriptionLimits;
   /** Set by whoever keeps them over a restart: resolves when those there are would survive one. Never rejects. */
-  kept: () => Promise<void> = () => Promise.resolve();
+  persisted: () => Promise<void> = () => Promise.resolve();
 
   constructor({ subscriptionsPerClient, subscriptionsPerServer, subscriptions }: Limits) {
     this.limits = {
@@ -75,23 +75,23 @@ export class Subscribers {
     return this.known.get(subscription.subscriber)?.client;
   }
 
-  requireRoom(client: Subscriber, address: Address): void {
-    const reached = limitReached(this.table, askedBy(client, address), this.limits);
+  requireWithinLimits(client: Subscriber, address: Address): void {
+    const reached = findReachedLimit(this.table, askedBy(client, address), this.limits);
     if (reached) throw tooMany(reached);
   }
 
   /** Counts from here on. */
-  add(client: Subscriber, address: Address): Added {
-    const added = claim(this.table, askedBy(client, address), this.limits, Date.now());
+  add(client: Subscriber, address: Address): AddedSubscription {
+    const added = addWithinLimits(this.table, askedBy(client, address), this.limits, Date.now());
     if ('which' in added) throw tooMany(added);
     if (added.isNew) this.added(client, added.subscription);
     return added;
   }
 
   /** A subscription of an earlier life of the gateway. Undefined when the client could not make it now. */
-  restore(client: Subscriber, { id, since, ...address }: Restored): Added | undefined {
+  restore(client: Subscriber, { id, since, ...address }: Restored): AddedSubscription | undefined {
     const asked = askedBy(client, address);
-    if (!client.scope.allows(address.server) || limitReached(this.table, asked, this.limits))
+    if (!client.scope.allows(address.server) || findReachedLimit(this.table, asked, this.limits))
       return undefined;
     const added = this.table.restore({ ...asked, id, since });
     if (added.isNew) this.added(client, added.subscription);
@@ -99,7 +99,7 @@ export class Subscribers {
   }
 
   /** Undefined when there is no such subscription. */
-  remove(id: string): Removed | undefined {
+  remove(id: string): RemovedSubscription | undefined {
     const removed = this.table.removeById(id);
     if (!removed) return undefined;
     this.tell(removed);
@@ -108,7 +108,7 @@ export class Subscribers {
   }
 
   /** All of a server. */
-  removeServer(server: string): Removed[] {
+  removeServer(server: string): RemovedSubscription[] {
     const removed = this.table.removeServer(server);
     for (const one of removed) this.tell(one);
     for (const one of removed) this.forget(one);
@@ -140,25 +140,25 @@ export class Subscribers {
     for (const listener of this.leaveListeners) listener(removed, reason);
   }
 
-  private tell({ subscription }: Removed): void {
+  private tell({ subscription }: RemovedSubscription): void {
     const known = this.known.get(subscription.subscriber);
     if (known) for (const listener of this.listeners) listener(subscription, known.client, false);
   }
 
   /** Whoever has none any more is not listened to. */
-  private forget({ subscription: { subscriber } }: Removed): void {
+  private forget({ subscription: { subscriber } }: RemovedSubscription): void {
     if (this.table.countOfSubscriber(subscriber) > 0) return;
     this.known.get(subscriber)?.forget();
     this.known.delete(subscriber);
   }
 }
 
-const askedBy = ({ id, principal }: Subscriber, { server, uri }: Address): Asked => ({
+const askedBy = ({ id, principal }: Subscriber, { server, uri }: Address): NewSubscription => ({
   subscriber: id,
   principal: principal === ANONYMOUS ? undefined : principal.id,
   server,
   uri,
 });
 
-const tooMany = ({ which, limit }: LimitReached) =>
+const tooMany = ({ which, limit }: ReachedLimit) =>
   limitExceeded(`${WORDS[which]} may have ${limit} subscriptions`, limit);

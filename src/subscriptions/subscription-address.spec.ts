@@ -2,23 +2,23 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-harness.js';
+import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { EVERYTHING } from '../core/scope.js';
-import { addressOf } from './subscription-address.js';
+import { findSubscriptionAddress } from './subscription-address.js';
 
 describe('what a client means by a text', () => {
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
 
   beforeEach(async () => {
     recordLog();
     const db = new FakeServer(['mcp://users/1', 'mcp://users/2', 'shared://x']);
     db.templates = ['mcp://{table}/{id}'];
     const files = new FakeServer(['file:///logs/app.log', 'shared://x', 'ui://panel']);
-    room = await SubscriptionRoom.open({ db, files });
+    harness = await SubscriptionHarness.open({ db, files });
   });
 
   const meant = (text: string, scope = EVERYTHING): string | undefined => {
-    const address = addressOf(room.registry.catalog.resources.view(scope), text);
+    const address = findSubscriptionAddress(harness.registry.catalog.resources.view(scope), text);
     return address && `${address.server} ${address.uri}`;
   };
 

@@ -6,7 +6,7 @@ import { cutResourceForm, type Address } from '../core/resources/resource-uri.js
  * What a client wants to hear of: a resource, or all that fit a template or begin alike (`…*`), by the URIs of the
  * server they belong to. Undefined when there is nothing of the kind in sight.
  */
-export function addressOf(view: ResourceView, text: string): Address | undefined {
+export function findSubscriptionAddress(view: ResourceView, text: string): Address | undefined {
   const found = view.find(text);
   if (found) return { server: found.server, uri: found.uri };
   const template = view.findTemplate(text);

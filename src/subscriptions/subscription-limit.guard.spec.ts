@@ -3,22 +3,22 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { SubscriptionRoom } from '../../test/kit/subscription-harness.js';
+import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 
 describe('SubscriptionLimitGuard', () => {
   let server: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let client: FakeSubscriber;
   let guard: SubscriptionLimitGuard;
 
   beforeEach(async () => {
     recordLog();
     server = new FakeServer(['x://a', 'x://b', 'x://c']);
-    room = await SubscriptionRoom.open({ s: server }, { limits: { subscriptionsPerClient: 2 } });
+    harness = await SubscriptionHarness.open({ s: server }, { limits: { subscriptionsPerClient: 2 } });
     client = new FakeSubscriber('a');
-    guard = new SubscriptionLimitGuard(room.subscriptions);
-    for (const uri of ['x://a', 'x://b']) await room.subscribe(client, uri);
+    guard = new SubscriptionLimitGuard(harness.subscriptions);
+    for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
   });
 
   const letsPass = (params: unknown, by = client): boolean =>
@@ -29,7 +29,7 @@ describe('SubscriptionLimitGuard', () => {
   it('turns away what would be one too many, and counts it; the server hears nothing of it', async () => {
     expect(() => letsPass({ uri: 'x://c' })).toThrow('LimitExceeded: a client may have 2 subscriptions');
     expect(server.told).toEqual(['+x://a', '+x://b']);
-    const scrape = await room.scrape();
+    const scrape = await harness.scrape();
     expect(scrape.value('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(1);
   });
 
@@ -39,7 +39,7 @@ describe('SubscriptionLimitGuard', () => {
 
   it('lets pass whoever has room', () => {
     expect(letsPass({ uri: 'x://c' }, new FakeSubscriber('b'))).toBe(true);
-    room.unsubscribe(client, 'x://a');
+    harness.unsubscribe(client, 'x://a');
     expect(letsPass({ uri: 'x://c' })).toBe(true);
   });
 

@@ -11,7 +11,7 @@ export class SubscriptionLimitGuard implements CanActivate {
 
   canActivate(execution: ExecutionContext): boolean {
     const rpc = execution.switchToRpc();
-    this.subscriptions.requireRoom(
+    this.subscriptions.requireWithinLimits(
       rpc.getContext<McpContext>(),
       requireUri(rpc.getData<Params | undefined>()),
     );

@@ -7,7 +7,7 @@ import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { Subscriptions } from './subscriptions.service.js';
 
 /** The key under which a client is told the id of its subscription. */
-export const SUBSCRIPTION_MARK = 'io.gatehouse/subscription';
+export const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
 
 @McpController()
 export class SubscriptionsController {
@@ -17,7 +17,7 @@ export class SubscriptionsController {
   @McpRequest('resources/subscribe')
   async subscribe(params: Params | undefined, context: McpContext): Promise<object> {
     const { id } = await this.subscriptions.subscribe(context, requireUri(params));
-    return { _meta: { [SUBSCRIPTION_MARK]: id } };
+    return { _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
   }
 
   @McpRequest('resources/unsubscribe')

@@ -8,7 +8,7 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
-import { addressOf } from './subscription-address.js';
+import { findSubscriptionAddress } from './subscription-address.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
 import { Upstreams } from './upstreams.js';
@@ -48,9 +48,9 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Refuses early what would be one too many. */
-  requireRoom(context: McpContext, uri: string): void {
+  requireWithinLimits(context: McpContext, uri: string): void {
     const address = this.addressIn(context, uri);
-    if (address) this.counted(() => this.subscribers.requireRoom(context.client, address));
+    if (address) this.counted(() => this.subscribers.requireWithinLimits(context.client, address));
   }
 
   /** Idempotent. Nothing stays when the server refuses, or when the request is cancelled before it has answered. */
@@ -95,14 +95,14 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Whether this is a name of what is subscribed to, in whatever form. */
-  isCalled(row: Subscription, text: string): boolean {
+  isNamed(row: Subscription, text: string): boolean {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
   }
 
   /** Also of what a client was told of in a result, which need not be in a list. */
   private addressOf(scope: Scope, text: string): Address | undefined {
     const { catalog, links } = this.registry;
-    return addressOf(catalog.resources.view(scope), text) ?? links.findGiven(scope, text);
+    return findSubscriptionAddress(catalog.resources.view(scope), text) ?? links.findGiven(scope, text);
   }
 
   private isInSight(scope: Scope, row: Subscription): boolean {
@@ -153,13 +153,13 @@ export class Subscriptions implements OnModuleInit {
   /** What a client is subscribed to since an earlier life is known here before its server has said what it has. */
   private heldBy(client: Subscriber, text: string): Address | undefined {
     const rows = [...this.subscribers.table.ofSubscriber(client.id)];
-    return rows.find((row) => this.isCalled(row, text));
+    return rows.find((row) => this.isNamed(row, text));
   }
 
   private async establish(subscription: Subscription): Promise<void> {
     try {
       await this.upstreams.ensure(subscription);
-      await this.subscribers.kept();
+      await this.subscribers.persisted();
     } catch (error) {
       // Whoever took it away meanwhile says why.
       if (!this.end(subscription.id)) return;
@@ -193,7 +193,7 @@ export class Subscriptions implements OnModuleInit {
     if (meant) return [meant];
     // What is not in sight any more can still be named; what is has a name that is nobody else's.
     const isMeant = (row: Subscription): boolean =>
-      this.isCalled(row, text) && !(address && this.isInSight(scope, row));
+      this.isNamed(row, text) && !(address && this.isInSight(scope, row));
     return [...table.ofSubscriber(client.id)].filter(isMeant);
   }
 

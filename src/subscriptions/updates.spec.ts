@@ -4,7 +4,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
+import { SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 import { eventFrame } from '../mcp/event-frame.js';
 
 const A = 'file:///a';
@@ -13,13 +13,13 @@ const PUBLIC_A = 'resource://files/file:///a';
 describe('an update', () => {
   let files: FakeServer;
   let git: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let client: FakeSubscriber;
 
-  async function open(options: RoomOptions = {}): Promise<void> {
+  async function open(options: HarnessOptions = {}): Promise<void> {
     files = new FakeServer([A, 'file:///b', 'file:///dir']);
     git = new FakeServer([A]);
-    room = await SubscriptionRoom.open({ files, git }, options);
+    harness = await SubscriptionHarness.open({ files, git }, options);
     client = new FakeSubscriber('a');
   }
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe('an update', () => {
   });
 
   const events = async (outcome: string): Promise<number | undefined> =>
-    (await room.scrape()).value('mcp_subscription_events_total', { outcome });
+    (await harness.scrape()).value('mcp_subscription_events_total', { outcome });
 
   it('comes to those who asked for it and to nobody else', async () => {
     const [b, c, d] = ['b', 'c', 'd'].map((id) => new FakeSubscriber(id)) as [
@@ -36,10 +36,10 @@ describe('an update', () => {
       FakeSubscriber,
       FakeSubscriber,
     ];
-    await room.subscribe(client, PUBLIC_A);
-    await room.subscribe(b, PUBLIC_A);
-    await room.subscribe(c, 'file:///b');
-    await room.subscribe(d, 'resource://git/file:///a');
+    await harness.subscribe(client, PUBLIC_A);
+    await harness.subscribe(b, PUBLIC_A);
+    await harness.subscribe(c, 'file:///b');
+    await harness.subscribe(d, 'resource://git/file:///a');
     files.update(A);
     expect([client, b, c, d].map(({ uris }) => uris)).toEqual([[PUBLIC_A], [PUBLIC_A], [], []]);
     expect(await events('delivered')).toBe(1);
@@ -47,7 +47,7 @@ describe('an update', () => {
 
   it('for very many comes in several turns, to each once, in order with whatever comes in between', async () => {
     const crowd = Array.from({ length: 1200 }, (_, n) => new FakeSubscriber(`c${n}`));
-    for (const one of crowd) room.subscribers.add(one, { server: 'files', uri: A });
+    for (const one of crowd) harness.subscribers.add(one, { server: 'files', uri: A });
     files.update(A, { n: 1 });
     const last = crowd.at(-1)!;
     expect([crowd[0]!.updates, last.updates]).toEqual([[{ uri: PUBLIC_A, n: 1 }], []]);
@@ -63,7 +63,7 @@ describe('an update', () => {
   });
 
   it('has the public URI, and for the rest every byte that the server wrote', async () => {
-    await room.subscribe(client, PUBLIC_A);
+    await harness.subscribe(client, PUBLIC_A);
     files.update(
       A,
       {},
@@ -81,7 +81,7 @@ describe('an update', () => {
     ['resource', 'resource://files/file:///b'],
   ] as const)('calls the resource as the lists do under the style %s', async (style, name) => {
     await open({ naming: { resources: style } });
-    await room.subscribe(client, 'resource://files/file:///b');
+    await harness.subscribe(client, 'resource://files/file:///b');
     files.update('file:///b');
     expect(client.uris).toEqual([name]);
   });
@@ -89,7 +89,7 @@ describe('an update', () => {
   it('is encoded once for all', async () => {
     const encode = jest.spyOn(Buffer, 'from');
     const clients = Array.from({ length: 50 }, (_, i) => new FakeSubscriber(`${i}`));
-    for (const one of clients) await room.subscribe(one, PUBLIC_A);
+    for (const one of clients) await harness.subscribe(one, PUBLIC_A);
     encode.mockClear();
     files.update(A);
     const written = new Set(clients.map(({ delivered }) => delivered[0]!.frame.bytes));
@@ -99,7 +99,7 @@ describe('an update', () => {
   });
 
   it('is one of its kind to a slow reader, and a later one of the same resource stands for it', async () => {
-    await room.subscribe(client, 'resource://files/file:///*');
+    await harness.subscribe(client, 'resource://files/file:///*');
     for (const uri of [A, 'file:///b', A]) files.update(uri);
     const options = client.delivered.map((delivery) => delivery.options);
     for (const { kind, droppable } of options)
@@ -107,26 +107,26 @@ describe('an update', () => {
     const [first, second, third] = options.map(({ coalesce }) => coalesce);
     expect(first).toBe(third);
     expect(first).not.toBe(second);
-    await room.subscribe(client, 'resource://git/file:///a');
+    await harness.subscribe(client, 'resource://git/file:///a');
     git.update(A);
     expect(client.delivered.at(-1)!.options.coalesce).not.toBe(first);
   });
 
   it('comes once, however many subscriptions of a client it is for', async () => {
     for (const uri of [PUBLIC_A, 'resource://files/file:///*', 'resource://files/*'])
-      await room.subscribe(client, uri);
+      await harness.subscribe(client, uri);
     files.update(A);
     expect(client.uris).toEqual([PUBLIC_A]);
   });
 
   it('of a part comes to those who want the whole', async () => {
-    await room.subscribe(client, 'resource://files/file:///dir');
+    await harness.subscribe(client, 'resource://files/file:///dir');
     for (const uri of ['file:///dir/x', 'file:///dir#y', 'file:///dirt', 'file:///di']) files.update(uri);
     expect(client.uris).toEqual(['resource://files/file:///dir/x', 'resource://files/file:///dir#y']);
   });
 
   it('that nobody wants is dropped without a word, and counted', async () => {
-    await room.subscribe(client, PUBLIC_A);
+    await harness.subscribe(client, PUBLIC_A);
     files.update('file:///b');
     git.update(A);
     expect(client.delivered).toEqual([]);
@@ -137,7 +137,7 @@ describe('an update', () => {
     ['no URI', {}],
     ['a URI that is none', { uri: 7 }],
   ])('with %s is none', async (_what, params) => {
-    await room.subscribe(client, 'resource://files/*');
+    await harness.subscribe(client, 'resource://files/*');
     files.link.say('notifications/resources/updated', params);
     files.link.say('notifications/resources/updated', params, { paramsText: undefined });
     files.link.say('notifications/something/else', { uri: A });
@@ -148,15 +148,15 @@ describe('an update', () => {
   describe('that waits for a client without a stream', () => {
     beforeEach(async () => {
       client.isReading = false;
-      await room.subscribe(client, PUBLIC_A);
+      await harness.subscribe(client, PUBLIC_A);
     });
 
     it.each<[string, () => unknown]>([
-      ['unsubscribes', () => room.unsubscribe(client, PUBLIC_A)],
+      ['unsubscribes', () => harness.unsubscribe(client, PUBLIC_A)],
       ['loses sight of its server', () => client.see(only('git'))],
-      ['is subscribed to a server that is disabled', () => room.enable('files', false)],
+      ['is subscribed to a server that is disabled', () => harness.enable('files', false)],
     ])('does not come when the client %s', async (_what, act) => {
-      await room.subscribe(client, 'resource://git/file:///a');
+      await harness.subscribe(client, 'resource://git/file:///a');
       for (const server of [files, git]) server.update(A);
       files.update(`${A}/part`);
       await act();
@@ -164,19 +164,19 @@ describe('an update', () => {
     });
 
     it('comes when another subscription of the client is for it as well', async () => {
-      await room.subscribe(client, 'resource://files/file:///*');
+      await harness.subscribe(client, 'resource://files/file:///*');
       files.update(A);
-      room.unsubscribe(client, PUBLIC_A);
+      harness.unsubscribe(client, PUBLIC_A);
       expect(client.uris).toEqual([PUBLIC_A]);
-      room.unsubscribe(client, 'resource://files/file:///*');
+      harness.unsubscribe(client, 'resource://files/file:///*');
       expect(client.uris).toEqual([]);
     });
   });
 
   it('comes from a server that takes no subscriptions, too', async () => {
     const plain = new FakeServer([A], false);
-    room = await SubscriptionRoom.open({ plain });
-    await room.subscribe(client, A);
+    harness = await SubscriptionHarness.open({ plain });
+    await harness.subscribe(client, A);
     plain.update(A, { version: 2 });
     expect(client.updates).toEqual([{ uri: 'resource://plain/file:///a', version: 2 }]);
     expect(plain.told).toEqual([]);
@@ -185,21 +185,21 @@ describe('an update', () => {
   describe('within the window of its server', () => {
     beforeEach(async () => {
       await open({ entries: { files: { watch: { coalesceMs: 200 } } } });
-      await room.subscribe(client, 'resource://files/*');
+      await harness.subscribe(client, 'resource://files/*');
     });
 
     it('waits for the end of it, where the latest stands for all', async () => {
       for (const version of [1, 2, 3]) files.update(A, { version });
       files.update('file:///b', { version: 1 });
       expect(client.updates.map(({ version }) => version)).toEqual([1, 1]);
-      await room.pass(200);
+      await harness.pass(200);
       expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, version: 3 });
       expect(client.updates).toHaveLength(3);
       expect([await events('delivered'), await events('coalesced')]).toEqual([3, 1]);
     });
 
     it('of another server does not wait', async () => {
-      await room.subscribe(client, 'resource://git/file:///a');
+      await harness.subscribe(client, 'resource://git/file:///a');
       for (const version of [1, 2]) git.update(A, { version });
       expect(client.updates).toHaveLength(2);
     });
@@ -207,19 +207,19 @@ describe('an update', () => {
     it('goes to whoever wants it when the window ends', async () => {
       for (const version of [1, 2]) files.update(A, { version });
       const late = new FakeSubscriber('b');
-      await room.subscribe(late, PUBLIC_A);
+      await harness.subscribe(late, PUBLIC_A);
       client.close();
-      await room.pass(200);
+      await harness.pass(200);
       expect(client.updates).toHaveLength(1);
       expect(late.updates).toEqual([{ uri: PUBLIC_A, version: 2 }]);
     });
 
     it('is not told after the news that the resource is gone', async () => {
       await open({ entries: { files: { watch: { coalesceMs: 2000 } } } });
-      await room.subscribe(client, PUBLIC_A);
+      await harness.subscribe(client, PUBLIC_A);
       for (const version of [1, 2]) files.update(A, { version });
-      await room.list(files, 'file:///b');
-      await room.pass(2000);
+      await harness.list(files, 'file:///b');
+      await harness.pass(2000);
       expect(client.updates).toEqual([
         { uri: PUBLIC_A, version: 1 },
         { uri: PUBLIC_A, _meta: { 'io.gatehouse/state': 'deleted' } },

@@ -3,18 +3,18 @@ import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
+import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 import { deferred } from '../../test/kit/until.js';
 import { TransportError } from '../backends/link/transport.js';
 
 describe('Upstreams', () => {
   let server: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let client: FakeSubscriber;
 
-  async function open(given: FakeServer, options: RoomOptions = {}): Promise<void> {
+  async function open(given: FakeServer, options: HarnessOptions = {}): Promise<void> {
     server = given;
-    room = await SubscriptionRoom.open({ s: server }, options);
+    harness = await SubscriptionHarness.open({ s: server }, options);
     client = new FakeSubscriber('a');
   }
   beforeEach(async () => {
@@ -27,12 +27,12 @@ describe('Upstreams', () => {
     it('ask again for all that is wanted, no more than eight at once, and everybody gets one update', async () => {
       await open(new FakeServer(manyUris(20)));
       const other = new FakeSubscriber('b');
-      for (const uri of server.resources) await room.subscribe(client, uri);
-      await room.subscribe(other, uriOf(0));
+      for (const uri of server.resources) await harness.subscribe(client, uri);
+      await harness.subscribe(other, uriOf(0));
       server.holds.clear();
       server.willingness = () => 'waits';
       server.link.gap();
-      await room.pass(0);
+      await harness.pass(0);
       expect(server.link.open.size).toBe(8);
       for (let n = 0; n < 20; n++) {
         const [{ params = '' } = {}] = server.link.open;
@@ -47,36 +47,36 @@ describe('Upstreams', () => {
 
     it('tell also who is just being subscribed, after the acknowledgement', async () => {
       server.willingness = () => 'waits';
-      const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+      const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await settled();
       server.link.gap();
       server.accept('x://a');
-      await room.pass(0);
+      await harness.pass(0);
       expect(outcome).toHaveProperty('value');
       expect(client.uris).toEqual(['resource://s/x://a']);
       expect(server.told).toEqual(['+x://a']);
     });
 
     it('do not ask for what lingers only', async () => {
-      await room.subscribe(client, 'x://a');
-      room.unsubscribe(client, 'x://a');
+      await harness.subscribe(client, 'x://a');
+      harness.unsubscribe(client, 'x://a');
       server.link.gap();
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect(server.told).toEqual(['+x://a', '-x://a']);
     });
 
     it('tell who wants something of a server that takes no subscriptions', async () => {
       await open(new FakeServer(['x://a'], false));
-      await room.subscribe(client, 'x://a');
+      await harness.subscribe(client, 'x://a');
       server.link.gap();
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
 
     it('let polling go on, which misses nothing', async () => {
       await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
-      await room.subscribe(client, 'x://a');
+      await harness.subscribe(client, 'x://a');
       server.link.gap();
-      await room.pass(500);
+      await harness.pass(500);
       expect([server.readsOf('x://a'), client.uris]).toEqual([1, []]);
     });
   });
@@ -84,11 +84,11 @@ describe('Upstreams', () => {
   it('wait until the server is heard, for what it tells first would be lost', async () => {
     const hears = deferred();
     server.link.hears = hears.promise;
-    const outcome = outcomeOf(room.subscribe(client, 'x://a'));
-    await room.pass(500);
+    const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
+    await harness.pass(500);
     expect(server.told).toEqual([]);
     hears.resolve();
-    await room.pass(0);
+    await harness.pass(0);
     expect([server.told, outcome]).toMatchObject([['+x://a'], { value: { uri: 'x://a' } }]);
   });
 
@@ -97,11 +97,11 @@ describe('Upstreams', () => {
 
     it('ask again on the next link, and the client need not know', async () => {
       server.willingness = () => 'waits';
-      const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+      const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await settled();
       server.willingness = () => 'takes';
       server.link.lose(FORGOTTEN);
-      await room.pass(0);
+      await harness.pass(0);
       expect(server.links).toHaveLength(2);
       expect(outcome).toMatchObject({ value: { uri: 'x://a' } });
       expect([...server.holds]).toEqual(['x://a']);
@@ -109,45 +109,45 @@ describe('Upstreams', () => {
 
     it('fail as ever when the link was lost for another reason, and leave nothing', async () => {
       server.willingness = () => 'waits';
-      const outcome = outcomeOf(room.subscribe(client, 'x://a'));
+      const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await settled();
       server.isReachable = false;
       server.link.lose();
-      await room.pass(0);
+      await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
-      expect(room.subscribers.table.size).toBe(0);
+      expect(harness.subscribers.table.size).toBe(0);
     });
   });
 
   it('let no client wait longer for a place than a call may take', async () => {
     await open(new FakeServer(manyUris(9)));
     server.willingness = () => 'waits';
-    const outcomes = server.resources.map((uri) => outcomeOf(room.subscribe(client, uri)));
-    await room.pass(0);
+    const outcomes = server.resources.map((uri) => outcomeOf(harness.subscribe(client, uri)));
+    await harness.pass(0);
     expect(server.link.open.size).toBe(8);
-    await room.pass(1000);
+    await harness.pass(1000);
     expect(outcomes[8]!.error).toMatchObject({ kind: 'timeout' });
-    expect(room.subscribers.table.size).toBe(0);
+    expect(harness.subscribers.table.size).toBe(0);
   });
 
   it('send no update of what was reported as gone, when a link is new', async () => {
-    await room.subscribe(client, 'x://a');
-    await room.list(server, 'x://b');
-    await room.reconnect(server);
+    await harness.subscribe(client, 'x://a');
+    await harness.list(server, 'x://b');
+    await harness.reconnect(server);
     server.link.gap();
-    await room.pass(1000);
+    await harness.pass(1000);
     expect(client.updates).toEqual([
       { uri: 'resource://s/x://a', _meta: { 'io.gatehouse/state': 'deleted' } },
     ]);
   });
 
   it('send no update after word that it is gone, whichever comes first on a new link', async () => {
-    await room.subscribe(client, 'x://a');
+    await harness.subscribe(client, 'x://a');
     server.willingness = () => 'waits';
     server.resources = ['x://b'];
-    await room.reconnect(server);
+    await harness.reconnect(server);
     server.accept('x://a');
-    await room.pass(1000);
+    await harness.pass(1000);
     expect(client.updates).toEqual([
       { uri: 'resource://s/x://a', _meta: { 'io.gatehouse/state': 'deleted' } },
     ]);
@@ -155,42 +155,42 @@ describe('Upstreams', () => {
 
   it('tell who was there before, when what the server refused them is taken for somebody else', async () => {
     const other = new FakeSubscriber('b');
-    await room.subscribe(client, 'x://a');
+    await harness.subscribe(client, 'x://a');
     server.willingness = () => 'refuses';
-    await room.reconnect(server);
+    await harness.reconnect(server);
     expect(client.updates).toEqual([]);
     server.willingness = () => 'takes';
-    await room.subscribe(other, 'x://a');
+    await harness.subscribe(other, 'x://a');
     expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
-    await room.pass(60_000);
+    await harness.pass(60_000);
     expect(client.updates).toHaveLength(1);
   });
 
   it('forget what was refused when nobody wants it any more', async () => {
-    await room.subscribe(client, 'x://a');
+    await harness.subscribe(client, 'x://a');
     server.willingness = () => 'refuses';
-    await room.reconnect(server);
-    room.unsubscribe(client, 'x://a');
+    await harness.reconnect(server);
+    harness.unsubscribe(client, 'x://a');
     server.willingness = () => 'takes';
-    await room.subscribe(client, 'x://a');
+    await harness.subscribe(client, 'x://a');
     expect(client.updates).toEqual([]);
   });
 
   it('begin with short pauses again once the server has taken something', async () => {
-    for (const uri of ['x://a', 'x://b']) await room.subscribe(client, uri);
+    for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
     server.willingness = () => 'refuses';
-    await room.reconnect(server);
-    await room.pass(5000);
-    await room.pass(10_000);
+    await harness.reconnect(server);
+    await harness.pass(5000);
+    await harness.pass(10_000);
     server.willingness = () => 'takes';
-    await room.pass(20_000);
+    await harness.pass(20_000);
     expect([...server.holds].toSorted()).toEqual(['x://a', 'x://b']);
     server.holds.clear();
     server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
     server.link.gap();
-    await room.pass(0);
+    await harness.pass(0);
     server.willingness = () => 'takes';
-    await room.pass(5000);
+    await harness.pass(5000);
     expect([...server.holds].toSorted()).toEqual(['x://a', 'x://b']);
   });
 });

@@ -3,18 +3,18 @@ import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { LINGER_MS, SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
+import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 import { GatewayError } from '../core/errors.js';
 
 describe('Upstreams', () => {
   let server: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let client: FakeSubscriber;
   let lines: string[];
 
-  async function open(given: FakeServer, options: RoomOptions = {}): Promise<void> {
+  async function open(given: FakeServer, options: HarnessOptions = {}): Promise<void> {
     server = given;
-    room = await SubscriptionRoom.open({ s: server }, options);
+    harness = await SubscriptionHarness.open({ s: server }, options);
     client = new FakeSubscriber('a');
   }
   beforeEach(async () => {
@@ -24,43 +24,43 @@ describe('Upstreams', () => {
   });
 
   it('ask a server that takes subscriptions, within the time that its calls have', async () => {
-    await room.subscribe(client, 'x://a');
-    await room.reload({ s: { timeoutMs: 77 } });
-    await room.subscribe(client, 'x://b');
+    await harness.subscribe(client, 'x://a');
+    await harness.reload({ s: { timeoutMs: 77 } });
+    await harness.subscribe(client, 'x://b');
     const asked = server.link.requests.filter(({ method }) => method === 'resources/subscribe');
     expect(asked).toEqual([
       { method: 'resources/subscribe', params: '{"uri":"x://a"}', timeoutMs: 1000 },
       { method: 'resources/subscribe', params: '{"uri":"x://b"}', timeoutMs: 77 },
     ]);
     expect(server.links).toHaveLength(1);
-    expect(await room.upstream()).toBe(2);
+    expect(await harness.upstream()).toBe(2);
   });
 
   it('ask nothing of a server that takes none', async () => {
     await open(new FakeServer(['x://a'], false));
-    await room.subscribe(client, 'x://a');
-    room.unsubscribe(client, 'x://a');
-    await room.pass(LINGER_MS);
+    await harness.subscribe(client, 'x://a');
+    harness.unsubscribe(client, 'x://a');
+    await harness.pass(LINGER_MS);
     expect(server.told).toEqual([]);
-    expect(await room.upstream()).toBe(0);
+    expect(await harness.upstream()).toBe(0);
   });
 
   describe('after the link was lost', () => {
     it('ask for all that is still wanted once, and everybody gets one update of it', async () => {
       const others = ['b', 'c'].map((id) => new FakeSubscriber(id));
-      for (const one of [client, ...others]) await room.subscribe(one, 'x://a');
-      await room.subscribe(client, 'x://b');
-      room.unsubscribe(client, 'x://b');
-      await room.reconnect(server);
+      for (const one of [client, ...others]) await harness.subscribe(one, 'x://a');
+      await harness.subscribe(client, 'x://b');
+      harness.unsubscribe(client, 'x://b');
+      await harness.reconnect(server);
       expect(server.link.count('resources/subscribe')).toBe(1);
       for (const one of [client, ...others]) expect(one.updates).toEqual([{ uri: 'resource://s/x://a' }]);
     });
 
     it('ask for no more than eight at once', async () => {
       await open(new FakeServer(manyUris(50)));
-      for (const uri of server.resources) await room.subscribe(client, uri);
+      for (const uri of server.resources) await harness.subscribe(client, uri);
       server.willingness = () => 'waits';
-      await room.reconnect(server);
+      await harness.reconnect(server);
       expect(server.link.open.size).toBe(8);
       for (const asked of [...server.link.open].slice(0, 3)) asked.answer({});
       await settled();
@@ -69,41 +69,41 @@ describe('Upstreams', () => {
 
     it('tell those who want something of a server that takes no subscriptions, too', async () => {
       await open(new FakeServer(['x://a'], false));
-      await room.subscribe(client, 'x://a');
-      await room.reconnect(server);
+      await harness.subscribe(client, 'x://a');
+      await harness.reconnect(server);
       expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
     });
 
     it('ask again for what the server does not take, less and less often', async () => {
-      await room.subscribe(client, 'x://a');
-      await room.subscribe(client, 'x://b');
+      await harness.subscribe(client, 'x://a');
+      await harness.subscribe(client, 'x://b');
       server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
-      await room.reconnect(server);
+      await harness.reconnect(server);
       expect(client.uris).toEqual(['resource://s/x://b']);
       expect(lines.join()).toContain('"message":"resources/subscribe failed"');
-      await room.pass(5000);
+      await harness.pass(5000);
       expect(server.told.slice(4)).toEqual(['+x://a']);
       server.willingness = () => 'takes';
-      await room.pass(9999);
+      await harness.pass(9999);
       expect(server.told.slice(5)).toEqual([]);
-      await room.pass(1);
+      await harness.pass(1);
       expect(server.told.slice(5)).toEqual(['+x://a']);
       expect(client.uris).toEqual(['resource://s/x://b', 'resource://s/x://a']);
-      await room.pass(600_000);
+      await harness.pass(600_000);
       expect(server.told).toHaveLength(6);
     });
 
     it('do not ask again for what is not offered any more, or is wanted by nobody', async () => {
       const other = new FakeSubscriber('b');
-      await room.subscribe(client, 'x://a');
-      await room.subscribe(other, 'x://b');
+      await harness.subscribe(client, 'x://a');
+      await harness.subscribe(other, 'x://b');
       server.willingness = () => 'refuses';
       server.resources = ['x://b'];
-      await room.reconnect(server);
+      await harness.reconnect(server);
       other.close();
-      await room.pass(600_000);
+      await harness.pass(600_000);
       expect(server.told.toSorted()).toEqual(['+x://a', '+x://a', '+x://b', '+x://b']);
-      expect(room.subscribers.table.size).toBe(1);
+      expect(harness.subscribers.table.size).toBe(1);
     });
   });
 
@@ -111,30 +111,30 @@ describe('Upstreams', () => {
     it('ask for all that fit, and take them back when nobody wants them any more', async () => {
       await open(new FakeServer(['x://a', 'x://b', 'y://c']));
       const other = new FakeSubscriber('b');
-      await room.subscribe(client, 'resource://s/x://*');
-      await room.subscribe(other, 'x://b');
+      await harness.subscribe(client, 'resource://s/x://*');
+      await harness.subscribe(other, 'x://b');
       expect(server.told).toEqual(['+x://a', '+x://b']);
-      room.unsubscribe(client, 'resource://s/x://*');
-      await room.pass(LINGER_MS);
+      harness.unsubscribe(client, 'resource://s/x://*');
+      await harness.pass(LINGER_MS);
       expect(server.told.slice(2)).toEqual(['-x://a']);
       other.close();
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect([...server.holds]).toEqual([]);
     });
 
     it('ask for instances of a template that are listed', async () => {
       server.templates = ['x://{id}', 'y://{id}'];
-      await room.list(server, 'x://a', 'x://b', 'y://a');
-      await room.subscribe(client, 'resource://s/x://{id}');
+      await harness.list(server, 'x://a', 'x://b', 'y://a');
+      await harness.subscribe(client, 'resource://s/x://{id}');
       expect(server.told).toEqual(['+x://a', '+x://b']);
-      await room.subscribe(client, 'y://{id}');
-      expect(room.subscribers.table.size).toBe(2);
+      await harness.subscribe(client, 'y://{id}');
+      expect(harness.subscribers.table.size).toBe(2);
     });
 
     it('ask for eight at once', async () => {
       await open(new FakeServer(manyUris(30)));
       server.willingness = () => 'waits';
-      const outcome = outcomeOf(room.subscribe(client, 'resource://s/*'));
+      const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
       await settled();
       for (let n = 0; n < 30; n++) {
         expect(server.link.open.size).toBe(Math.min(8, 30 - n));
@@ -142,53 +142,53 @@ describe('Upstreams', () => {
         server.accept(uriOf(n));
         await settled();
       }
-      await room.pass(0);
+      await harness.pass(0);
       expect(outcome.value).toMatchObject({ uri: '*' });
-      expect(await room.upstream()).toBe(30);
+      expect(await harness.upstream()).toBe(30);
     });
 
     it('are content when something is taken, and ask for the rest later', async () => {
       server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
-      await room.subscribe(client, 'resource://s/*');
+      await harness.subscribe(client, 'resource://s/*');
       expect(server.told).toEqual(['+x://a', '+x://b']);
       server.willingness = () => 'takes';
-      await room.pass(5000);
+      await harness.pass(5000);
       expect(server.told.slice(2)).toEqual(['+x://a']);
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
 
     it('fail when nothing is taken', async () => {
       server.willingness = () => 'refuses';
-      const outcome = outcomeOf(room.subscribe(client, 'resource://s/*'));
-      await room.pass(0);
+      const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
+      await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'subscription-failed' });
-      expect(room.subscribers.table.size).toBe(0);
+      expect(harness.subscribers.table.size).toBe(0);
     });
 
     it('do not go on asking a server that does not answer', async () => {
       await open(new FakeServer(manyUris(30)));
       server.willingness = () => 'waits';
-      const outcome = outcomeOf(room.subscribe(client, 'resource://s/*'));
+      const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
       await settled();
       for (const asked of server.link.open) asked.fail(new GatewayError('timeout', 'late'));
-      await room.pass(0);
+      await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'timeout' });
       expect(server.told).toHaveLength(8);
     });
 
     it('ask for no more than a thousand, also when the list grows, and take all of them back', async () => {
       await open(new FakeServer(manyUris(1100)));
-      await room.subscribe(client, 'resource://s/*');
-      expect(await room.upstream()).toBe(1000);
+      await harness.subscribe(client, 'resource://s/*');
+      expect(await harness.upstream()).toBe(1000);
       expect(lines.join()).toContain('only 1000 resources of a pattern are watched');
-      await room.list(server, 'w://first', ...manyUris(1200));
-      await room.pass(0);
+      await harness.list(server, 'w://first', ...manyUris(1200));
+      await harness.pass(0);
       expect(server.holds.has('w://first')).toBe(false);
-      expect(await room.upstream()).toBe(1000);
+      expect(await harness.upstream()).toBe(1000);
       client.close();
-      for (let round = 0; round < 150; round++) await room.pass(LINGER_MS);
+      for (let round = 0; round < 150; round++) await harness.pass(LINGER_MS);
       expect([...server.holds]).toEqual([]);
-      expect(await room.upstream()).toBe(0);
+      expect(await harness.upstream()).toBe(0);
     });
   });
 
@@ -202,84 +202,86 @@ describe('Upstreams', () => {
 
     it('as long as somebody is subscribed, and once for all of them', async () => {
       const other = new FakeSubscriber('b');
-      for (const one of [client, other]) await room.subscribe(one, 'x://a');
+      for (const one of [client, other]) await harness.subscribe(one, 'x://a');
       expect(server.readsOf('x://a')).toBe(1);
-      await room.pass(1000);
+      await harness.pass(1000);
       expect([server.readsOf('x://a'), client.uris]).toEqual([2, []]);
       server.reads = () => 'something else';
-      await room.pass(1000);
+      await harness.pass(1000);
       expect(server.readsOf('x://a')).toBe(3);
       for (const one of [client, other]) expect(one.updates).toEqual([{ uri: 'resource://s/x://a' }]);
       for (const one of [client, other]) one.close();
-      await room.pass(LINGER_MS);
-      await room.pass(10_000);
+      await harness.pass(LINGER_MS);
+      await harness.pass(10_000);
       expect(server.readsOf('x://a')).toBe(3);
       expect(server.told).toEqual([]);
     });
 
     it('anew over a new link, and not over the old one', async () => {
-      await room.subscribe(client, 'x://a');
-      await room.reconnect(server);
+      await harness.subscribe(client, 'x://a');
+      await harness.reconnect(server);
       expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
       expect(server.readsOf('x://a')).toBe(2);
-      await room.pass(1000);
+      await harness.pass(1000);
       expect(server.readsOf('x://a')).toBe(3);
     });
 
     it('not any more when the server is disabled, though calls in flight keep it alive', async () => {
-      await room.subscribe(client, 'x://a');
-      const call = room.backends.get('s').call({ method: 'tools/call', params: '{}', caller: client.call() });
+      await harness.subscribe(client, 'x://a');
+      const call = harness.backends
+        .get('s')
+        .call({ method: 'tools/call', params: '{}', caller: client.call() });
       const outcome = outcomeOf(call);
-      await room.enable('s', false);
-      await room.pass(900);
-      await room.pass(900);
+      await harness.enable('s', false);
+      await harness.pass(900);
+      await harness.pass(900);
       expect(outcome).toEqual({});
       expect(server.readsOf('x://a')).toBe(1);
       server.link.asked('tools/call').answer({});
     });
 
     it('as often as the file says now, or not any more, over the link there is', async () => {
-      await room.subscribe(client, 'x://a');
-      await room.reload({ s: { timeoutMs: 60_000, watch: { pollMs: 100 } } });
+      await harness.subscribe(client, 'x://a');
+      await harness.reload({ s: { timeoutMs: 60_000, watch: { pollMs: 100 } } });
       const before = server.readsOf('x://a');
-      await room.pass(100);
+      await harness.pass(100);
       expect(server.readsOf('x://a')).toBe(before + 1);
-      await room.reload({ s: { timeoutMs: 60_000 } });
-      await room.pass(10_000);
+      await harness.reload({ s: { timeoutMs: 60_000 } });
+      await harness.pass(10_000);
       expect(server.readsOf('x://a')).toBe(before + 1);
-      await room.reload(POLL);
-      await room.pass(1000);
+      await harness.reload(POLL);
+      await harness.pass(1000);
       expect(server.readsOf('x://a')).toBe(before + 3);
       expect(server.links).toHaveLength(1);
     });
 
     it('no more than four at once, and clients call in between', async () => {
       await open(new FakeServer(manyUris(20), false), { entries: POLL });
-      for (const uri of server.resources) await room.subscribe(client, uri);
+      for (const uri of server.resources) await harness.subscribe(client, uri);
       let most = 0;
       server.reads = (uri) => {
-        most = Math.max(most, room.backends.get('s').status().inFlight);
+        most = Math.max(most, harness.backends.get('s').status().inFlight);
         return uri;
       };
-      await room.pass(1000);
+      await harness.pass(1000);
       expect(most).toBe(4);
       expect(server.readsOf(uriOf(19))).toBe(2);
     });
 
     it('not at a server that takes subscriptions', async () => {
       await open(new FakeServer(['x://a']), { entries: POLL });
-      await room.subscribe(client, 'x://a');
-      await room.pass(10_000);
+      await harness.subscribe(client, 'x://a');
+      await harness.pass(10_000);
       expect([server.told, server.readsOf('x://a')]).toEqual([['+x://a'], 0]);
     });
   });
 
   it('leave nothing behind when the gateway ends', async () => {
     await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
-    await room.subscribe(client, 'x://a');
-    await room.close();
-    room.unsubscribe(client, 'x://a');
-    await room.pass(10_000);
+    await harness.subscribe(client, 'x://a');
+    await harness.close();
+    harness.unsubscribe(client, 'x://a');
+    await harness.pass(10_000);
     expect(server.readsOf('x://a')).toBe(1);
     expect(jest.getTimerCount()).toBe(0);
   });

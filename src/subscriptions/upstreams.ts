@@ -15,13 +15,13 @@ import {
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { OwnUpstreams } from './own-upstreams.js';
-import { MOST_MATCHES } from './pattern-matches.js';
+import { MAX_PATTERN_MATCHES } from './pattern-matches.js';
 import { Retries } from './retries.js';
 import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
 import { UPSTREAM_OPTIONS } from './upstream-options.js';
-import { Wishes } from './wanted-resources.js';
+import { WantedResources } from './wanted-resources.js';
 
 /** How many requests for one pattern are on their way at once. */
 const PARALLEL = 8;
@@ -38,7 +38,7 @@ export interface Appearance {
 @Injectable()
 export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
-  private readonly wishes: Wishes;
+  private readonly wishes: WantedResources;
   /** What servers hold for all clients together. */
   private readonly shared: UpstreamSubscriptions;
   private readonly own: OwnUpstreams;
@@ -55,8 +55,8 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {
-    this.wishes = new Wishes(subscribers.table, registry, (server) =>
-      this.logger.warn({ message: `only ${MOST_MATCHES} resources of a pattern are watched`, server }),
+    this.wishes = new WantedResources(subscribers.table, registry, (server) =>
+      this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
     const { wishes } = this;
     const failed: UpstreamObserver['failed'] = (server, request, uri, error) => {
@@ -138,7 +138,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     const uris = await this.wishes.matching(server, pattern);
     for (const { upstreams } of this.sidesOf(server)) {
       const known = upstreams.knownMatching(server, (uri) => pattern.matches(uri));
-      let room = MOST_MATCHES - known.size;
+      let room = MAX_PATTERN_MATCHES - known.size;
       upstreams.restore(
         server,
         uris.filter((uri) => known.has(uri) || room-- > 0),

@@ -5,10 +5,10 @@ import { EVERYTHING } from '../core/scope.js';
 import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import type { Registry } from '../registry/registry.service.js';
 import { turns } from '../lib/slices/slices.js';
-import { findMatches, matchesIn, type Matches } from './pattern-matches.js';
+import { findMatches, matchesIn, type PatternMatches } from './pattern-matches.js';
 
 /** What clients want to hear of, resource by resource: a pattern wants what there is. */
-export class Wishes {
+export class WantedResources {
   constructor(
     private readonly table: SubscriptionTable,
     private readonly registry: Registry,
@@ -18,7 +18,7 @@ export class Wishes {
   /** Whether anybody wants it. */
   has(server: string, uri: string): boolean {
     if (this.table.target(server, uri)) return true;
-    return this.table.wants(server, uri) && this.isListed(server, uri);
+    return this.table.isWanted(server, uri) && this.isListed(server, uri);
   }
 
   *of(server: string): Iterable<string> {
@@ -71,7 +71,7 @@ export class Wishes {
     return this.within(server, await findMatches(this.listOf(server), pattern, turns.pause()));
   }
 
-  private within(server: string, { uris, isCut }: Matches): readonly string[] {
+  private within(server: string, { uris, isCut }: PatternMatches): readonly string[] {
     if (isCut) this.onTooMany(server);
     return uris;
   }

@@ -6,7 +6,7 @@ import { FakeSubscriber } from '../kit/fake-subscriber.js';
 import { recordLog } from '../kit/log-lines.js';
 import { only } from '../kit/offers.js';
 import { SubscriptionModel, TEMPLATE, type ModelServer } from '../kit/subscription-model.js';
-import { SubscriptionRoom } from '../kit/subscription-harness.js';
+import { SubscriptionHarness } from '../kit/subscription-harness.js';
 
 // A failure prints its seed and path; these bring it back, or look further.
 const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);
@@ -19,13 +19,13 @@ const SERVERS = ['files', 'db', 'plain'];
 const RESOURCES = ['x://a', 'x://a/1', 'x://b'];
 const URIS = [...RESOURCES, 'x://*', 'x://a*', 'x://t/7', TEMPLATE, 'x://nope'];
 
-/** The gateway's room for subscriptions, its servers and its clients. */
+/** The subscriptions module with its fake servers and clients. */
 class World {
   readonly servers: Record<string, FakeServer> = {};
   readonly clients = new Map<string, FakeSubscriber>();
   /** Those whose place somebody else has taken. */
   readonly gone: FakeSubscriber[] = [];
-  room!: SubscriptionRoom;
+  harness!: SubscriptionHarness;
   private generation = 0;
   private readonly seen = new Map<FakeSubscriber, number>();
 
@@ -33,7 +33,7 @@ class World {
     const world = new World();
     for (const server of model.servers.values()) world.servers[server.id] = fakeOf(server, model);
     const { perClient, perServer, total } = LIMITS;
-    world.room = await SubscriptionRoom.open(world.servers, {
+    world.harness = await SubscriptionHarness.open(world.servers, {
       limits: { subscriptionsPerClient: perClient, subscriptionsPerServer: perServer, subscriptions: total },
     });
     for (const client of CLIENTS) world.join(client);
@@ -48,7 +48,7 @@ class World {
 
   async subscribe(client: string, server: string, uri: string): Promise<string> {
     try {
-      await this.room.subscribe(this.clients.get(client)!, `resource://${server}/${uri}`);
+      await this.harness.subscribe(this.clients.get(client)!, `resource://${server}/${uri}`);
       return 'ok';
     } catch (error) {
       return (error as GatewayError).kind;
@@ -57,19 +57,19 @@ class World {
 
   /** Long enough for what nobody wants any more to be taken back. */
   async settle(): Promise<void> {
-    for (let round = 0; round < 3; round++) await this.room.pass(LINGER_MS);
+    for (let round = 0; round < 3; round++) await this.harness.pass(LINGER_MS);
   }
 
   /** The link to a server is there again, however long that takes. */
   async untilLinked(id: string, links: number): Promise<void> {
     const server = this.servers[id]!;
-    for (let second = 0; second < 120 && server.links.length < links; second++) await this.room.pass(1000);
+    for (let second = 0; second < 120 && server.links.length < links; second++) await this.harness.pass(1000);
     if (server.links.length < links) throw new Error(`${id} was not linked again in two minutes`);
   }
 
   get table(): string[] {
     return Array.from(
-      this.room.subscribers.table,
+      this.harness.subscribers.table,
       ({ subscriber, server, uri }) => `${subscriber.split('#')[0]} ${server} ${uri}`,
     ).toSorted();
   }
@@ -160,8 +160,12 @@ const unsubscribing = fc.tuple(client, server, uri, fc.constantFrom('uri', 'id')
   ([who, where, what, by]) =>
     new Happening(`${who} unsubscribes from ${what} of ${where} by its ${by}`, always, (model, world) => {
       const subscriber = world.clients.get(who)!;
-      const row = world.room.subscribers.table.find({ subscriber: subscriber.id, server: where, uri: what });
-      world.room.unsubscribe(subscriber, by === 'id' && row ? row.id : `resource://${where}/${what}`);
+      const row = world.harness.subscribers.table.find({
+        subscriber: subscriber.id,
+        server: where,
+        uri: what,
+      });
+      world.harness.unsubscribe(subscriber, by === 'id' && row ? row.id : `resource://${where}/${what}`);
       model.remove((own) => own.client === who && own.server === where && own.uri === what);
     }),
 );
@@ -199,7 +203,7 @@ const listing = fc.tuple(server, fc.subarray(RESOURCES)).map(
       for (const held of fake.holds)
         if (RESOURCES.includes(held) && !resources.includes(held)) fake.holds.delete(held);
       model.list(id, resources);
-      await world.room.list(fake, ...resources);
+      await world.harness.list(fake, ...resources);
     }),
 );
 
@@ -245,7 +249,7 @@ const replacing = fc.tuple(fc.constantFrom('files', 'db'), fc.nat()).map(
   ([id, n]) =>
     new Happening(`${id} is replaced`, isUp(id), async (model, world) => {
       const links = world.servers[id]!.links.length;
-      await world.room.reload({ [id]: { args: [`${n} ${links}`] } });
+      await world.harness.reload({ [id]: { args: [`${n} ${links}`] } });
       await world.untilLinked(id, links + 1);
       model.linked(id);
     }),
@@ -260,7 +264,7 @@ const disabling = fc.tuple(server, fc.boolean()).map(
         const known = model.servers.get(id)!;
         const fake = world.servers[id]!;
         const links = fake.links.length;
-        await world.room.enable(id, enabled);
+        await world.harness.enable(id, enabled);
         if (enabled && !known.isEnabled) await world.untilLinked(id, links + 1);
         known.isEnabled = enabled;
         if (!enabled) model.remove((row) => row.server === id);
@@ -275,12 +279,12 @@ const crowding = fc.array(fc.tuple(client, server, uri, fc.nat(9)), { minLength:
       `a crowd: ${crowd.map((one) => one.join(' ')).join('; ')}`,
       always,
       async (model, world) => {
-        const { table } = world.room.subscribers;
+        const { table } = world.harness.subscribers;
         const outcomes: Promise<[string, string]>[] = [];
         for (const [who, where, what, roll] of crowd) {
           const name = `${who} ${where} ${what}`;
           if (roll < 7) outcomes.push(world.subscribe(who, where, what).then((outcome) => [name, outcome]));
-          else world.room.unsubscribe(world.clients.get(who)!, `resource://${where}/${what}`);
+          else world.harness.unsubscribe(world.clients.get(who)!, `resource://${where}/${what}`);
           mustBe(table.countOfServer(where) <= LIMITS.perServer, true);
           mustBe(table.size <= LIMITS.total, true);
           mustBe(table.countOfSubscriber(world.clients.get(who)!.id) <= LIMITS.perClient, true);
@@ -355,10 +359,10 @@ describe('subscriptions', () => {
           await world.settle();
           expect(world.table).toEqual([]);
           for (const one of [...world.clients.values(), ...world.gone]) expect(one.isForgotten).toBe(true);
-          const scrape = await world.room.scrape();
+          const scrape = await world.harness.scrape();
           expect(scrape.value('mcp_active_subscriptions')).toBe(0);
           expect(scrape.value('gatehouse_upstream_subscriptions')).toBe(0);
-          await world.room.close();
+          await world.harness.close();
         }),
         { seed: SEED, numRuns: RUNS },
       );

@@ -5,7 +5,12 @@ import { Lives } from '../kit/process-restarts.js';
 import { OidcIssuer, OTHER_CLIENT } from '../kit/oidc-issuer.js';
 import type { RawSession } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
-import { Listener, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 
 const AUDIENCE = 'https://gateway.example/mcp';
 const A = 'resource://docs/x://a';
@@ -37,7 +42,7 @@ describe('the session of whoever came with the token of an issuer, after the gat
     bearer(await issuer.token(AUDIENCE, undefined, client));
 
   beforeAll(async () => {
-    [issuer, docs] = await Promise.all([OidcIssuer.start(), subscribable('x://a')]);
+    [issuer, docs] = await Promise.all([OidcIssuer.start(), startSubscribableBackend('x://a')]);
     issuer.projects = ['red', 'blue'];
     lives = await Lives.begin({
       mcpServers: { docs: docs.http },
@@ -48,7 +53,7 @@ describe('the session of whoever came with the token of an issuer, after the gat
     token = await issuer.token(AUDIENCE);
     const headers = bearer(token);
     await lives.gateway.listed({ resources: ['docs'] }, headers);
-    const listener = await Listener.open(lives.gateway.url, { headers });
+    const listener = await SubscribedClient.open(lives.gateway.url, { headers });
     id = await listener.subscribed(A);
     await lives.restart('SIGKILL');
     back = lives.back(listener);
@@ -61,12 +66,12 @@ describe('the session of whoever came with the token of an issuer, after the gat
   });
 
   it('is there for its owner, who hears what may have been missed and what comes', async () => {
-    const again = await Listener.over(back);
+    const again = await SubscribedClient.over(back);
     await again.hears(A);
-    update(docs, 'x://a', { n: 1 });
+    sendUpdate(docs, 'x://a', { n: 1 });
     await again.hears(A, 2);
     expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 1 }]);
-    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
   });
 
   it('stays out of reach for others when its owner is back, and within reach of a token that was renewed', async () => {

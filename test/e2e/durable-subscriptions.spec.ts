@@ -8,7 +8,13 @@ import { Lives } from '../kit/process-restarts.js';
 import { RawSession } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { Scrape } from '../kit/scrape.js';
-import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  untilRequested,
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 import { until } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -29,7 +35,9 @@ const statusOf = async (session: RawSession): Promise<number> => (await session.
 type Servers<Name extends string> = Readonly<Record<Name, ScriptedBackend>>;
 
 async function serversOf<Name extends string>(...names: readonly Name[]): Promise<Servers<Name>> {
-  const started = names.map(async (name) => [name, await subscribable('x://a', 'x://b')] as const);
+  const started = names.map(
+    async (name) => [name, await startSubscribableBackend('x://a', 'x://b')] as const,
+  );
   return Object.fromEntries(await Promise.all(started)) as Servers<Name>;
 }
 
@@ -66,42 +74,46 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   let lives: Lives;
   let servers: Servers<'docs' | 'crowd' | 'team' | 'wide' | 'loud' | 'ended' | 'patient'>;
   /** Of the stage, by what becomes of it. */
-  let listener: Listener;
+  let listener: SubscribedClient;
   let before: unknown[];
   let id: string;
-  let crowd: Listener[];
-  let inProject: Listener;
-  let wide: Listener;
-  let loud: Listener;
-  let ended: Listener[];
-  let patient: Listener;
+  let crowd: SubscribedClient[];
+  let inProject: SubscribedClient;
+  let wide: SubscribedClient;
+  let loud: SubscribedClient;
+  let ended: SubscribedClient[];
+  let patient: SubscribedClient;
 
   beforeAll(async () => {
     servers = await serversOf('docs', 'crowd', 'team', 'wide', 'loud', 'ended', 'patient');
     servers.wide.template('x://t/{id}');
     lives = await begin(servers, { projects: { one: { servers: ['team'] } } });
     const { url } = lives.gateway;
-    listener = await Listener.open(url);
+    listener = await SubscribedClient.open(url);
     id = await listener.subscribed(A);
-    update(servers.docs, 'x://a');
+    sendUpdate(servers.docs, 'x://a');
     await listener.hears(A);
     before = await lives.subscriptions('docs');
-    crowd = await Promise.all([1, 2, 3].map(() => Listener.of(url, a('crowd'))));
-    inProject = await Listener.of(lives.gateway.urlOf('/projects/one/mcp'), a('team'));
-    wide = await Listener.of(url, 'resource://wide/x://*', 'resource://wide/x://t/7');
-    loud = await Listener.open(url);
+    crowd = await Promise.all([1, 2, 3].map(() => SubscribedClient.of(url, a('crowd'))));
+    inProject = await SubscribedClient.of(lives.gateway.urlOf('/projects/one/mcp'), a('team'));
+    wide = await SubscribedClient.of(url, 'resource://wide/x://*', 'resource://wide/x://t/7');
+    loud = await SubscribedClient.open(url);
     await loud.session.request('logging/setLevel', { level: 'warning' });
     await loud.subscribed(a('loud'));
-    patient = await Listener.of(url, a('patient'));
+    patient = await SubscribedClient.of(url, a('patient'));
     ended = await endings();
     await lives.restart(signal);
   }, STARTS_MS);
 
   /** Clients whose subscription ends in one way each. */
-  async function endings(): Promise<Listener[]> {
+  async function endings(): Promise<SubscribedClient[]> {
     const uri = a('ended');
-    const listeners = await Promise.all([1, 2, 3].map(() => Listener.open(lives.gateway.url)));
-    const [deleted, byAdmin, unsubscribed] = listeners as [Listener, Listener, Listener];
+    const listeners = await Promise.all([1, 2, 3].map(() => SubscribedClient.open(lives.gateway.url)));
+    const [deleted, byAdmin, unsubscribed] = listeners as [
+      SubscribedClient,
+      SubscribedClient,
+      SubscribedClient,
+    ];
     await deleted.subscribed(uri);
     const subscription = await byAdmin.subscribed(uri);
     await unsubscribed.subscribed(uri);
@@ -113,17 +125,17 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   }
 
   it('are one at the server, whatever the number of clients', async () => {
-    const again = await Promise.all(crowd.map((one) => Listener.over(lives.back(one))));
+    const again = await Promise.all(crowd.map((one) => SubscribedClient.over(lives.back(one))));
     await Promise.all(again.map((one) => one.hears(a('crowd'))));
-    update(servers.crowd, 'x://a', { n: 1 });
+    sendUpdate(servers.crowd, 'x://a', { n: 1 });
     await Promise.all(again.map((one) => one.hears(a('crowd'), 2)));
     for (const { updates } of again)
       expect(updates).toEqual([{ uri: a('crowd') }, { uri: a('crowd'), n: 1 }]);
-    expect(told(servers.crowd)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(servers.crowd)).toEqual(['+x://a', '+x://a']);
   });
 
   it('are those of the project that the session was opened in', async () => {
-    const again = await Listener.over(lives.back(inProject));
+    const again = await SubscribedClient.over(lives.back(inProject));
     await again.hears(a('team'));
     expect(await statusOf(inProject.session.at(lives.gateway.url))).toBe(200);
     const sessions = (await lives.admin.get('sessions')).json['sessions'] as { project?: string }[];
@@ -133,21 +145,21 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   });
 
   it('also take patterns, and instances of templates', async () => {
-    await hears(servers.wide, '+x://t/7', 2);
-    await hears(servers.wide, '+x://b', 2);
-    const again = await Listener.over(lives.back(wide));
+    await untilRequested(servers.wide, '+x://t/7', 2);
+    await untilRequested(servers.wide, '+x://b', 2);
+    const again = await SubscribedClient.over(lives.back(wide));
     for (const uri of [a('wide'), b('wide'), 'resource://wide/x://t/7']) await again.hears(uri);
-    update(servers.wide, 'x://t/7', { n: 1 });
+    sendUpdate(servers.wide, 'x://t/7', { n: 1 });
     await again.hears('resource://wide/x://t/7', 2);
     expect(again.updates).toHaveLength(4);
   });
 
   it('come with the level of log messages that the client had set', async () => {
-    const again = await Listener.over(lives.back(loud));
+    const again = await SubscribedClient.over(lives.back(loud));
     await again.hears(a('loud'));
     for (const level of ['info', 'error'])
       servers.loud.announce('notifications/message', { level, data: level });
-    update(servers.loud, 'x://a');
+    sendUpdate(servers.loud, 'x://a');
     await again.hears(a('loud'), 2);
     const said = again.events.messages.filter(({ method }) => method === 'notifications/message');
     expect(said.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
@@ -159,14 +171,14 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   });
 
   it('are kept with no word that would open a session, for nobody else to read', async () => {
-    const next = await Listener.of(lives.gateway.url, b('ended'));
+    const next = await SubscribedClient.of(lives.gateway.url, b('ended'));
     expect(lives.stored).toContain('x://b');
     expect(lives.stored).not.toContain(next.session.id);
     expect(statSync(lives.journal).mode & 0o777).toBe(0o600);
   });
 
   it('are not written down by calls that have nothing to do with them', async () => {
-    const { session } = await Listener.of(lives.gateway.url, b('ended'));
+    const { session } = await SubscribedClient.of(lives.gateway.url, b('ended'));
     const { stored } = lives;
     for (let n = 0; n < 20; n++) await session.list('tools');
     expect(lives.stored).toBe(stored);
@@ -179,18 +191,18 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
 
     const session = lives.back(listener);
     await listsAgain(session, 'docs');
-    await hears(docs, '+x://a', 2);
-    const again = await Listener.over(session, listener.events.lastId);
+    await untilRequested(docs, '+x://a', 2);
+    const again = await SubscribedClient.over(session, listener.events.lastId);
     await again.hears(A);
-    update(docs, 'x://a', { n: 2 });
+    sendUpdate(docs, 'x://a', { n: 2 });
     await again.hears(A, 2);
     expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 2 }]);
     expect(Number(again.events.lastId)).toBeGreaterThan(Number(listener.events.lastId));
-    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
 
     await again.unsubscribe(A);
     expect(await lives.subscriptions('docs')).toEqual([]);
-    await hears(docs, '-x://a');
+    await untilRequested(docs, '-x://a');
   });
 
   describe(`and once more after ${later.join(', ')}`, () => {
@@ -200,11 +212,11 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
 
     it('are not those that ended meanwhile', async () => {
       expect(await statusOf(lives.back(listener))).toBe(404);
-      expect(told(servers.docs)).toEqual(['+x://a', '+x://a', '-x://a']);
+      expect(subscriptionRequests(servers.docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     });
 
     it('survive one start after the other, without their client', async () => {
-      const again = await Listener.over(lives.back(patient));
+      const again = await SubscribedClient.over(lives.back(patient));
       await again.hears(a('patient'));
       expect(again.updates).toEqual([{ uri: a('patient') }]);
     });
@@ -215,7 +227,7 @@ describe('the subscriptions of a gateway that starts again with another configur
   let lives: Lives;
   let servers: Servers<'docs' | 'disabled' | 'removed' | 'narrowed' | 'hidden'>;
   /** By whose key, or by which server. */
-  const listeners = new Map<string, Listener>();
+  const listeners = new Map<string, SubscribedClient>();
   let kept: string;
 
   beforeAll(async () => {
@@ -228,14 +240,14 @@ describe('the subscriptions of a gateway that starts again with another configur
     const auth = { apiKeys: ['ann', 'ben', 'keyless', 'rekeyed'].map((id) => key(id)) };
     lives = await begin(servers, { projects, auth }, of('ann'));
     for (const who of ['ann', 'keyless', 'rekeyed']) {
-      const listener = await Listener.open(lives.gateway.url, { headers: of(who) });
+      const listener = await SubscribedClient.open(lives.gateway.url, { headers: of(who) });
       const id = await listener.subscribed(A);
       if (who === 'ann') kept = id;
       listeners.set(who, listener);
     }
     for (const server of ['disabled', 'removed', 'narrowed', 'hidden']) {
       const url = lives.gateway.urlOf(`/projects/${server === 'hidden' ? 'other' : 'one'}/mcp`);
-      const listener = await Listener.open(url, { headers: of('ann') });
+      const listener = await SubscribedClient.open(url, { headers: of('ann') });
       await listener.subscribed(a(server));
       listeners.set(server, listener);
     }
@@ -268,7 +280,7 @@ describe('the subscriptions of a gateway that starts again with another configur
   ] as const)('to a server that %s are gone', async (_what, server) => {
     expect(await lives.subscriptions(server)).toEqual([]);
     expect(await statusOf(listeners.get(server)!.session.at(lives.gateway.url))).toBe(404);
-    expect(told(servers[server])).toEqual(['+x://a']);
+    expect(subscriptionRequests(servers[server])).toEqual(['+x://a']);
   });
 
   it('belong to who made them: to anybody else the session is not there', async () => {
@@ -277,7 +289,7 @@ describe('the subscriptions of a gateway that starts again with another configur
     expect(await statusOf(lives.back(ann, {}))).toBe(401);
     expect(await statusOf(lives.back(ann))).toBe(200);
     expect(await statusOf(lives.back(ann, of('ben')))).toBe(404);
-    await (await Listener.over(lives.back(ann))).hears(A);
+    await (await SubscribedClient.over(lives.back(ann))).hears(A);
   });
 
   describe('in which nobody need say who they are any more', () => {
@@ -303,9 +315,9 @@ describe('the subscriptions of a gateway that starts again', () => {
     abandoned = await begin(servers);
     // Longer than the next start takes, on whatever machine this is.
     const sessionIdleMs = 1500 + 2 * Math.round(performance.now() - start);
-    await Listener.of(abandoned.gateway.url, A);
+    await SubscribedClient.of(abandoned.gateway.url, A);
     await abandoned.restart('SIGKILL', { limits: { sessionIdleMs } });
-    await hears(docs, '+x://a', 2);
+    await untilRequested(docs, '+x://a', 2);
     revived = await abandoned.subscriptions();
   }, STARTS_MS);
 
@@ -315,12 +327,12 @@ describe('the subscriptions of a gateway that starts again', () => {
   ])('are told of by the names of the lists, in the style %s', async (resources, uri) => {
     const servers = await serversOf('docs');
     const lives = await begin(servers, { naming: { resources } });
-    const listener = await Listener.of(lives.gateway.url, uri);
+    const listener = await SubscribedClient.of(lives.gateway.url, uri);
     await lives.restart('SIGKILL');
-    const again = await Listener.over(lives.back(listener));
+    const again = await SubscribedClient.over(lives.back(listener));
     await again.hears(uri);
     const heard = again.uris.length;
-    update(servers.docs, 'x://a');
+    sendUpdate(servers.docs, 'x://a');
     await again.hears(uri, again.uris.filter((one) => one === uri).length + 1);
     expect(again.uris).toHaveLength(heard + 1);
   });
@@ -328,11 +340,11 @@ describe('the subscriptions of a gateway that starts again', () => {
   it('are gone when their time is over, and the server is not asked', async () => {
     const servers = await serversOf('docs');
     const lives = await begin(servers);
-    const listener = await Listener.of(lives.gateway.url, A);
+    const listener = await SubscribedClient.of(lives.gateway.url, A);
     await synced(servers.docs, () => lives.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
     expect(await statusOf(lives.back(listener))).toBe(404);
     expect(await lives.subscriptions()).toEqual([]);
-    expect(told(servers.docs)).toEqual(['+x://a']);
+    expect(subscriptionRequests(servers.docs)).toEqual(['+x://a']);
     await until(
       'nothing is kept of it',
       () => !lives.stored.includes('"subscribe"') || lives.stored.includes('"forget"'),
@@ -341,21 +353,21 @@ describe('the subscriptions of a gateway that starts again', () => {
 
   it('count, as those do that were made since', async () => {
     const lives = await begin(await serversOf('docs'));
-    const listener = await Listener.of(lives.gateway.url, A);
+    const listener = await SubscribedClient.of(lives.gateway.url, A);
     await lives.restart('SIGTERM', { limits: { subscriptionsPerClient: 1, sessions: 1 } });
     const session = lives.back(listener);
     await listsAgain(session, 'docs');
-    const again = await Listener.over(session);
+    const again = await SubscribedClient.over(session);
     expect((await again.subscribe(B)).error).toMatchObject({ code: -31029 });
     await expect(RawSession.open(lives.gateway.url)).rejects.toThrow('LimitExceeded');
     await session.end();
     expect(await lives.subscriptions()).toEqual([]);
-    await Listener.of(lives.gateway.url, B);
+    await SubscribedClient.of(lives.gateway.url, B);
   });
 
   it('are lost with a journal that cannot be read, which is put aside, said and counted', async () => {
     const lives = await begin(await serversOf('docs'));
-    const listener = await Listener.of(lives.gateway.url, A);
+    const listener = await SubscribedClient.of(lives.gateway.url, A);
     await lives.gateway.stop();
     writeFileSync(lives.journal, 'something\nelse\n');
     await lives.start();
@@ -367,15 +379,15 @@ describe('the subscriptions of a gateway that starts again', () => {
     const { text } = await exchange(lives.gateway.urlOf('/metrics'));
     expect(new Scrape(text).value('gatehouse_session_write_failures_total')).toBe(1);
     await lives.gateway.listed({ resources: ['docs'] });
-    const next = await Listener.of(lives.gateway.url, A);
+    const next = await SubscribedClient.of(lives.gateway.url, A);
     expect(readFileSync(`${lives.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
     await lives.restart('SIGKILL');
-    await (await Listener.over(lives.back(next))).hears(A);
+    await (await SubscribedClient.over(lives.back(next))).hears(A);
   });
 
   it('end when their client does not come back', async () => {
     expect(revived).toHaveLength(1);
-    await until('the server is told', () => told(docs).includes('-x://a'), 20_000);
+    await until('the server is told', () => subscriptionRequests(docs).includes('-x://a'), 20_000);
     expect(await abandoned.subscriptions()).toEqual([]);
   });
 });

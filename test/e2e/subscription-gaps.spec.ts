@@ -1,7 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
-import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  untilRequested,
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
@@ -16,12 +22,12 @@ describe('what may have been missed is told', () => {
     await gateway.listed({ resources: ['docs'] });
   }
   beforeEach(async () => {
-    docs = await subscribable('x://a', 'x://b');
+    docs = await startSubscribableBackend('x://a', 'x://b');
   });
 
   /** After this, nothing that came before is on its way. */
-  async function settled(listener: Listener, uri: string): Promise<unknown[]> {
-    update(docs, uri.slice('resource://docs/'.length), { last: true });
+  async function settled(listener: SubscribedClient, uri: string): Promise<unknown[]> {
+    sendUpdate(docs, uri.slice('resource://docs/'.length), { last: true });
     await until('the last update has come', () =>
       listener.updates.some((params) => params['last'] === true && params['uri'] === uri),
     );
@@ -30,10 +36,13 @@ describe('what may have been missed is told', () => {
 
   it('once to everybody, when a server was killed: what is wanted is asked for again', async () => {
     await open(docs.stdio());
-    const [one, two] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, A, B)];
+    const [one, two] = [
+      await SubscribedClient.of(gateway.url, A),
+      await SubscribedClient.of(gateway.url, A, B),
+    ];
     process.kill(docs.link.pid!, 'SIGKILL');
     await Promise.all([one.hears(A), two.hears(A), two.hears(B)]);
-    expect(told(docs).slice(2).toSorted()).toEqual(['+x://a', '+x://b']);
+    expect(subscriptionRequests(docs).slice(2).toSorted()).toEqual(['+x://a', '+x://b']);
     expect(await settled(one, A)).toEqual([{ uri: A }]);
     expect(new Set(await settled(two, B))).toEqual(new Set([{ uri: A }, { uri: B }]));
     expect(two.updates).toHaveLength(4);
@@ -41,11 +50,14 @@ describe('what may have been missed is told', () => {
 
   it('when only the stream of a server broke, and its session lives on', async () => {
     await open(docs.http);
-    const [one, nobody] = [await Listener.of(gateway.url, A), await Listener.open(gateway.url)];
+    const [one, nobody] = [
+      await SubscribedClient.of(gateway.url, A),
+      await SubscribedClient.open(gateway.url),
+    ];
     docs.front.stream.forgetful().cut();
-    update(docs, 'x://a', { lost: true });
+    sendUpdate(docs, 'x://a', { lost: true });
     await one.hears(A);
-    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
     expect(await settled(one, A)).toEqual([{ uri: A }]);
     expect(nobody.updates).toEqual([]);
@@ -54,43 +66,43 @@ describe('what may have been missed is told', () => {
   it('when a server without sessions was started anew and knows nothing any more', async () => {
     docs.front.isStateless = true;
     await open(docs.http);
-    const one = await Listener.of(gateway.url, A);
+    const one = await SubscribedClient.of(gateway.url, A);
     docs.front.breakConnections();
     await one.hears(A);
-    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
     expect(await settled(one, A)).toEqual([{ uri: A }]);
   });
 
   it('and nothing is told where nothing was missed: the first stream is there before the first subscription', async () => {
     await open(docs.http);
-    const one = await Listener.open(gateway.url);
+    const one = await SubscribedClient.open(gateway.url);
     docs.on('resources/subscribe', () => {
       expect(docs.front.stream.isListened).toBe(true);
-      update(docs, 'x://a', { early: true });
+      sendUpdate(docs, 'x://a', { early: true });
       return {};
     });
     await one.subscribed(A);
     // A later one would take the place of what is still on its way.
     await one.hears(A);
     expect(await settled(one, A)).toEqual([{ uri: A, early: true }]);
-    expect(told(docs)).toEqual(['+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a']);
   });
 
   it('and a client that subscribes while its server has forgotten the session does not notice', async () => {
     await open(docs.http);
-    const one = await Listener.of(gateway.url, A);
+    const one = await SubscribedClient.of(gateway.url, A);
     docs.front.forgetSessions();
     expect((await one.subscribe(B)).error).toBeUndefined();
     await one.hears(A);
     expect(docs.countOf('initialize')).toBe(2);
-    update(docs, 'x://b', { version: 2 });
+    sendUpdate(docs, 'x://b', { version: 2 });
     await until('it is subscribed', () => one.updates.some(({ version }) => version === 2));
   });
 
   it('and lists whose changes may have been missed are fetched again', async () => {
     await open(docs.http);
-    const { session } = await Listener.open(gateway.url);
+    const { session } = await SubscribedClient.open(gateway.url);
     docs.resource('x://new');
     docs.front.stream.forgetful().cut();
     await until('it is listed', async () =>
@@ -102,9 +114,9 @@ describe('what may have been missed is told', () => {
   it('and a subscription that broke off on its way is taken back, for the server may have it', async () => {
     docs.on('resources/subscribe', () => docs.front.breakConnections());
     await open(docs.http);
-    const one = await Listener.open(gateway.url);
+    const one = await SubscribedClient.open(gateway.url);
     expect((await one.subscribe(A)).error).toMatchObject({ code: -31003 });
-    await hears(docs, '-x://a');
-    expect(told(docs)).toEqual(['+x://a', '-x://a']);
+    await untilRequested(docs, '-x://a');
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '-x://a']);
   });
 });

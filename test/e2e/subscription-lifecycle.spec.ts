@@ -6,7 +6,13 @@ import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
 import { Scrape } from '../kit/scrape.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
-import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  untilRequested,
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
@@ -28,7 +34,7 @@ describe('a subscription', () => {
     await gateway.listed({ resources: ['docs'] });
   }
   beforeEach(async () => {
-    docs = await subscribable('x://a', 'x://b');
+    docs = await startSubscribableBackend('x://a', 'x://b');
   });
 
   const metric = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> =>
@@ -38,7 +44,10 @@ describe('a subscription', () => {
 
   it('outlives its resource: its end is told as such, and it is watched again when it is back', async () => {
     await open();
-    const [one, other] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
+    const [one, other] = [
+      await SubscribedClient.of(gateway.url, A),
+      await SubscribedClient.of(gateway.url, B),
+    ];
     docs.withoutResource('x://a').announce('notifications/resources/list_changed');
     await one.hears(A);
     expect(one.updates).toEqual([{ uri: A, _meta: DELETED }]);
@@ -46,8 +55,8 @@ describe('a subscription', () => {
     docs.resource('x://a').announce('notifications/resources/list_changed');
     await one.hears(A, 2);
     expect(one.updates).toEqual([{ uri: A, _meta: DELETED }, { uri: A }]);
-    expect(told(docs).filter((request) => request === '+x://a')).toHaveLength(2);
-    update(docs, 'x://a', { version: 3 });
+    expect(subscriptionRequests(docs).filter((request) => request === '+x://a')).toHaveLength(2);
+    sendUpdate(docs, 'x://a', { version: 3 });
     await one.hears(A, 3);
     expect(one.updates.at(-1)).toEqual({ uri: A, version: 3 });
     expect(other.updates).toEqual([]);
@@ -55,9 +64,9 @@ describe('a subscription', () => {
 
   it('brings the first of many updates at once and the last when the window ends, where one is set', async () => {
     await open({ ...docs.http, watch: { coalesceMs: 300 } });
-    const one = await Listener.of(gateway.url, A, B);
-    for (let n = 1; n <= 100; n++) update(docs, 'x://a', { n });
-    update(docs, 'x://b');
+    const one = await SubscribedClient.of(gateway.url, A, B);
+    for (let n = 1; n <= 100; n++) sendUpdate(docs, 'x://a', { n });
+    sendUpdate(docs, 'x://b');
     await one.hears(B);
     expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: B }]);
     await one.hears(A, 2);
@@ -69,12 +78,12 @@ describe('a subscription', () => {
     await open();
     const session = await RawSession.open(gateway.url);
     for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
-    for (const uri of ['x://a', 'x://b']) update(docs, uri, { note: uri });
+    for (const uri of ['x://a', 'x://b']) sendUpdate(docs, uri, { note: uri });
     await until('both were brought', async () => {
       return (await metric('mcp_subscription_events_total', { outcome: 'delivered' })) === 2;
     });
     await session.request('resources/unsubscribe', { uri: A });
-    const one = await Listener.over(session);
+    const one = await SubscribedClient.over(session);
     await one.hears(B);
     expect(one.updates).toEqual([{ uri: B, note: 'x://b' }]);
     const dropped = { kind: 'resources/updated', outcome: 'dropped' };
@@ -83,7 +92,7 @@ describe('a subscription', () => {
 
   it('goes when its server is disabled, and does not come back with it', async () => {
     await open(docs.stdio());
-    const one = await Listener.of(gateway.url, A);
+    const one = await SubscribedClient.of(gateway.url, A);
     const pid = docs.link.pid!;
     expect(await rows()).toHaveLength(1);
     expect((await admin.post('servers/docs/disable')).status).toBe(200);
@@ -92,23 +101,26 @@ describe('a subscription', () => {
     await untilGone([pid]);
     expect((await one.subscribe(A)).error).toMatchObject({ code: -32602 });
     expect((await admin.post('servers/docs/enable')).status).toBe(200);
-    update(docs, 'x://a', { before: true });
+    sendUpdate(docs, 'x://a', { before: true });
     const unheard = { outcome: 'unheard' };
     await until(
       'nobody has heard it',
       async () => (await metric('mcp_subscription_events_total', unheard)) === 1,
     );
     await one.subscribed(A);
-    update(docs, 'x://a', { after: true });
+    sendUpdate(docs, 'x://a', { after: true });
     await one.hears(A);
     expect(one.updates).toEqual([{ uri: A, after: true }]);
-    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
   });
 
   it('is shown with its client, its server, its URI and its time, and found by each of them', async () => {
     await open();
     const startedAt = Date.now();
-    const [one, other] = [await Listener.open(gateway.url), await Listener.of(gateway.url, A, B)];
+    const [one, other] = [
+      await SubscribedClient.open(gateway.url),
+      await SubscribedClient.of(gateway.url, A, B),
+    ];
     const id = await one.subscribed(A);
     const [row] = (await rows(`?uri=${encodeURIComponent('x://a')}`)).filter((found) => found['id'] === id);
     expect(row).toEqual({
@@ -128,31 +140,37 @@ describe('a subscription', () => {
 
   it('ends when an administrator ends it, and the server is told when it was the last', async () => {
     await open();
-    const [one, other] = [await Listener.open(gateway.url), await Listener.of(gateway.url, A)];
+    const [one, other] = [
+      await SubscribedClient.open(gateway.url),
+      await SubscribedClient.of(gateway.url, A),
+    ];
     const id = await one.subscribed(A);
     expect((await admin.delete(`subscriptions/${id}`)).status).toBe(204);
-    update(docs, 'x://a');
+    sendUpdate(docs, 'x://a');
     await other.hears(A);
     expect(one.updates).toEqual([]);
     await other.session.end();
-    await hears(docs, '-x://a');
+    await untilRequested(docs, '-x://a');
     expect(await rows()).toEqual([]);
   });
 
   it('ends with its client, whether that says so or just never comes back', async () => {
     await open(docs.http, { limits: { sessionIdleMs: 1000 } });
-    const [polite, rude] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, B)];
+    const [polite, rude] = [
+      await SubscribedClient.of(gateway.url, A),
+      await SubscribedClient.of(gateway.url, B),
+    ];
     await polite.session.end();
     rude.events.cut();
-    await hears(docs, '-x://a');
-    await hears(docs, '-x://b');
+    await untilRequested(docs, '-x://a');
+    await untilRequested(docs, '-x://b');
     expect(await metric('mcp_active_subscriptions')).toBe(0);
     expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
   });
 
   it('is refused over the limit, exactly, however many ask at once, and a slot that is freed is free at once', async () => {
     await open(docs.http, { limits: { subscriptionsPerClient: 1 } });
-    const one = await Listener.open(gateway.url);
+    const one = await SubscribedClient.open(gateway.url);
     const answers = await Promise.all([A, B, A, B].map((uri) => one.subscribe(uri)));
     expect(answers.filter(({ result }) => result)).toHaveLength(2);
     expect(answers.find(({ error }) => error)!.error).toEqual({
@@ -167,7 +185,7 @@ describe('a subscription', () => {
 
   it('goes over the link that its client has to itself, and so do its updates', async () => {
     await open({ ...docs.stdio(), isolation: 'session' });
-    const [one, two] = [await Listener.of(gateway.url, A), await Listener.of(gateway.url, A)];
+    const [one, two] = [await SubscribedClient.of(gateway.url, A), await SubscribedClient.of(gateway.url, A)];
     const [shared, ofOne, ofTwo] = docs.links;
     const toldOn = (link: unknown): string[] =>
       docs.received

@@ -5,7 +5,11 @@ import { exchange } from '../kit/http.js';
 import type { Answer } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { Scrape } from '../kit/scrape.js';
-import { Listener, subscribable, told } from '../kit/subscribing.js';
+import {
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+} from '../kit/subscribed-client.js';
 
 const OWN = Array.from({ length: 50 }, (_, n) => `x://${n}`);
 const uri = (n: number, server = 'docs'): string => `resource://${server}/x://${n}`;
@@ -24,7 +28,10 @@ interface Stage {
 }
 
 async function stage(limits: object, more: GatewayConfig = {}, headers = {}): Promise<Stage> {
-  const [docs, twin] = await Promise.all([subscribable(...OWN), subscribable(...OWN)]);
+  const [docs, twin] = await Promise.all([
+    startSubscribableBackend(...OWN),
+    startSubscribableBackend(...OWN),
+  ]);
   const gateway = await startGateway({ mcpServers: { docs: docs.http, twin: twin.http }, limits, ...more });
   await gateway.listed({ resources: ['docs', 'twin'] }, headers);
   return { docs, gateway };
@@ -35,13 +42,13 @@ const made = (answers: readonly Answer[]): number => answers.filter(({ result })
 describe('subscriptions beyond a limit', () => {
   it('of one client are refused, and there is room again as soon as one ends', async () => {
     const { docs, gateway } = await stage({ subscriptionsPerClient: 3 });
-    const client = await Listener.of(gateway.url, uri(0), uri(1), uri(2));
+    const client = await SubscribedClient.of(gateway.url, uri(0), uri(1), uri(2));
     expect((await client.subscribe(uri(3))).error).toEqual(refusal('a client', 3));
     // What one has counts once, and is no more than that.
     await client.subscribed(uri(2));
-    expect(told(docs)).toEqual(['+x://0', '+x://1', '+x://2']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://0', '+x://1', '+x://2']);
     // Others have as many of their own.
-    await Listener.of(gateway.url, uri(3), uri(4), uri(5));
+    await SubscribedClient.of(gateway.url, uri(3), uri(4), uri(5));
     await client.unsubscribe(uri(0));
     await client.subscribed(uri(3));
     expect((await client.subscribe(uri(0))).error).toEqual(refusal('a client', 3));
@@ -52,19 +59,19 @@ describe('subscriptions beyond a limit', () => {
 
   it('are counted exactly when all come at once', async () => {
     const { docs, gateway } = await stage({ subscriptionsPerClient: 10 });
-    const client = await Listener.open(gateway.url);
+    const client = await SubscribedClient.open(gateway.url);
     const answers = await Promise.all(OWN.map((_, n) => client.subscribe(uri(n))));
     expect(made(answers)).toBe(10);
     const refused = answers.flatMap(({ error }) => error ?? []);
     expect(refused).toEqual(refused.map(() => refusal('a client', 10)));
-    expect(told(docs)).toHaveLength(10);
+    expect(subscriptionRequests(docs)).toHaveLength(10);
   });
 
   it('of one principal are counted over all its sessions, and of another apart', async () => {
     const auth = { apiKeys: [key('ann'), key('ben')] };
     const { gateway } = await stage({ subscriptionsPerClient: 10 }, { auth }, of('ann'));
     const [one, two, ben] = await Promise.all(
-      ['ann', 'ann', 'ben'].map((id) => Listener.open(gateway.url, { headers: of(id) })),
+      ['ann', 'ann', 'ben'].map((id) => SubscribedClient.open(gateway.url, { headers: of(id) })),
     );
     const answers = await Promise.all(OWN.map((_, n) => (n % 2 === 0 ? one! : two!).subscribe(uri(n))));
     expect(made(answers)).toBe(10);
@@ -79,10 +86,10 @@ describe('subscriptions beyond a limit', () => {
     ['altogether', { subscriptions: 10 }, 'all clients', 0],
   ])('of all clients %s are refused, however many come at once', async (_what, limits, words, elsewhere) => {
     const { docs, gateway } = await stage(limits);
-    const clients = await Promise.all(Array.from({ length: 5 }, () => Listener.open(gateway.url)));
+    const clients = await Promise.all(Array.from({ length: 5 }, () => SubscribedClient.open(gateway.url)));
     const answers = await Promise.all(OWN.map((_, n) => clients[n % 5]!.subscribe(uri(n))));
     expect(made(answers)).toBe(10);
-    expect(told(docs)).toHaveLength(10);
+    expect(subscriptionRequests(docs)).toHaveLength(10);
     expect(answers.find(({ error }) => error)!.error).toEqual(refusal(words, 10));
     expect(made([await clients[0]!.subscribe(uri(0, 'twin'))])).toBe(elsewhere);
   });

@@ -5,7 +5,13 @@ import { exchange, openExchange } from '../kit/http.js';
 import { RawSession, type Answer } from '../kit/raw-session.js';
 import type { ScriptedBackend } from '../kit/scripted-backend.js';
 import { Scrape } from '../kit/scrape.js';
-import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  untilRequested,
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
@@ -18,7 +24,10 @@ interface Stage {
 }
 
 async function stage(config: GatewayConfig = {}): Promise<Stage> {
-  const [docs, twin] = await Promise.all([subscribable('x://a', 'x://b'), subscribable('x://a')]);
+  const [docs, twin] = await Promise.all([
+    startSubscribableBackend('x://a', 'x://b'),
+    startSubscribableBackend('x://a'),
+  ]);
   const gateway = await startGateway({
     mcpServers: { docs: docs.http, twin: twin.http },
     projects: { one: { servers: ['docs', 'twin'] }, two: { servers: ['twin'] } },
@@ -36,19 +45,19 @@ describe('a subscription at a gateway that waits two seconds for its clients', (
   let house: Stage;
   let left: RawSession;
   let subscribed: Answer;
-  let listener: Listener;
+  let listener: SubscribedClient;
 
   beforeAll(async () => {
     house = await stage({ limits: { sessionIdleMs: 2000 }, log: { level: 'debug' } });
-    listener = await Listener.of(house.gateway.url, B);
+    listener = await SubscribedClient.of(house.gateway.url, B);
     left = await RawSession.open(house.gateway.url);
     subscribed = await left.request('resources/subscribe', { uri: A });
   }, 30_000);
 
   it('ends with a session that nobody uses any more, and the server is told', async () => {
     expect(subscribed.result).toBeDefined();
-    await hears(house.docs, '-x://a');
-    expect(told(house.docs)).toEqual(['+x://b', '+x://a', '-x://a']);
+    await untilRequested(house.docs, '-x://a');
+    expect(subscriptionRequests(house.docs)).toEqual(['+x://b', '+x://a', '-x://a']);
     expect(await countOf(house, 'mcp_active_subscriptions')).toBe(1);
     await house.gateway.logged({ message: 'subscription ended with its client', uri: 'x://a' });
   });
@@ -57,7 +66,7 @@ describe('a subscription at a gateway that waits two seconds for its clients', (
     const { json } = await house.admin.get('sessions');
     expect(json['sessions']).toHaveLength(1);
     expect((await left.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
-    update(house.docs, 'x://b');
+    sendUpdate(house.docs, 'x://b');
     await listener.hears(B);
   });
 });
@@ -71,19 +80,23 @@ describe('a subscription', () => {
 
   it('ends when its project does not show the server any more, over a stream that stays open', async () => {
     const { docs, gateway, admin } = house;
-    const listener = await Listener.of(gateway.urlOf('/projects/one/mcp'), A, 'resource://twin/x://a');
-    const staying = await Listener.of(gateway.url, B);
-    update(docs, 'x://a');
+    const listener = await SubscribedClient.of(
+      gateway.urlOf('/projects/one/mcp'),
+      A,
+      'resource://twin/x://a',
+    );
+    const staying = await SubscribedClient.of(gateway.url, B);
+    sendUpdate(docs, 'x://a');
     await listener.hears(A);
     expect((await admin.put('projects/one', { servers: ['twin'] })).status).toBe(200);
-    await hears(docs, '-x://a');
+    await untilRequested(docs, '-x://a');
     await gateway.logged({ message: 'subscription ended with its scope', uri: 'x://a' });
     await listener.events.message(
       'that the list changed',
       ({ method }) => method === 'notifications/resources/list_changed',
     );
-    update(docs, 'x://a', { n: 2 });
-    update(docs, 'x://b');
+    sendUpdate(docs, 'x://a', { n: 2 });
+    sendUpdate(docs, 'x://b');
     await staying.hears(B);
     expect(listener.uris).toEqual([A]);
     expect((await listener.subscribe(A)).error).toMatchObject({ code: -32602, data: { uri: A } });
@@ -96,11 +109,11 @@ describe('a subscription', () => {
     const { docs, gateway } = house;
     const session = await RawSession.open(gateway.url);
     for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
-    const witness = await Listener.of(gateway.url, A, B);
-    for (let n = 1; n <= 5; n++) update(docs, 'x://a', { n });
-    update(docs, 'x://b', { n: 6 });
+    const witness = await SubscribedClient.of(gateway.url, A, B);
+    for (let n = 1; n <= 5; n++) sendUpdate(docs, 'x://a', { n });
+    sendUpdate(docs, 'x://b', { n: 6 });
     await witness.hears(B);
-    const late = await Listener.over(session);
+    const late = await SubscribedClient.over(session);
     await late.hears(B);
     expect(late.updates).toEqual([
       { uri: A, n: 5 },
@@ -116,13 +129,13 @@ describe('a subscription', () => {
     await stuck.request('resources/subscribe', { uri: A });
     const headers = { accept: 'text/event-stream', 'mcp-session-id': stuck.id };
     const unread = await openExchange(gateway.url, { headers });
-    const reader = await Listener.of(gateway.url, A);
+    const reader = await SubscribedClient.of(gateway.url, A);
     const filling = 'x'.repeat(200_000);
     let sent = 0;
     await until(
       'the stuck reader is let go',
       async () => {
-        for (let n = 0; n < 10; n++) update(docs, 'x://a', { n: ++sent, filling });
+        for (let n = 0; n < 10; n++) sendUpdate(docs, 'x://a', { n: ++sent, filling });
         await reader.hears(A, sent);
         return (await countOf(impatient, 'gatehouse_stream_closes_total', { reason: 'stuck' })) === 1;
       },
@@ -131,7 +144,7 @@ describe('a subscription', () => {
     expect(reader.updates.map(({ n }) => n)).toEqual(Array.from({ length: sent }, (_, n) => n + 1));
     unread.destroy();
     // It lost its connection and not its session: what it missed is there, as one.
-    const back = await Listener.over(stuck);
+    const back = await SubscribedClient.over(stuck);
     await until('the last word is there', () => back.updates.at(-1)?.['n'] === sent);
     expect(back.updates.length).toBeLessThan(sent);
   });
@@ -139,16 +152,16 @@ describe('a subscription', () => {
 
 describe('the list of subscriptions', () => {
   let house: Stage;
-  let listeners: Listener[];
+  let listeners: SubscribedClient[];
   let sessions: string[];
 
   beforeAll(async () => {
     house = await stage();
     const { gateway, admin } = house;
     listeners = [
-      await Listener.of(gateway.url, A, B),
-      await Listener.of(gateway.urlOf('/projects/two/mcp'), 'resource://twin/x://a'),
-      await Listener.of(gateway.url, 'resource://docs/x://*'),
+      await SubscribedClient.of(gateway.url, A, B),
+      await SubscribedClient.of(gateway.urlOf('/projects/two/mcp'), 'resource://twin/x://a'),
+      await SubscribedClient.of(gateway.url, 'resource://docs/x://*'),
     ];
     const { json } = await admin.get('sessions');
     sessions = (json['sessions'] as { id: string }[]).map(({ id }) => id);
@@ -195,12 +208,12 @@ describe('the list of subscriptions', () => {
     expect((await admin.delete(`subscriptions/${id}`)).status).toBe(204);
     expect((await admin.delete(`subscriptions/${id}`)).status).toBe(404);
     expect(await found(`client=${sessions[0]}`)).toEqual([A]);
-    update(docs, 'x://b');
-    update(docs, 'x://a');
+    sendUpdate(docs, 'x://b');
+    sendUpdate(docs, 'x://a');
     await listeners[0]!.hears(A);
     await listeners[2]!.hears(B);
     expect(listeners[0]!.uris).toEqual([A]);
     // Another still wants it by its beginning.
-    expect(told(docs)).not.toContain('-x://b');
+    expect(subscriptionRequests(docs)).not.toContain('-x://b');
   });
 });

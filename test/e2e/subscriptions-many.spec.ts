@@ -3,7 +3,12 @@ import { Crowd, mostFiles, withManyFiles } from '../kit/crowd.js';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { Scrape } from '../kit/scrape.js';
-import { hears, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  untilRequested,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
@@ -16,35 +21,35 @@ const active = async (gateway: Gateway): Promise<number | undefined> =>
 
 describe('many clients', () => {
   it('on one resource are one subscription of their server, also after it was killed', async () => {
-    const docs = await subscribable('x://a');
+    const docs = await startSubscribableBackend('x://a');
     const gateway = await startGateway({ mcpServers: { docs: docs.stdio() } });
     await gateway.listed({ resources: ['docs'] });
     const crowd = await Crowd.open(gateway.url, A, 1000);
-    expect(told(docs)).toEqual(['+x://a']);
-    update(docs, 'x://a', { note: 'first' });
+    expect(subscriptionRequests(docs)).toEqual(['+x://a']);
+    sendUpdate(docs, 'x://a', { note: 'first' });
     expect(await crowd.heard(1)).toEqual({ open: 1000, counts: { 1: 1000 }, notes: ['first'] });
 
     process.kill(docs.link.pid!, 'SIGKILL');
-    await hears(docs, '+x://a', 2);
+    await untilRequested(docs, '+x://a', 2);
     await crowd.heard(2);
-    update(docs, 'x://a', { note: 'last' });
+    sendUpdate(docs, 'x://a', { note: 'last' });
     // Of its own, the gateway says nothing but that it may have changed.
     expect(await crowd.heard(3)).toEqual({ open: 1000, counts: { 3: 1000 }, notes: ['first', '-', 'last'] });
-    expect(told(docs)).toEqual(['+x://a', '+x://a']);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
 
     await crowd.leave(1);
     expect(await active(gateway)).toBe(1);
-    expect(told(docs)).toHaveLength(2);
+    expect(subscriptionRequests(docs)).toHaveLength(2);
     await crowd.leave();
-    await hears(docs, '-x://a');
-    expect(told(docs)).toEqual(['+x://a', '+x://a', '-x://a']);
+    await untilRequested(docs, '-x://a');
+    expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     expect(await active(gateway)).toBe(0);
   }, 60_000);
 
   it('each with a stream of its own, 10,000 of them, get an update exactly once', async () => {
     const clients = Math.min(WANTED, mostFiles() - OTHER_FILES);
     if (clients < WANTED) console.warn(`only ${clients} clients: the limit of open files allows no more`);
-    const docs = await subscribable('x://a');
+    const docs = await startSubscribableBackend('x://a');
     const config = writeConfig({
       mcpServers: { docs: docs.http },
       limits: { sessions: WANTED, subscriptions: WANTED, subscriptionsPerServer: WANTED },
@@ -56,11 +61,11 @@ describe('many clients', () => {
     );
     const crowd = await Crowd.open(gateway.url, A, clients);
     expect(await active(gateway)).toBe(clients);
-    expect(told(docs)).toEqual(['+x://a']);
-    update(docs, 'x://a', { note: 'one' });
+    expect(subscriptionRequests(docs)).toEqual(['+x://a']);
+    sendUpdate(docs, 'x://a', { note: 'one' });
     await crowd.heard(1);
     // Whoever got the first one twice would have three by then.
-    update(docs, 'x://a', { note: 'two' });
+    sendUpdate(docs, 'x://a', { note: 'two' });
     expect(await crowd.heard(2)).toEqual({ open: clients, counts: { 2: clients }, notes: ['one', 'two'] });
   }, 90_000);
 });

@@ -5,7 +5,13 @@ import { RawSession } from '../kit/raw-session.js';
 import { ScriptedBackend, ScriptedError } from '../kit/scripted-backend.js';
 import { contents } from '../kit/scripted-resources.js';
 import { Scrape } from '../kit/scrape.js';
-import { hears, Listener, subscribable, told, update } from '../kit/subscribing.js';
+import {
+  untilRequested,
+  SubscribedClient,
+  startSubscribableBackend,
+  subscriptionRequests,
+  sendUpdate,
+} from '../kit/subscribed-client.js';
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
@@ -19,7 +25,7 @@ const SCHEMES = [
 ];
 
 /** What a listener was told of, but for what says that all has come. */
-const others = ({ updates }: Listener): Record<string, unknown>[] =>
+const others = ({ updates }: SubscribedClient): Record<string, unknown>[] =>
   updates.filter(({ uri }) => !String(uri).endsWith('x://end'));
 
 describe('subscriptions', () => {
@@ -31,7 +37,7 @@ describe('subscriptions', () => {
   let words = 'one';
 
   beforeAll(async () => {
-    docs = await subscribable('x://a', 'x://b', 'x://c', 'x://dir', 'x://end', ...SCHEMES);
+    docs = await startSubscribableBackend('x://a', 'x://b', 'x://c', 'x://dir', 'x://end', ...SCHEMES);
     docs.template('x://t/{id}').resource('x://refused').resource('x://mute').resource('x://nameless');
     docs.on('resources/subscribe', ({ params }) => {
       if (params['uri'] === 'x://refused')
@@ -39,7 +45,7 @@ describe('subscriptions', () => {
       if (params['uri'] === 'x://nameless') throw new ScriptedError('{"code":-1,"message":""}');
       return params['uri'] === 'x://mute' ? undefined : {};
     });
-    twin = await subscribable('x://a', 'x://end');
+    twin = await startSubscribableBackend('x://a', 'x://end');
     plain = (await ScriptedBackend.start()).resource('x://a');
     polled = (await ScriptedBackend.start()).resource('x://a', () => contents('x://a', words));
     gateway = await startGateway({
@@ -56,7 +62,7 @@ describe('subscriptions', () => {
   }, 30_000);
 
   /** What a server says arrives in the order in which it said it: after this, nothing from before is on its way. */
-  async function settle(...listeners: readonly Listener[]): Promise<void> {
+  async function settle(...listeners: readonly SubscribedClient[]): Promise<void> {
     for (const [server, backend] of [
       ['docs', docs],
       ['twin', twin],
@@ -64,7 +70,7 @@ describe('subscriptions', () => {
       const uri = `resource://${server}/x://end`;
       for (const listener of listeners) await listener.subscribed(uri);
       const before = listeners.map(({ uris }) => uris.filter((one) => one === uri).length);
-      update(backend, 'x://end');
+      sendUpdate(backend, 'x://end');
       await Promise.all(listeners.map((listener, index) => listener.hears(uri, before[index]! + 1)));
     }
   }
@@ -78,28 +84,31 @@ describe('subscriptions', () => {
   });
 
   it('are made with success and an id, and told to the server by its own URI, once for several clients', async () => {
-    const [one, two] = await Promise.all([1, 2].map(() => Listener.open(gateway.url)));
+    const [one, two] = await Promise.all([1, 2].map(() => SubscribedClient.open(gateway.url)));
     const { result } = await one!.subscribe('resource://docs/x://b');
     expect(result).toEqual({ _meta: { 'io.gatehouse/subscription': expect.stringMatching(/^[\w-]{12}$/) } });
     await two!.subscribed('resource://docs/x://b');
     await two!.subscribed('docs_x___b');
     expect((await one!.subscribe('x://b')).result).toEqual(result);
-    expect(told(docs).filter((request) => request.endsWith('x://b'))).toEqual(['+x://b']);
+    expect(subscriptionRequests(docs).filter((request) => request.endsWith('x://b'))).toEqual(['+x://b']);
     await one!.unsubscribe('x://b');
     await two!.session.end();
-    await hears(docs, '-x://b');
-    expect(told(docs).filter((request) => request.endsWith('x://b'))).toEqual(['+x://b', '-x://b']);
+    await untilRequested(docs, '-x://b');
+    expect(subscriptionRequests(docs).filter((request) => request.endsWith('x://b'))).toEqual([
+      '+x://b',
+      '-x://b',
+    ]);
   });
 
   it('bring updates to exactly those who asked, with the public URI and all that the server wrote', async () => {
     const [one, two, another, nobody] = await Promise.all([
-      Listener.of(gateway.url, A),
-      Listener.of(gateway.url, A),
-      Listener.of(gateway.url, 'resource://docs/x://c', 'resource://twin/x://a'),
-      Listener.open(gateway.url),
+      SubscribedClient.of(gateway.url, A),
+      SubscribedClient.of(gateway.url, A),
+      SubscribedClient.of(gateway.url, 'resource://docs/x://c', 'resource://twin/x://a'),
+      SubscribedClient.open(gateway.url),
     ]);
     const more = { metadata: { version: 2, size: 1024 }, _meta: { 'x/y': [1, null] }, ünknown: '☃' };
-    update(docs, 'x://a', more);
+    sendUpdate(docs, 'x://a', more);
     await settle(one, two, another, nobody);
     for (const listener of [one, two]) expect(others(listener)).toEqual([{ uri: A, ...more }]);
     expect(others(another)).toEqual([]);
@@ -107,7 +116,7 @@ describe('subscriptions', () => {
   });
 
   it('bring the bytes of the server, but for the URI', async () => {
-    const listener = await Listener.of(gateway.url, A);
+    const listener = await SubscribedClient.of(gateway.url, A);
     docs.link.send(
       '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{ "n":1.0,"uri" : "x:\\/\\/a","big":12345678901234567890}}',
     );
@@ -118,8 +127,8 @@ describe('subscriptions', () => {
   });
 
   it('bring updates of parts of what was asked for', async () => {
-    const listener = await Listener.of(gateway.url, 'resource://docs/x://dir');
-    for (const uri of ['x://dir/file', 'x://dir#part', 'x://directory']) update(docs, uri);
+    const listener = await SubscribedClient.of(gateway.url, 'resource://docs/x://dir');
+    for (const uri of ['x://dir/file', 'x://dir#part', 'x://directory']) sendUpdate(docs, uri);
     await settle(listener);
     expect(others(listener)).toEqual([
       { uri: 'resource://docs/x://dir/file' },
@@ -128,16 +137,16 @@ describe('subscriptions', () => {
   });
 
   it.each(SCHEMES)('take a URI of whatever scheme: %s', async (uri) => {
-    const listener = await Listener.of(gateway.url, `resource://docs/${uri}`);
-    update(docs, uri);
+    const listener = await SubscribedClient.of(gateway.url, `resource://docs/${uri}`);
+    sendUpdate(docs, uri);
     await listener.hears(`resource://docs/${uri}`);
-    expect(told(docs)).toContain(`+${uri}`);
+    expect(subscriptionRequests(docs)).toContain(`+${uri}`);
   });
 
   it('take a resource that only fits a template', async () => {
-    const listener = await Listener.of(gateway.url, 'resource://docs/x://t/7');
-    update(docs, 'x://t/7');
-    update(docs, 'x://t/8');
+    const listener = await SubscribedClient.of(gateway.url, 'resource://docs/x://t/7');
+    sendUpdate(docs, 'x://t/7');
+    sendUpdate(docs, 'x://t/8');
     await settle(listener);
     expect(others(listener)).toEqual([{ uri: 'resource://docs/x://t/7' }]);
   });
@@ -145,8 +154,8 @@ describe('subscriptions', () => {
   it.each(['resource://docs/x://t/{id}', 'x://t/{id}', 'docs_x___t_{id}'])(
     'take a template, for all its instances (%s)',
     async (uri) => {
-      const listener = await Listener.of(gateway.url, uri);
-      for (const own of ['x://t/1', 'x://t/2', 'x://u/1']) update(docs, own);
+      const listener = await SubscribedClient.of(gateway.url, uri);
+      for (const own of ['x://t/1', 'x://t/2', 'x://u/1']) sendUpdate(docs, own);
       await settle(listener);
       expect(others(listener).map((params) => params['uri'])).toEqual([
         'resource://docs/x://t/1',
@@ -156,15 +165,15 @@ describe('subscriptions', () => {
   );
 
   it('take a beginning, for all that begin so, and the server is asked for each', async () => {
-    const listener = await Listener.of(gateway.url, 'resource://twin/x://*');
-    expect(told(twin)).toEqual(expect.arrayContaining(['+x://a', '+x://end']));
-    const before = told(twin).length;
-    update(twin, 'x://a');
-    update(docs, 'x://a');
+    const listener = await SubscribedClient.of(gateway.url, 'resource://twin/x://*');
+    expect(subscriptionRequests(twin)).toEqual(expect.arrayContaining(['+x://a', '+x://end']));
+    const before = subscriptionRequests(twin).length;
+    sendUpdate(twin, 'x://a');
+    sendUpdate(docs, 'x://a');
     await listener.hears('resource://twin/x://a');
     await listener.session.end();
-    await until('all are taken back', () => told(twin).length === before + 2);
-    expect(told(twin).slice(before).toSorted()).toEqual(['-x://a', '-x://end']);
+    await until('all are taken back', () => subscriptionRequests(twin).length === before + 2);
+    expect(subscriptionRequests(twin).slice(before).toSorted()).toEqual(['-x://a', '-x://end']);
   });
 
   describe('end when a client unsubscribes', () => {
@@ -177,21 +186,21 @@ describe('subscriptions', () => {
       ['by the URI, with an id that is none of its own', () => ({ subscriptionId: 'nope', uri: A })],
     ])('%s, and for nobody else', async (_how, paramsOf) => {
       const path = gateway.urlOf('/projects/one/mcp');
-      const [leaving, staying] = [await Listener.open(path), await Listener.of(path, A)];
+      const [leaving, staying] = [await SubscribedClient.open(path), await SubscribedClient.of(path, A)];
       const id = await leaving.subscribed(A);
-      const before = told(docs).filter((request) => request === '-x://a').length;
+      const before = subscriptionRequests(docs).filter((request) => request === '-x://a').length;
       expect((await leaving.session.request('resources/unsubscribe', paramsOf(id))).result).toEqual({});
-      update(docs, 'x://a');
+      sendUpdate(docs, 'x://a');
       await staying.hears(A);
       const twice = await leaving.session.request('resources/unsubscribe', paramsOf(id));
       expect(twice.result).toEqual({});
       expect(leaving.updates).toEqual([]);
       await staying.unsubscribe(A);
-      await hears(docs, '-x://a', before + 1);
+      await untilRequested(docs, '-x://a', before + 1);
     });
 
     it('and what is not subscribed to is success', async () => {
-      const { session } = await Listener.open(gateway.url);
+      const { session } = await SubscribedClient.open(gateway.url);
       for (const uri of [A, 'x://nope', '', 'resource://nope/x'])
         expect((await session.request('resources/unsubscribe', { uri })).result).toEqual({});
     });
@@ -199,7 +208,7 @@ describe('subscriptions', () => {
     it.each([[{}], [{ uri: 7 }], [{ uri: null }], [{ subscriptionId: 7 }]])(
       'but not with the params %j',
       async (params) => {
-        const { session } = await Listener.open(gateway.url);
+        const { session } = await SubscribedClient.open(gateway.url);
         const { error } = await session.request('resources/unsubscribe', params);
         expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('uri') });
       },
@@ -210,7 +219,7 @@ describe('subscriptions', () => {
     it.each([[{}], [{ uri: 7 }], [{ uri: null }], [{ uri: ['x://a'] }], [{ uri: { a: 1 } }]])(
       'with the params %j',
       async (params) => {
-        const { session } = await Listener.open(gateway.url);
+        const { session } = await SubscribedClient.open(gateway.url);
         const { error } = await session.request('resources/subscribe', params);
         expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('uri') });
       },
@@ -224,7 +233,7 @@ describe('subscriptions', () => {
       '',
       'not a uri at all',
     ])('for %j, which nobody has: by its name, and no server is asked', async (uri) => {
-      const listener = await Listener.open(gateway.url);
+      const listener = await SubscribedClient.open(gateway.url);
       const before = [docs, twin, plain, polled].map(({ received }) => received.length);
       expect((await listener.subscribe(uri)).error).toEqual({
         code: -32602,
@@ -248,20 +257,20 @@ describe('subscriptions', () => {
     });
 
     it('when the server refuses: in its words, and nothing stays', async () => {
-      const listener = await Listener.open(gateway.url);
+      const listener = await SubscribedClient.open(gateway.url);
       expect((await listener.subscribe('resource://docs/x://refused')).error).toEqual({
         code: -31006,
         message: 'SUBSCRIPTION_FAILED: server docs refused the subscription: nicht für dich',
         data: { code: 'SUBSCRIPTION_FAILED', server: 'docs' },
       });
-      update(docs, 'x://refused');
+      sendUpdate(docs, 'x://refused');
       await settle(listener);
       expect(others(listener)).toEqual([]);
       await gateway.logged({ message: 'subscription failed', server: 'docs', uri: 'x://refused' });
     });
 
     it('when the server refuses without a reason', async () => {
-      const listener = await Listener.open(gateway.url);
+      const listener = await SubscribedClient.open(gateway.url);
       expect((await listener.subscribe('resource://docs/x://nameless')).error).toMatchObject({
         code: -31006,
         data: { code: 'SUBSCRIPTION_FAILED', server: 'docs' },
@@ -269,13 +278,13 @@ describe('subscriptions', () => {
     });
 
     it('when the server does not answer in time, and are taken back there', async () => {
-      const listener = await Listener.open(gateway.url);
+      const listener = await SubscribedClient.open(gateway.url);
       expect((await listener.subscribe('resource://docs/x://mute')).error).toMatchObject({
         code: -31008,
         message: expect.stringContaining('docs'),
       });
-      await hears(docs, '-x://mute');
-      update(docs, 'x://mute');
+      await untilRequested(docs, '-x://mute');
+      sendUpdate(docs, 'x://mute');
       await settle(listener);
       expect(others(listener)).toEqual([]);
     });
@@ -283,21 +292,21 @@ describe('subscriptions', () => {
 
   it('to a server that takes none are kept here, and what it tells anyway is delivered', async () => {
     const [one, nobody] = [
-      await Listener.of(gateway.url, 'resource://plain/x://a'),
-      await Listener.open(gateway.url),
+      await SubscribedClient.of(gateway.url, 'resource://plain/x://a'),
+      await SubscribedClient.open(gateway.url),
     ];
-    update(plain, 'x://a', { version: 1 });
+    sendUpdate(plain, 'x://a', { version: 1 });
     await one.hears('resource://plain/x://a');
     expect(one.updates).toEqual([{ uri: 'resource://plain/x://a', version: 1 }]);
     await one.unsubscribe('resource://plain/x://a');
     expect(nobody.updates).toEqual([]);
-    expect(told(plain)).toEqual([]);
+    expect(subscriptionRequests(plain)).toEqual([]);
   });
 
   it('have a resource looked at where that is asked for: once for all, and they hear when it is another', async () => {
     const uri = 'resource://polled/x://a';
     const startedAt = performance.now();
-    const listeners = await Promise.all([1, 2, 3].map(() => Listener.of(gateway.url, uri)));
+    const listeners = await Promise.all([1, 2, 3].map(() => SubscribedClient.of(gateway.url, uri)));
     await until('it was looked at again', () => polled.countOf('resources/read') >= 3);
     for (const listener of listeners) expect(listener.updates).toEqual([]);
     words = 'two';
@@ -307,17 +316,17 @@ describe('subscriptions', () => {
     for (const listener of listeners) expect(listener.updates).toEqual([{ uri }]);
     // Two looks are never closer than 80 ms.
     expect(polled.countOf('resources/read')).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 80);
-    expect(told(polled)).toEqual([]);
+    expect(subscriptionRequests(polled)).toEqual([]);
   });
 
   it('of one project bring nothing of what another shows', async () => {
     const [one, two, all] = await Promise.all([
-      Listener.of(gateway.urlOf('/projects/one/mcp'), A),
-      Listener.of(gateway.urlOf('/projects/two/mcp'), 'x://a'),
-      Listener.of(gateway.url, A, 'resource://twin/x://a'),
+      SubscribedClient.of(gateway.urlOf('/projects/one/mcp'), A),
+      SubscribedClient.of(gateway.urlOf('/projects/two/mcp'), 'x://a'),
+      SubscribedClient.of(gateway.url, A, 'resource://twin/x://a'),
     ]);
-    update(docs, 'x://a', { canary: 'docs' });
-    update(twin, 'x://a', { canary: 'twin' });
+    sendUpdate(docs, 'x://a', { canary: 'docs' });
+    sendUpdate(twin, 'x://a', { canary: 'twin' });
     await settle(all);
     await one.hears(A);
     await two.hears('resource://twin/x://a');
@@ -327,14 +336,14 @@ describe('subscriptions', () => {
   });
 
   it('are counted, with no name of anybody or anything', async () => {
-    const listener = await Listener.open(gateway.url);
+    const listener = await SubscribedClient.open(gateway.url);
     const before = await scrape();
     await listener.subscribed('resource://docs/x://c');
     await listener.subscribed('resource://docs/x://dir');
     await listener.subscribe('resource://docs/x://nope');
     await listener.subscribe('resource://docs/x://refused');
-    update(docs, 'x://c');
-    update(docs, 'x://nobody');
+    sendUpdate(docs, 'x://c');
+    sendUpdate(docs, 'x://nobody');
     await settle(listener);
     const after = await scrape();
     const grown = (name: string, labels: Record<string, string> = {}): number =>
@@ -355,7 +364,7 @@ describe('subscriptions', () => {
   });
 
   it('leave a line in a detailed log when they come and when they go', async () => {
-    const listener = await Listener.open(gateway.url);
+    const listener = await SubscribedClient.open(gateway.url);
     const subscription = await listener.subscribed('resource://docs/x://b');
     await listener.unsubscribe('x://b');
     for (const message of ['subscribed', 'subscription ended'])

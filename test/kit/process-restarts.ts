@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { AdminClient } from './admin-client.js';
 import { launchGateway, rewriteConfig, writeConfig, type Gateway, type GatewayConfig } from './gateway.js';
 import type { RawSession } from './raw-session.js';
-import type { Listener } from './subscribing.js';
+import type { SubscribedClient } from './subscribed-client.js';
 
 /** Gateways one after the other, on one configuration and what is stored of it. The last one ends with the test. */
 export class Lives {
@@ -50,7 +50,7 @@ export class Lives {
   }
 
   /** The session of a client at the gateway of now; with other headers, somebody else with it. */
-  back({ session }: Listener, headers?: Record<string, string>): RawSession {
+  back({ session }: SubscribedClient, headers?: Record<string, string>): RawSession {
     return session.at(this.gateway.urlOf(new URL(session.url).pathname), headers);
   }
 }

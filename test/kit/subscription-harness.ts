@@ -23,8 +23,8 @@ import { FakeSubscriber } from './fake-subscriber.js';
 import { MemoryState } from './memory-state.js';
 import { Scrape } from './scrape.js';
 
-/** The servers of the gateway, but for what is at the other end of their links. */
-class BackendsOfTheSpec extends Backends {
+/** The real Backends, except that links lead to fake servers. */
+class FakeBackends extends Backends {
   servers: Readonly<Record<string, FakeServer>> = {};
 
   protected override connectTo(id: string): Connect {
@@ -32,47 +32,44 @@ class BackendsOfTheSpec extends Backends {
   }
 }
 
-/** So long the gateway waits, when the last subscriber has left, before it tells the server. */
+/** Delay between the end of the last subscription and the upstream unsubscribe. */
 export const LINGER_MS = 500;
 
-export interface RoomOptions {
+export interface HarnessOptions {
   readonly limits?: Partial<Limits>;
   readonly naming?: Partial<Naming>;
-  /** By server: what its entry in the configuration says. */
+  /** By server: its entry in the configuration file. */
   readonly entries?: Readonly<Record<string, object>>;
-  /** What happens before any server is there. */
-  readonly before?: (room: SubscriptionRoom) => void;
+  /** Runs before any server is connected. */
+  readonly before?: (harness: SubscriptionHarness) => void;
 }
 
-/**
- * For the specs of this room: all of it, and the rooms below it, as they are; the servers and the clients are the
- * spec's, and so is the time.
- */
-export class SubscriptionRoom {
+/** The subscriptions module and the modules below it as they are, with fake servers, clients and time. */
+export class SubscriptionHarness {
   readonly metrics = new Metrics(new Numbers());
   readonly registry: Registry;
   readonly state = new MemoryState();
   readonly desired: DesiredServers;
-  readonly backends: BackendsOfTheSpec;
+  readonly backends: FakeBackends;
   readonly subscribers: Subscribers;
   readonly updates: Updates;
   readonly upstreams: Upstreams;
   readonly subscriptions: Subscriptions;
   private readonly live;
-  /** What the file says of the servers. */
-  private said: Readonly<Record<string, object>>;
+  /** By server: its entry in the configuration file. */
+  private configured: Readonly<Record<string, object>>;
 
   constructor(
     readonly servers: Readonly<Record<string, FakeServer>>,
-    options: RoomOptions = {},
+    options: HarnessOptions = {},
   ) {
-    this.said = options.entries ?? {};
+    this.configured = options.entries ?? {};
     const naming = Object.assign(new Naming(), options.naming);
     const limits = Object.assign(new Limits(), options.limits);
     this.live = liveConfig({ mcpServers: this.entries() });
     this.registry = new Registry(naming);
     this.desired = new DesiredServers(this.live, this.state);
-    this.backends = new BackendsOfTheSpec(this.desired, naming, limits, this.registry, Tracing.OFF);
+    this.backends = new FakeBackends(this.desired, naming, limits, this.registry, Tracing.OFF);
     this.backends.servers = servers;
     this.subscribers = new Subscribers(limits);
     const { subscribers, registry, backends, metrics, desired } = this;
@@ -81,31 +78,31 @@ export class SubscriptionRoom {
     const { updates, upstreams } = this;
     this.subscriptions = new Subscriptions(subscribers, upstreams, updates, registry, desired, metrics);
     const listWatch = new ListWatch(registry, backends, subscribers, upstreams);
-    // In the order of the module.
+    // In the order of the module's providers.
     for (const part of [this.subscriptions, updates, upstreams, listWatch]) part.onModuleInit();
     onCleanup(() => this.close());
   }
 
-  /** All servers are there, and have been asked what they have. */
+  /** Opens it with all servers connected and listed. */
   static async open(
     servers: Readonly<Record<string, FakeServer>>,
-    options: RoomOptions = {},
-  ): Promise<SubscriptionRoom> {
+    options: HarnessOptions = {},
+  ): Promise<SubscriptionHarness> {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     onCleanup(() => jest.useRealTimers());
-    const room = new SubscriptionRoom(servers, options);
-    options.before?.(room);
-    room.backends.onApplicationBootstrap();
-    await room.pass(0);
-    return room;
+    const harness = new SubscriptionHarness(servers, options);
+    options.before?.(harness);
+    harness.backends.onApplicationBootstrap();
+    await harness.pass(0);
+    return harness;
   }
 
-  /** A subscription of an earlier life. */
+  /** Adds a subscription that a previous process had. */
   restore(client: FakeSubscriber, server: string, uri: string): void {
     this.subscriptions.restore(client, { id: `${server} ${uri}`, server, uri, since: 0 });
   }
 
-  /** Who wants what, in the order in which it was asked for. */
+  /** `subscriber uri` of each row, oldest first. */
   get rows(): string[] {
     return [...this.subscribers.table].map(({ subscriber, uri }) => `${subscriber} ${uri}`);
   }
@@ -115,21 +112,21 @@ export class SubscriptionRoom {
     await this.backends.onApplicationShutdown();
   }
 
-  /** Time goes by, and whatever can go on goes on. */
+  /** Advances the clock and runs what is due. */
   async pass(ms: number): Promise<void> {
     for (let turn = 0; turn < 6; turn++) await settled();
     jest.advanceTimersByTime(ms);
     for (let turn = 0; turn < 6; turn++) await settled();
   }
 
-  /** Subscribes, and waits until what came with the acknowledgement has come. */
+  /** Subscribes, and waits until updates held for the acknowledgement are delivered. */
   async subscribe(client: FakeSubscriber, uri: string): Promise<Subscription> {
     const subscription = await this.subscriptions.subscribe(client.context, uri);
     await this.acknowledged();
     return subscription;
   }
 
-  /** The answer is written at the end of the turn, and what waited for it follows in the next. */
+  /** The answer is written at the end of one event loop turn; held updates follow in the next. */
   async acknowledged(): Promise<void> {
     for (let turn = 0; turn < 2; turn++) await settled();
   }
@@ -138,28 +135,28 @@ export class SubscriptionRoom {
     this.subscriptions.unsubscribe(client.context, text);
   }
 
-  /** A server lists other resources from now on. */
+  /** Changes the resources that a server lists, and tells the gateway. */
   async list(server: FakeServer, ...resources: string[]): Promise<void> {
     server.resources = resources;
     server.listChanged();
     await this.pass(1500);
   }
 
-  /** The link of a server breaks, and is there again after a while. */
+  /** Breaks the link of a server and waits for the next one. */
   async reconnect(server: FakeServer): Promise<void> {
     server.link.lose();
     await this.pass(1000);
   }
 
-  /** As an administrator does it. */
+  /** Enables or disables a server as an administrator does. */
   async enable(id: string, enabled: boolean): Promise<void> {
     this.state.decide((decisions) => decideServer(decisions, id, (before) => ({ ...before, enabled })));
     await this.pass(0);
   }
 
-  /** The file says something else of the servers. */
+  /** Reloads the configuration file with other server entries. */
   async reload(entries: Readonly<Record<string, object>>): Promise<void> {
-    this.said = { ...this.said, ...entries };
+    this.configured = { ...this.configured, ...entries };
     this.live.replace(configOf({ mcpServers: this.entries() }));
     await this.pass(0);
   }
@@ -168,13 +165,13 @@ export class SubscriptionRoom {
     return new Scrape(await this.metrics.text());
   }
 
-  /** How many subscriptions the servers hold, as the metrics have it. */
+  /** The gauge of upstream subscriptions. */
   async upstream(): Promise<number | undefined> {
     return (await this.scrape()).value('gatehouse_upstream_subscriptions');
   }
 
   private entries(): Record<string, object> {
-    const entry = (id: string): object => ({ command: 'node', timeoutMs: 1000, ...this.said[id] });
+    const entry = (id: string): object => ({ command: 'node', timeoutMs: 1000, ...this.configured[id] });
     return Object.fromEntries(Object.keys(this.servers).map((id) => [id, entry(id)]));
   }
 }

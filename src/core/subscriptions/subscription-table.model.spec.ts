@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { entriesIn } from '../../../test/kit/entries-in.js';
 import { GatewayError, RemoteError } from '../errors.js';
-import { claim, type SubscriptionLimits } from './quota.js';
-import { SubscriptionTable, type Asked, type Removed } from './subscription-table.js';
+import { addWithinLimits, type SubscriptionLimits } from './subscription-limits.js';
+import { SubscriptionTable, type NewSubscription, type RemovedSubscription } from './subscription-table.js';
 import type { Subscription } from './subscription-target.js';
 import { UpdateRouting } from './update-routing.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
@@ -83,8 +83,8 @@ class World {
   }
 
   /** Whether it was the first of its target, or which limit was in the way. */
-  subscribe(asked: Asked): string {
-    const claimed = claim(this.table, asked, LIMITS, 1);
+  subscribe(asked: NewSubscription): string {
+    const claimed = addWithinLimits(this.table, asked, LIMITS, 1);
     if ('limit' in claimed) return claimed.which;
     if (!claimed.isNew) return 'known';
     if (!isPattern(asked.uri)) void this.confirm(claimed.subscription);
@@ -92,7 +92,7 @@ class World {
   }
 
   /** The targets that have nobody left. */
-  gone(removed: readonly Removed[]): string[] {
+  gone(removed: readonly RemovedSubscription[]): string[] {
     const last = removed.filter(({ wasLast }) => wasLast).map(({ subscription }) => subscription);
     for (const { server, uri } of last) this.upstream.release(server, uri);
     return last.map(({ server, uri }) => `${server} ${uri}`);
@@ -201,7 +201,10 @@ function subscribe(who: string, server: string, uri: string): Step {
 }
 
 /** Takes some away, and compares which targets have nobody left. */
-function drop(removeFrom: (table: SubscriptionTable) => Removed[], isGone: (row: Row) => boolean): Step {
+function drop(
+  removeFrom: (table: SubscriptionTable) => RemovedSubscription[],
+  isGone: (row: Row) => boolean,
+): Step {
   return (model, world) => {
     expect(world.gone(removeFrom(world.table)).toSorted()).toEqual(model.remove(isGone).toSorted());
   };

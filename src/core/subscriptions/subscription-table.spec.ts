@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { isSameOrPart, patternOf } from '../resources/resource-pattern.js';
-import { SubscriptionTable, type Asked } from './subscription-table.js';
+import { SubscriptionTable, type NewSubscription } from './subscription-table.js';
 import type { Subscription } from './subscription-target.js';
 
 function counter(): () => string {
@@ -9,7 +9,7 @@ function counter(): () => string {
   return () => `s${++last}`;
 }
 
-const asked = (subscriber: string, uri: string, server = 'files', principal?: string): Asked => ({
+const asked = (subscriber: string, uri: string, server = 'files', principal?: string): NewSubscription => ({
   subscriber,
   principal,
   server,
@@ -191,8 +191,8 @@ describe('SubscriptionTable', () => {
     ['db://{table}', 'db://users', true],
   ])('when %s is subscribed, wants %s: %s', (subscribed, uri, wanted) => {
     add('anna', subscribed);
-    expect(table.wants('files', uri)).toBe(wanted);
-    expect(table.wants('other', uri)).toBe(false);
+    expect(table.isWanted('files', uri)).toBe(wanted);
+    expect(table.isWanted('other', uri)).toBe(false);
   });
 
   it('finds the same targets as a scan of all', () => {

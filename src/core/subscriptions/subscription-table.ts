@@ -1,10 +1,10 @@
-import type { SubscribedTarget, Subscription, Target } from './subscription-target.js';
+import type { SubscribedTarget, Subscription, SubscriptionTarget } from './subscription-target.js';
 import { TargetIndex } from './target-index.js';
 
 /** What a subscriber asks for. */
-export type Asked = Omit<Subscription, 'id' | 'since'>;
+export type NewSubscription = Omit<Subscription, 'id' | 'since'>;
 
-export interface Added {
+export interface AddedSubscription {
   readonly subscription: Subscription;
   /** False when the subscriber had it already. */
   readonly isNew: boolean;
@@ -12,7 +12,7 @@ export interface Added {
   readonly isFirst: boolean;
 }
 
-export interface Removed {
+export interface RemovedSubscription {
   readonly subscription: Subscription;
   /** Nobody has it any more: the server may be told. */
   readonly wasLast: boolean;
@@ -50,26 +50,30 @@ export class SubscriptionTable {
     return this.byId.get(id);
   }
 
-  find({ subscriber, server, uri }: Pick<Asked, 'subscriber' | 'server' | 'uri'>): Subscription | undefined {
+  find({
+    subscriber,
+    server,
+    uri,
+  }: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): Subscription | undefined {
     return this.target(server, uri)?.of(subscriber);
   }
 
-  target(server: string, uri: string): Target | undefined {
+  target(server: string, uri: string): SubscriptionTarget | undefined {
     return this.byServer.get(server)?.get(uri);
   }
 
   /** Whether somebody wants this very resource, by its URI or by a pattern. */
-  wants(server: string, uri: string): boolean {
-    return this.byServer.get(server)?.wants(uri) ?? false;
+  isWanted(server: string, uri: string): boolean {
+    return this.byServer.get(server)?.isWanted(uri) ?? false;
   }
 
   /** Every target that an update of `uri` is for: the resource, what it is a part of, and patterns. */
-  covering(server: string, uri: string): readonly Target[] {
+  covering(server: string, uri: string): readonly SubscriptionTarget[] {
     return this.byServer.get(server)?.covering(uri) ?? [];
   }
 
   /** How many subscribers hear of an update of `uri`, each counted once. */
-  countOfHearers(server: string, uri: string): number {
+  countOfRecipients(server: string, uri: string): number {
     const targets = this.covering(server, uri);
     // Within one target nobody is twice.
     if (targets.length < 2) return targets[0]?.size ?? 0;
@@ -82,7 +86,7 @@ export class SubscriptionTable {
     return this.bySubscriber.get(subscriber) ?? [];
   }
 
-  targetsOf(server: string): Iterable<Target> {
+  targetsOf(server: string): Iterable<SubscriptionTarget> {
     return this.byServer.get(server) ?? [];
   }
 
@@ -97,7 +101,7 @@ export class SubscriptionTable {
   }
 
   /** Idempotent. */
-  add(asked: Asked, since: number): Added {
+  add(asked: NewSubscription, since: number): AddedSubscription {
     const { subscriber, principal, server, uri } = asked;
     const existing = this.find(asked);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
@@ -105,7 +109,7 @@ export class SubscriptionTable {
   }
 
   /** Adds a subscription of an earlier life, which keeps its id unless that is taken. */
-  restore(subscription: Subscription): Added {
+  restore(subscription: Subscription): AddedSubscription {
     const existing = this.find(subscription);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
     const taken = this.byId.has(subscription.id);
@@ -113,24 +117,24 @@ export class SubscriptionTable {
   }
 
   /** Undefined when there was none. */
-  remove(asked: Pick<Asked, 'subscriber' | 'server' | 'uri'>): Removed | undefined {
+  remove(asked: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): RemovedSubscription | undefined {
     const subscription = this.find(asked);
     return subscription && this.take(subscription);
   }
 
-  removeById(id: string): Removed | undefined {
+  removeById(id: string): RemovedSubscription | undefined {
     const subscription = this.byId.get(id);
     return subscription && this.take(subscription);
   }
 
   /** Costs what the subscriber had. */
-  removeSubscriber(subscriber: string): Removed[] {
+  removeSubscriber(subscriber: string): RemovedSubscription[] {
     return Array.from(this.ofSubscriber(subscriber), (subscription) => this.take(subscription));
   }
 
   /** Costs what was wanted of the server. */
-  removeServer(server: string): Removed[] {
-    const removed: Removed[] = [];
+  removeServer(server: string): RemovedSubscription[] {
+    const removed: RemovedSubscription[] = [];
     // The targets first: taking the last subscription of one changes what is being walked through.
     for (const target of Array.from(this.targetsOf(server))) {
       target.forEach((subscription) => removed.push(this.take(subscription)));
@@ -138,7 +142,7 @@ export class SubscriptionTable {
     return removed;
   }
 
-  private insert(subscription: Subscription): Added {
+  private insert(subscription: Subscription): AddedSubscription {
     const { id, subscriber, principal, server, uri } = subscription;
     const index = this.byServer.get(server) ?? this.openServer(server);
     const target = index.get(uri) ?? index.open(uri);
@@ -152,7 +156,7 @@ export class SubscriptionTable {
     return { subscription, isNew: true, isFirst: target.size === 1 };
   }
 
-  private take(subscription: Subscription): Removed {
+  private take(subscription: Subscription): RemovedSubscription {
     const { id, subscriber, principal, server, uri } = subscription;
     this.byId.delete(id);
     const own = this.bySubscriber.get(subscriber);

@@ -15,7 +15,7 @@ export interface Subscription {
 }
 
 /** What one or more subscribers want of a server. There is none without a subscriber. */
-export interface Target {
+export interface SubscriptionTarget {
   readonly server: string;
   readonly uri: string;
   /** Absent for a single resource. */
@@ -29,7 +29,7 @@ export interface Target {
 }
 
 /** The only implementation; what changes it is for the table. */
-export class SubscribedTarget implements Target {
+export class SubscribedTarget implements SubscriptionTarget {
   /** Most targets have one subscriber, for which a Map would cost several times what it holds. */
   private only: Subscription | undefined;
   private many: Map<string, Subscription> | undefined;

@@ -40,7 +40,7 @@ export class TargetIndex {
   }
 
   /** Whether somebody wants this very resource, by its URI or by a pattern. */
-  wants(uri: string): boolean {
+  isWanted(uri: string): boolean {
     if (this.resources.get(uri)) return true;
     let wanted = false;
     this.patterns?.forEachMatching(uri, () => (wanted = true));

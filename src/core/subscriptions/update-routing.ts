@@ -1,5 +1,5 @@
 import type { SubscriptionTable } from './subscription-table.js';
-import type { Subscription, Target } from './subscription-target.js';
+import type { Subscription, SubscriptionTarget } from './subscription-target.js';
 
 /** What a part-resource storm may cost a subscription that is not acknowledged yet; the oldest gives way. */
 const MOST_HELD = 1000;
@@ -102,7 +102,7 @@ export class Route {
   }
 }
 
-function subscriptionsOf(target: Target, only: string | undefined): Iterable<Subscription> {
+function subscriptionsOf(target: SubscriptionTarget, only: string | undefined): Iterable<Subscription> {
   if (only === undefined) return target;
   const subscription = target.of(only);
   return subscription ? [subscription] : [];

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { settled } from '../../../test/kit/fake-link.js';
-import { Timers, Wire } from '../../../test/kit/upstream-wire.js';
+import { ManualTimers, FakeUpstream } from '../../../test/kit/fake-upstream.js';
 import { GatewayError, RemoteError } from '../errors.js';
 import { UpstreamLane } from './upstream-lane.js';
 import { WaitingLine } from '../../lib/queues/bounded-queue.js';
@@ -14,16 +14,16 @@ const TIMEOUT = new GatewayError('timeout', 'no answer');
 
 describe('UpstreamLane', () => {
   let wanted: Set<string>;
-  let wire: Wire;
-  let timers: Timers;
+  let wire: FakeUpstream;
+  let timers: ManualTimers;
   let events: string[];
   let outcomes: string[];
   let lane: UpstreamLane;
 
   beforeEach(() => {
     wanted = new Set();
-    wire = new Wire();
-    timers = new Timers();
+    wire = new FakeUpstream();
+    timers = new ManualTimers();
     events = [];
     outcomes = [];
     lane = new UpstreamLane(wire, {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { settled } from '../../../test/kit/fake-link.js';
-import { Timers, Wire } from '../../../test/kit/upstream-wire.js';
+import { ManualTimers, FakeUpstream } from '../../../test/kit/fake-upstream.js';
 import { RemoteError } from '../errors.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
@@ -10,16 +10,16 @@ const REFUSAL = new RemoteError(-32602, 'no such resource', '{}');
 
 describe('UpstreamSubscriptions', () => {
   let wanted: Set<string>;
-  let wire: Wire;
-  let timers: Timers;
+  let wire: FakeUpstream;
+  let timers: ManualTimers;
   let events: string[];
   let outcomes: string[];
   let upstream: UpstreamSubscriptions;
 
   beforeEach(() => {
     wanted = new Set();
-    wire = new Wire();
-    timers = new Timers();
+    wire = new FakeUpstream();
+    timers = new ManualTimers();
     events = [];
     outcomes = [];
     upstream = new UpstreamSubscriptions(
@@ -126,7 +126,7 @@ describe('UpstreamSubscriptions', () => {
   it('subscribes everything again when the link is back, a few at a time, and says so', async () => {
     await hold('a', 'b', 'c', 'd');
     upstream.disconnected('files');
-    const next = new Wire();
+    const next = new FakeUpstream();
     upstream.connected('files', next);
     expect(next.waiting).toEqual(['+a', '+b']);
     await next.answer('+b');
@@ -231,7 +231,7 @@ describe('UpstreamSubscriptions', () => {
   });
 
   it('keeps servers apart', async () => {
-    const other = new Wire();
+    const other = new FakeUpstream();
     upstream.connected('other', other);
     await hold('a');
     wanted.add('a');

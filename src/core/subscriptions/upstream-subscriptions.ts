@@ -2,7 +2,7 @@ import { serverUnavailable } from '../errors.js';
 import { UpstreamLane, type LaneSetting, type Schedule, type Upstream } from './upstream-lane.js';
 
 /** What servers should hold for us. It decides at every step, so that no count of ours can go wrong. */
-export interface Wanted {
+export interface WantedSubscriptions {
   has(server: string, uri: string): boolean;
   of(server: string): Iterable<string>;
 }
@@ -31,7 +31,7 @@ export class UpstreamSubscriptions {
   private readonly lanes = new Map<string, UpstreamLane | undefined>();
 
   constructor(
-    private readonly wanted: Wanted,
+    private readonly wanted: WantedSubscriptions,
     private readonly observer: UpstreamObserver,
     private readonly options: UpstreamOptions,
   ) {}

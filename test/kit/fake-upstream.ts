@@ -2,7 +2,7 @@ import type { Upstream } from '../../src/core/subscriptions/upstream-lane.js';
 import { settled } from './fake-link.js';
 
 /** A link whose requests wait to be answered by the test. */
-export class Wire implements Upstream {
+export class FakeUpstream implements Upstream {
   readonly sent: string[] = [];
   stops = 0;
   private readonly pending = new Map<string, (error?: Error) => void>();
@@ -41,7 +41,7 @@ export class Wire implements Upstream {
 }
 
 /** Time stands still until the test lets the linger be over. */
-export class Timers {
+export class ManualTimers {
   private readonly waiting = new Set<() => void>();
 
   readonly schedule = (run: () => void): (() => void) => {

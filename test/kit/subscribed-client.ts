@@ -7,7 +7,7 @@ import { until } from './until.js';
 const UPDATED = 'notifications/resources/updated';
 
 /** A scripted backend that takes subscriptions to these resources. */
-export async function subscribable(...uris: readonly string[]): Promise<ScriptedBackend> {
+export async function startSubscribableBackend(...uris: readonly string[]): Promise<ScriptedBackend> {
   const backend = await ScriptedBackend.start();
   for (const uri of uris) backend.resource(uri);
   return backend
@@ -21,7 +21,7 @@ export async function subscribable(...uris: readonly string[]): Promise<Scripted
 }
 
 /** The server tells of a change. */
-export const update = (backend: ScriptedBackend, uri: string, more: object = {}): void =>
+export const sendUpdate = (backend: ScriptedBackend, uri: string, more: object = {}): void =>
   backend.announce(UPDATED, { uri, ...more });
 
 const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
@@ -30,37 +30,40 @@ const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** What the server was asked, in order: `+uri` and `-uri`. */
-export const told = (backend: ScriptedBackend): string[] =>
+export const subscriptionRequests = (backend: ScriptedBackend): string[] =>
   backend.received.flatMap(({ message: { method, params } }) => {
     const sign = SIGNS.get(method);
     return sign === undefined ? [] : [`${sign}${String(params?.['uri'])}`];
   });
 
 /** Waits until the server was asked this, so many times. */
-export const hears = (backend: ScriptedBackend, request: string, times = 1): Promise<unknown> =>
-  until(`the server hears ${request}`, () => told(backend).filter((one) => one === request).length >= times);
+export const untilRequested = (backend: ScriptedBackend, request: string, times = 1): Promise<unknown> =>
+  until(
+    `the server hears ${request}`,
+    () => subscriptionRequests(backend).filter((one) => one === request).length >= times,
+  );
 
 /** A client that is subscribed to something, and has its stream open. It leaves with the test. */
-export class Listener {
+export class SubscribedClient {
   private constructor(
     readonly session: RawSession,
     readonly events: Events,
   ) {}
 
-  static async open(url: string, introduction?: Introduction): Promise<Listener> {
+  static async open(url: string, introduction?: Introduction): Promise<SubscribedClient> {
     const session = await RawSession.open(url, introduction);
     onCleanup(() => session.end().catch(() => {}));
-    return new Listener(session, await session.listen());
+    return new SubscribedClient(session, await session.listen());
   }
 
   /** A client that comes back. */
-  static async over(session: RawSession, lastEventId?: string): Promise<Listener> {
-    return new Listener(session, await session.listen(lastEventId));
+  static async over(session: RawSession, lastEventId?: string): Promise<SubscribedClient> {
+    return new SubscribedClient(session, await session.listen(lastEventId));
   }
 
   /** One that is subscribed to these already. */
-  static async of(url: string, ...uris: readonly string[]): Promise<Listener> {
-    const listener = await Listener.open(url);
+  static async of(url: string, ...uris: readonly string[]): Promise<SubscribedClient> {
+    const listener = await SubscribedClient.open(url);
     for (const uri of uris) await listener.subscribed(uri);
     return listener;
   }

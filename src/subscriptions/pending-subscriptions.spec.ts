@@ -4,7 +4,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { LINGER_MS, SubscriptionRoom } from '../../test/kit/subscription-harness.js';
+import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { Cancellation } from '../lib/deadlines/cancellation.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 
@@ -13,20 +13,20 @@ const PUBLIC_A = 'resource://files/file:///a';
 
 describe('a subscription', () => {
   let files: FakeServer;
-  let room: SubscriptionRoom;
+  let harness: SubscriptionHarness;
   let client: FakeSubscriber;
   let lines: string[];
 
   beforeEach(async () => {
     lines = recordLog();
     files = new FakeServer([A]);
-    room = await SubscriptionRoom.open({ files });
+    harness = await SubscriptionHarness.open({ files });
     client = new FakeSubscriber('a');
   });
 
   const rejections = async (): Promise<Record<string, number>> =>
     Object.fromEntries(
-      (await room.scrape()).samples
+      (await harness.scrape()).samples
         .filter(({ name, value }) => name === 'gatehouse_subscription_rejections_total' && value > 0)
         .map(({ labels, value }) => [labels['reason'], value]),
     );
@@ -35,7 +35,7 @@ describe('a subscription', () => {
     let request: Cancellation;
     const ask = (subscriber = client): ReturnType<typeof outcomeOf> => {
       request = new Cancellation();
-      return outcomeOf(room.subscriptions.subscribe(subscriber.contextWith(request), PUBLIC_A));
+      return outcomeOf(harness.subscriptions.subscribe(subscriber.contextWith(request), PUBLIC_A));
     };
     beforeEach(() => {
       files.willingness = () => 'waits';
@@ -45,9 +45,9 @@ describe('a subscription', () => {
       const outcome = ask();
       await settled();
       request.abort();
-      expect(room.rows).toEqual([]);
+      expect(harness.rows).toEqual([]);
       files.accept(A);
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
       expect(files.told).toEqual([`+${A}`, `-${A}`]);
       expect(lines.join()).not.toContain('"subscribed"');
@@ -60,8 +60,8 @@ describe('a subscription', () => {
       await settled();
       cancelled.abort();
       files.accept(A);
-      await room.pass(LINGER_MS);
-      expect(room.rows).toEqual([`a ${A}`]);
+      await harness.pass(LINGER_MS);
+      expect(harness.rows).toEqual([`a ${A}`]);
       expect(second.error).toBeUndefined();
       expect(first.error).toBeUndefined();
     });
@@ -70,9 +70,9 @@ describe('a subscription', () => {
       ask();
       await settled();
       files.accept(A);
-      await room.pass(0);
+      await harness.pass(0);
       request.abort();
-      expect(room.rows).toEqual([`a ${A}`]);
+      expect(harness.rows).toEqual([`a ${A}`]);
     });
 
     it('and that its client loses sight of is refused as what nobody has', async () => {
@@ -80,15 +80,15 @@ describe('a subscription', () => {
       await settled();
       client.see(only('other'));
       files.accept(A);
-      await room.pass(LINGER_MS);
+      await harness.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
-      expect([room.rows, files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
+      expect([harness.rows, files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
     });
 
     it('and is disabled meanwhile is refused and counted as what nobody has', async () => {
       const outcome = ask();
       await settled();
-      await room.enable('files', false);
+      await harness.enable('files', false);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
       expect(await rejections()).toEqual({ unknown: 1 });
     });
@@ -98,17 +98,17 @@ describe('a subscription', () => {
       await settled();
       client.close();
       files.refuse(A);
-      await room.pass(0);
-      expect([room.rows, await rejections()]).toEqual([[], {}]);
+      await harness.pass(0);
+      expect([harness.rows, await rejections()]).toEqual([[], {}]);
     });
 
     it('and that somebody ends is no success', async () => {
       const outcome = ask();
       await settled();
-      const [{ id }] = [...room.subscribers.table] as [Subscription];
-      room.subscriptions.end(id);
+      const [{ id }] = [...harness.subscribers.table] as [Subscription];
+      harness.subscriptions.end(id);
       files.accept(A);
-      await room.pass(0);
+      await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
     });
   });
@@ -116,15 +116,15 @@ describe('a subscription', () => {
   it('that is asked for by a client that saw more when it asked is refused as what nobody has', async () => {
     const { context } = client;
     client.see(only('other'));
-    expect(await refusalOf(room.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({
+    expect(await refusalOf(harness.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({
       kind: 'nothing-to-subscribe',
     });
-    expect([room.rows, files.told]).toEqual([[], []]);
+    expect([harness.rows, files.told]).toEqual([[], []]);
   });
 
   it('leaves a line when it ends with its client, or with what the client may see', async () => {
     const other = new FakeSubscriber('b');
-    const [one, two] = [await room.subscribe(client, A), await room.subscribe(other, A)];
+    const [one, two] = [await harness.subscribe(client, A), await harness.subscribe(other, A)];
     client.close();
     other.see(only('other'));
     for (const [reason, { id }] of [

@@ -4,7 +4,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
-import { SubscriptionRoom, type RoomOptions } from '../../test/kit/subscription-harness.js';
+import { SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 
 describe.each([
   ['takes subscriptions', true, {}],
@@ -16,9 +16,9 @@ describe.each([
   let server: FakeServer;
   let client: FakeSubscriber;
 
-  async function open(uris: readonly string[], more: RoomOptions = {}): Promise<void> {
+  async function open(uris: readonly string[], more: HarnessOptions = {}): Promise<void> {
     client = new FakeSubscriber('a');
-    const room = await SubscriptionRoom.open(
+    const harness = await SubscriptionHarness.open(
       { s: server },
       {
         entries: { s: entry },
@@ -26,7 +26,7 @@ describe.each([
         ...more,
       },
     );
-    await room.pass(0);
+    await harness.pass(0);
   }
 
   beforeEach(() => {
@@ -56,12 +56,12 @@ describe('a client of an earlier life', () => {
     recordLog();
     const server = new FakeServer(['x://a'], false);
     const client = new FakeSubscriber('a');
-    const room = await SubscriptionRoom.open(
+    const harness = await SubscriptionHarness.open(
       { s: server },
       { before: (fresh) => fresh.restore(client, 's', 'x://late') },
     );
     expect(client.uris).toEqual(['resource://s/x://late']);
-    await room.list(server, 'x://a', 'x://late');
+    await harness.list(server, 'x://a', 'x://late');
     expect(client.uris).toEqual(['resource://s/x://late', 'resource://s/x://late']);
   });
 
@@ -72,16 +72,18 @@ describe('a client of an earlier life', () => {
       const server = new FakeServer(['x://a', 'x://b']);
       server.isReachable = false;
       const client = new FakeSubscriber('a');
-      const room = await SubscriptionRoom.open(
+      const harness = await SubscriptionHarness.open(
         { s: server },
         { before: (fresh) => fresh.restore(client, 's', 'x://a') },
       );
-      expect(await room.subscribe(client, form)).toMatchObject({ id: 's x://a' });
-      expect(await refusalOf(room.subscribe(client, 'resource://s/x://b'))).toMatchObject({
+      expect(await harness.subscribe(client, form)).toMatchObject({ id: 's x://a' });
+      expect(await refusalOf(harness.subscribe(client, 'resource://s/x://b'))).toMatchObject({
         kind: 'nothing-to-subscribe',
       });
       client.see(only('other'));
-      expect(await refusalOf(room.subscribe(client, form))).toMatchObject({ kind: 'nothing-to-subscribe' });
+      expect(await refusalOf(harness.subscribe(client, form))).toMatchObject({
+        kind: 'nothing-to-subscribe',
+      });
     },
   );
 });

@@ -1,4 +1,4 @@
-import type { Added, Asked, SubscriptionTable } from './subscription-table.js';
+import type { AddedSubscription, NewSubscription, SubscriptionTable } from './subscription-table.js';
 
 /** How many subscriptions there may be. Infinity where there is no limit. */
 export interface SubscriptionLimits {
@@ -9,7 +9,7 @@ export interface SubscriptionLimits {
   readonly total: number;
 }
 
-export interface LimitReached {
+export interface ReachedLimit {
   readonly which: keyof SubscriptionLimits;
   readonly limit: number;
 }
@@ -18,21 +18,21 @@ export interface LimitReached {
  * Makes the subscription unless a limit is in the way. The row is the claim: it counts from here on, while the server
  * is still being asked, and removing it gives the place back at once. One step, so that no two take the last place.
  */
-export function claim(
+export function addWithinLimits(
   table: SubscriptionTable,
-  asked: Asked,
+  asked: NewSubscription,
   limits: SubscriptionLimits,
   now: number,
-): Added | LimitReached {
-  return limitReached(table, asked, limits) ?? table.add(asked, now);
+): AddedSubscription | ReachedLimit {
+  return findReachedLimit(table, asked, limits) ?? table.add(asked, now);
 }
 
 /** The limit that keeps this from being subscribed to. None does when it is already: that counts once. */
-export function limitReached(
+export function findReachedLimit(
   table: SubscriptionTable,
-  asked: Asked,
+  asked: NewSubscription,
   limits: SubscriptionLimits,
-): LimitReached | undefined {
+): ReachedLimit | undefined {
   if (table.find(asked)) return undefined;
   const { subscriber, principal, server } = asked;
   const { perSubscriber, perPrincipal, perServer, total } = limits;
