@@ -1,5 +1,5 @@
 import type { INestApplication, LoggerService } from '@nestjs/common';
-import { killAllChildren } from './backends/stdio/live-groups.js';
+import { killAllProcessGroups } from './backends/stdio/process-group.js';
 
 /** The first signal drains, the second does not wait. No way out of the process but SIGKILL leaves a child behind. */
 export function exitOnSignals(
@@ -28,7 +28,7 @@ export function exitOnSignals(
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  process.on('exit', killAllChildren);
+  process.on('exit', killAllProcessGroups);
   process.on('unhandledRejection', (reason) =>
     logger.error({ message: 'unhandled rejection', cause: String(reason) }),
   );

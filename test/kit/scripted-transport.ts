@@ -67,11 +67,11 @@ export class ScriptedTransport implements LinkTransport {
     this.protocolVersion = version;
   }
 
-  openStandingStream(): void {
+  openNotificationStream(): void {
     this.hasStandingStream = true;
   }
 
-  renewStandingStream(): void {
+  reopenNotificationStream(): void {
     this.renewals++;
   }
 

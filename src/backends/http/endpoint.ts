@@ -1,23 +1,23 @@
 import { Pool, type Dispatcher } from 'undici';
-import { Connections, type ConnectionOptions } from './connections.js';
-import type { Post, PostListener } from './post.js';
+import { PostClient, type PostClientOptions } from './post-client/post-client.js';
+import type { Post, PostListener } from './post-client/post.js';
 import { RequestHeaders } from './request-headers.js';
-import { headerOf, type ResponseHeaders } from './response-head.js';
+import { headerOf, type ResponseHeaders } from './response-headers.js';
 
 /** The one URL of a server: the connections to it and the session we have there. */
 export class Endpoint {
   readonly headers: RequestHeaders;
   /** The server has said that it no longer knows our session. */
   sessionLost = false;
-  private readonly connections: Connections;
+  private readonly connections: PostClient;
   /** For what stays open or comes seldom. */
   private readonly pool: Pool;
   private readonly path: string;
 
-  constructor(url: URL, headers: Readonly<Record<string, string>>, options: ConnectionOptions) {
+  constructor(url: URL, headers: Readonly<Record<string, string>>, options: PostClientOptions) {
     this.path = url.pathname + url.search;
     this.headers = new RequestHeaders(headers, url);
-    this.connections = new Connections(url, this.headers.host, options);
+    this.connections = new PostClient(url, this.headers.host, options);
     this.pool = new Pool(url.origin, {
       connections: options.connections,
       connect: { timeout: options.connectTimeoutMs },

@@ -1,7 +1,5 @@
+import { brokenError } from '../link/link-faults.js';
 import { TransportError } from '../link/transport.js';
-
-export const broken = (message: string, options?: ErrorOptions): TransportError =>
-  new TransportError('broken', message, {}, options);
 
 export const tooLarge = (limit: number): TransportError =>
   new TransportError('too-large', `the server sent a message of more than ${limit} bytes`);
@@ -9,12 +7,12 @@ export const tooLarge = (limit: number): TransportError =>
 export const sessionLost = (): TransportError =>
   new TransportError('session-lost', 'the server has lost our session', { httpStatus: 404 });
 
-export const closed = (): TransportError => broken('the transport is closed');
+export const closed = (): TransportError => brokenError('the transport is closed');
 
 /** A request that never reached a connection was not delivered; of one that did, nobody knows. */
 export function connectionFault(cause: Error, wasSent: boolean): TransportError {
   return wasSent
-    ? broken(`the connection was lost before the answer: ${reason(cause)}`, { cause })
+    ? brokenError(`the connection was lost before the answer: ${reason(cause)}`, { cause })
     : new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });
 }
 

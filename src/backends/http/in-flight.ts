@@ -1,13 +1,13 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Slots } from '../../lib/queues/slots.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
-import type { Exchange } from './exchange.js';
+import type { PendingPost } from './pending-post.js';
 import { closed } from './faults.js';
 
 /** The exchanges under way. */
 export class InFlight {
-  private readonly exchanges = new Slots<Exchange>();
-  private readonly deadlines = new Deadlines<Exchange>(
+  private readonly exchanges = new Slots<PendingPost>();
+  private readonly deadlines = new Deadlines<PendingPost>(
     () => this.exchanges,
     (exchange) => exchange.expire(),
   );
@@ -16,11 +16,11 @@ export class InFlight {
     return this.exchanges.nextId();
   }
 
-  add(exchange: Exchange): void {
+  add(exchange: PendingPost): void {
     this.exchanges.add(exchange);
   }
 
-  delete(exchange: Exchange): void {
+  delete(exchange: PendingPost): void {
     this.exchanges.delete(exchange.id);
   }
 

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { LinkTransport } from '../link/transport.js';
-import { broken } from './faults.js';
+import { brokenError } from '../link/link-faults.js';
 
 /** Batches belong to the revision 2025-03-26 only; nobody sends long ones. */
 const LONGEST_BATCH = 1000;
@@ -42,7 +42,8 @@ export class Inbox {
   }
 
   private deliverBatch(values: readonly unknown[], requestId: RequestId | undefined): boolean {
-    if (values.length > LONGEST_BATCH) throw broken(`the server sent a batch of ${values.length} messages`);
+    if (values.length > LONGEST_BATCH)
+      throw brokenError(`the server sent a batch of ${values.length} messages`);
     let answered = false;
     for (const value of values) {
       if (isMessage(value) && this.hand(value, JSON.stringify(value), requestId)) answered = true;
@@ -63,6 +64,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw broken('the server sent what is not JSON', { cause });
+    throw brokenError('the server sent what is not JSON', { cause });
   }
 }

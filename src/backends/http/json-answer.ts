@@ -1,5 +1,6 @@
 import type { TransportError } from '../link/transport.js';
-import { broken, tooLarge } from './faults.js';
+import { brokenError } from '../link/link-faults.js';
+import { tooLarge } from './faults.js';
 import { MessageBytes } from '../../lib/sse/message-bytes.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 
@@ -21,7 +22,7 @@ export class JsonAnswer implements ResponseBody {
 
   end(): void {
     if (this.exchange.deliver(this.bytes.take().toString())) this.exchange.succeed();
-    else this.exchange.fail(broken('the response does not hold the answer'));
+    else this.exchange.fail(brokenError('the response does not hold the answer'));
   }
 
   cut(fault: TransportError): void {

@@ -9,14 +9,14 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CreateMessageRequestSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { Arrivals, soon, Stage } from '../../../test/kit/http-stage.js';
+import { Arrivals, soon, HttpHarness } from '../../../test/kit/http-harness.js';
 
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 
 const START_MS = 30_000;
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 async function freePort(): Promise<number> {
   const listener = createListener().listen(0);
@@ -28,12 +28,12 @@ async function freePort(): Promise<number> {
 }
 
 async function connect(url: string) {
-  const transport = stage.transportTo(url);
+  const transport = harness.transportTo(url);
   const states = new Arrivals<string>('a state of the stream');
   Object.assign(transport, { onstream: states.add });
   const client = new Client({ name: 'spec', version: '1' }, { capabilities: { sampling: {} } });
   await soon('the handshake', client.connect(transport));
-  stage.after(() => client.close());
+  harness.after(() => client.close());
   return { client, transport, states };
 }
 
@@ -105,7 +105,7 @@ describe('with the SDK client, to server-everything', () => {
     const { client, transport, states } = await connect(url);
     const heard = new Arrivals<string>('a notification');
     client.fallbackNotificationHandler = ({ method }) => Promise.resolve(heard.add(method));
-    transport.openStandingStream();
+    transport.openNotificationStream();
     expect(await states.next()).toBe('open');
     await client.callTool({ name: 'toggle-simulated-logging', arguments: {} });
     expect(await heard.next()).toBe('notifications/message');
@@ -160,7 +160,7 @@ async function serveWithSdk(enableJsonResponse: boolean): Promise<string> {
   const server = createServer((request, response) => void transport.handleRequest(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  stage.after(() => {
+  harness.after(() => {
     server.close();
     server.closeAllConnections();
     return mcp.close();

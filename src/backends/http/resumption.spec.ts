@@ -1,8 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, faultOf, openEvents, soon, Stage, type Asked } from '../../../test/kit/http-stage.js';
+import {
+  answerText,
+  faultOf,
+  openEvents,
+  soon,
+  HttpHarness,
+  type Asked,
+} from '../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const ASK = '{"jsonrpc":"2.0","id":1,"method":"tools/call"}';
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/progress"}';
@@ -10,7 +17,7 @@ const NOTE = '{"jsonrpc":"2.0","method":"notifications/progress"}';
 /** A server whose answer to the POST breaks off; `resume` is what it does with the n-th GET. */
 async function serve(beginning: string, resume: (asked: Asked, n: number) => void, cut = false) {
   let gets = 0;
-  const served = await stage.serve((asked) => {
+  const served = await harness.serve((asked) => {
     if (asked.method === 'GET') return resume(asked, ++gets);
     openEvents(asked.response);
     if (cut) asked.response.write(beginning, () => asked.socket.destroy());

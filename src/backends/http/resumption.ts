@@ -1,7 +1,7 @@
 import type { TransportError } from '../link/transport.js';
 import type { Endpoint } from './endpoint.js';
-import { EventStream } from './event-stream.js';
-import { broken } from './faults.js';
+import { GetStream } from './get-stream.js';
+import { brokenError } from '../link/link-faults.js';
 import { retryDelay } from './retry-delay.js';
 import { SseParser, type EventReader } from '../../lib/sse/sse-parser.js';
 
@@ -10,7 +10,7 @@ const TRIES_WITHOUT_PROGRESS = 3;
 /** Refusals that may pass: the old stream not yet known to be gone, or too much at once. */
 const PASSING = new Set([408, 409, 425, 429]);
 
-export interface ResumptionOptions {
+export interface ResponseResumptionOptions {
   readonly endpoint: Endpoint;
   readonly maxMessageBytes: number;
   readonly onEvent: EventReader;
@@ -19,15 +19,15 @@ export interface ResumptionOptions {
 }
 
 /** The rest of a response whose stream broke off: asked for with GET, from the last event that arrived. */
-export class Resumption {
+export class ResponseResumption {
   private tries = 0;
   private timer: NodeJS.Timeout | undefined;
-  private stream: EventStream | undefined;
+  private stream: GetStream | undefined;
   private lastEventId: string;
   private retryMs: number;
 
   constructor(
-    private readonly options: ResumptionOptions,
+    private readonly options: ResponseResumptionOptions,
     interrupted: SseParser,
   ) {
     this.lastEventId = interrupted.lastEventId;
@@ -47,7 +47,7 @@ export class Resumption {
   private ask(): void {
     const { endpoint, maxMessageBytes, onEvent } = this.options;
     const parser = new SseParser(maxMessageBytes, onEvent, this.lastEventId);
-    this.stream = new EventStream(parser, { ended: (why) => this.askAgain(parser, why) }, maxMessageBytes);
+    this.stream = new GetStream(parser, { ended: (why) => this.askAgain(parser, why) }, maxMessageBytes);
     endpoint.get(this.lastEventId, this.stream);
   }
 
@@ -67,4 +67,6 @@ function isFinal({ fault, details: { httpStatus = 500 } }: TransportError): bool
 
 /** Even a lost session: the request was accepted once, so that nobody can say it was not executed. */
 const notResumed = (cause: TransportError): TransportError =>
-  broken(`the event stream broke off before the answer and was not resumed: ${cause.message}`, { cause });
+  brokenError(`the event stream broke off before the answer and was not resumed: ${cause.message}`, {
+    cause,
+  });

@@ -5,12 +5,12 @@ import {
   openEvents,
   sendJson,
   soon,
-  Stage,
+  HttpHarness,
   type Script,
-} from '../../../test/kit/http-stage.js';
+} from '../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' } as const;
@@ -23,7 +23,7 @@ const answerAll: Script = ({ response, id, method }) => {
 
 describe('StreamableHttpTransport', () => {
   it('sends the session of the first answer and the agreed version with everything after', async () => {
-    const { server, transport } = await stage.serve(answerAll);
+    const { server, transport } = await harness.serve(answerAll);
     await transport.send({ jsonrpc: '2.0', id: 0, method: 'initialize' });
     expect(transport.sessionId).toBe('s0');
     transport.setProtocolVersion('2025-06-18');
@@ -44,13 +44,13 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('asks for the whole address, query included', async () => {
-    const { server } = await stage.serve(answerAll);
-    await stage.transportTo(`${server.url}?key=1`).sendText(ask(1), 1);
+    const { server } = await harness.serve(answerAll);
+    await harness.transportTo(`${server.url}?key=1`).sendText(ask(1), 1);
     expect((await server.asked.next()).url).toBe('/mcp?key=1');
   });
 
   it('sends configured headers, but none in the place of its own', async () => {
-    const { server, transport } = await stage.serve(
+    const { server, transport } = await harness.serve(
       answerAll,
       {},
       { Authorization: 'Bearer t', Accept: 'x/y', 'Mcp-Session-Id': 'stolen' },
@@ -68,7 +68,7 @@ describe('StreamableHttpTransport', () => {
 
   it('knows a lost session from a wrong address', async () => {
     let isRestarted = true;
-    const { transport } = await stage.serve((asked) =>
+    const { transport } = await harness.serve((asked) =>
       isRestarted ? asked.response.writeHead(404).end() : answerAll(asked),
     );
     expect(await faultOf(transport.sendText(ask(0), 0))).toBe('refused');
@@ -82,7 +82,7 @@ describe('StreamableHttpTransport', () => {
   it.each(['before the response', 'within it'])(
     'abandons a request %s: the server sees it go',
     async (when) => {
-      const { server, transport, messages } = await stage.serve(({ response }) => {
+      const { server, transport, messages } = await harness.serve(({ response }) => {
         if (when === 'within it') openEvents(response);
       });
       const sent = transport.sendText(ask(1), 1);
@@ -100,7 +100,7 @@ describe('StreamableHttpTransport', () => {
   );
 
   it('never sends what was abandoned while it waited for a connection', async () => {
-    const { server, transport } = await stage.serve(() => {}, { connections: 1 });
+    const { server, transport } = await harness.serve(() => {}, { connections: 1 });
     const first = transport.sendText(ask(1), 1);
     const waiting = transport.sendText(ask(2), 2);
     const third = transport.sendText(ask(3), 3);
@@ -116,12 +116,12 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('says goodbye and settles everything when it is closed', async () => {
-    const { server, transport, closes } = await stage.serve((asked) => {
+    const { server, transport, closes } = await harness.serve((asked) => {
       if (asked.id === 0 || asked.method === 'DELETE') answerAll(asked);
       else if (asked.id === 2 || asked.method === 'GET') openEvents(asked.response);
     });
     await transport.sendText(ask(0), 0);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     const waiting = [
       transport.sendText(ask(1), 1),
       transport.sendText(ask(2), 2),
@@ -140,7 +140,7 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('does not wait long for a server that will not say goodbye', async () => {
-    const { transport, closes } = await stage.serve((asked) => asked.method === 'POST' && answerAll(asked));
+    const { transport, closes } = await harness.serve((asked) => asked.method === 'POST' && answerAll(asked));
     await transport.sendText(ask(0), 0);
     const began = performance.now();
     await soon('the close', transport.close());
@@ -149,14 +149,14 @@ describe('StreamableHttpTransport', () => {
   });
 
   it('closes before it was ever used', async () => {
-    const { server, transport, closes } = await stage.serve(answerAll);
+    const { server, transport, closes } = await harness.serve(answerAll);
     await transport.close();
     expect(closes.all).toHaveLength(1);
     expect(server.connections).toBe(0);
   });
 
   it('leaves nothing behind after a thousand requests', async () => {
-    const { server, transport, messages } = await stage.serve(answerAll);
+    const { server, transport, messages } = await harness.serve(answerAll);
     for (let id = 0; id < 1000; id++) await transport.sendText(ask(id), id);
     expect(messages.all).toHaveLength(1000);
     expect(server.connections).toBeLessThanOrEqual(2);

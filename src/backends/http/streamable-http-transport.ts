@@ -1,11 +1,11 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { LinkTransport, Received, StreamState, TransportError } from '../link/transport.js';
 import { Endpoint } from './endpoint.js';
-import { Exchange, type ExchangeSetting } from './exchange.js';
+import { PendingPost, type PendingPostOptions } from './pending-post.js';
 import { closed } from './faults.js';
 import { InFlight } from './in-flight.js';
 import { Inbox } from './inbox.js';
-import { StandingStream } from './standing-stream.js';
+import { NotificationStreamReader } from './notification-stream-reader.js';
 
 export interface HttpServer {
   readonly url: string | URL;
@@ -24,7 +24,7 @@ export interface StreamableHttpOptions {
   /** Must be more than the requests ever in flight: each holds one, and so do the standing stream and replies. */
   readonly connections?: number | undefined;
   /** Silence after which the standing stream may be dead. No limit where absent. */
-  readonly standingIdleMs?: number | undefined;
+  readonly streamIdleMs?: number | undefined;
 }
 
 const FAREWELL_MS = 1000;
@@ -42,13 +42,13 @@ export class StreamableHttpTransport implements LinkTransport {
   private readonly endpoint: Endpoint;
   private readonly inbox = new Inbox(this);
   private readonly inFlight = new InFlight();
-  private readonly standingStream: StandingStream;
-  private readonly setting: ExchangeSetting;
+  private readonly standingStream: NotificationStreamReader;
+  private readonly setting: PendingPostOptions;
   private closing: Promise<void> | undefined;
 
   constructor(server: HttpServer, options: StreamableHttpOptions = {}) {
     const { inbox, inFlight } = this;
-    const { connectTimeoutMs = 5000, connections = 128, standingIdleMs } = options;
+    const { connectTimeoutMs = 5000, connections = 128, streamIdleMs } = options;
     const { maxMessageBytes = 16 * 1024 * 1024, bodyIdleMs = 15_000, acceptTimeoutMs = 30_000 } = options;
     const endpoint = new Endpoint(new URL(server.url), server.headers ?? {}, {
       connectTimeoutMs,
@@ -64,11 +64,11 @@ export class StreamableHttpTransport implements LinkTransport {
       watch: (deadline) => inFlight.watch(deadline),
       ended: (exchange) => inFlight.delete(exchange),
     };
-    this.standingStream = new StandingStream({
+    this.standingStream = new NotificationStreamReader({
       endpoint,
       inbox,
       maxMessageBytes,
-      standingIdleMs,
+      streamIdleMs,
       stateChanged: (state) => inbox.guard(() => this.onstream?.(state)),
       sessionLost: (error) => this.closeFor(error),
     });
@@ -94,7 +94,7 @@ export class StreamableHttpTransport implements LinkTransport {
 
   sendText(text: string, requestId?: RequestId): Promise<void> {
     if (this.closing) return Promise.reject(closed());
-    const exchange = new Exchange(this.setting, this.inFlight.nextId(), requestId);
+    const exchange = new PendingPost(this.setting, this.inFlight.nextId(), requestId);
     this.inFlight.add(exchange);
     exchange.send(text);
     return exchange.settled;
@@ -105,11 +105,11 @@ export class StreamableHttpTransport implements LinkTransport {
   }
 
   /** To be called when the server has accepted `notifications/initialized`; before that it may refuse the GET. */
-  openStandingStream(): void {
+  openNotificationStream(): void {
     this.standingStream.open();
   }
 
-  renewStandingStream(): void {
+  reopenNotificationStream(): void {
     this.standingStream.renew();
   }
 

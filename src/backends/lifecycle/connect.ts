@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 60_000;
 const SPARE_CONNECTIONS = 32;
 
 /** Longer than the keep-alive comments of most servers are apart, and shorter than anybody should wait for news. */
-const STANDING_IDLE_MS = 90_000;
+const STREAM_IDLE_MS = 90_000;
 
 /** The old transport says nothing of a stream that only seems to be there. */
 const SSE_PING_MS = 30_000;
@@ -49,6 +49,6 @@ function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
     maxMessageBytes: limits.responseBytes,
     // A call in flight holds one, and so does what is said beside the calls.
     connections: config.concurrency + SPARE_CONNECTIONS,
-    standingIdleMs: STANDING_IDLE_MS,
+    streamIdleMs: STREAM_IDLE_MS,
   });
 }

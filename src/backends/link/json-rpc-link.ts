@@ -16,7 +16,7 @@ import { Hearing } from './notification-stream.js';
 import { Heartbeat } from '../lifecycle/heartbeat.js';
 import {
   asTransportError,
-  broken,
+  brokenError,
   cancelled,
   isBadRequest,
   isForgotten,
@@ -81,7 +81,7 @@ export class JsonRpcLink implements Link {
       if (error instanceof TransportError) this.fault = error;
     };
     transport.onclose = () => {
-      this.end(this.fault ?? broken('the connection closed'));
+      this.end(this.fault ?? brokenError('the connection closed'));
       this.failPending();
     };
     transport.onstream = (state) => this.streamChanged(state);
@@ -100,7 +100,7 @@ export class JsonRpcLink implements Link {
     options: LinkOptions,
     signal: AbortSignal,
   ): Promise<JsonRpcLink> {
-    if (signal.aborted) throw broken('the link was closed');
+    if (signal.aborted) throw brokenError('the link was closed');
     const link = new JsonRpcLink(transport, options);
     const giveUp = (): void => void link.close();
     signal.addEventListener('abort', giveUp, { once: true });
@@ -165,7 +165,7 @@ export class JsonRpcLink implements Link {
   }
 
   close(): Promise<void> {
-    this.end(broken('the link was closed'));
+    this.end(brokenError('the link was closed'));
     this.closing ??= this.finish();
     return this.closing;
   }
@@ -180,8 +180,8 @@ export class JsonRpcLink implements Link {
     this.serverFacts = await shakeHands((request) => this.request(request), this.options);
     this.transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await this.transmit(notificationMessage('notifications/initialized', undefined));
-    this.hearing.begin(this.transport.openStandingStream !== undefined);
-    this.transport.openStandingStream?.();
+    this.hearing.begin(this.transport.openNotificationStream !== undefined);
+    this.transport.openNotificationStream?.();
     this.heartbeat?.start();
   }
 
@@ -200,7 +200,7 @@ export class JsonRpcLink implements Link {
     if (!pending || !this.settle(pending)) return;
     if (outcome === 'error') pending.reject(remoteError(text));
     else if (text.startsWith('{')) pending.resolve(new JsonText(text));
-    else pending.reject(broken('the server sent no valid answer: a result is an object'));
+    else pending.reject(brokenError('the server sent no valid answer: a result is an object'));
   }
 
   private receiveQuestion({ id, method, paramsText }: Kind<'request'>, received?: Received): void {
@@ -227,7 +227,7 @@ export class JsonRpcLink implements Link {
     }
     const pending = this.pending.get(id);
     if (pending && this.settle(pending))
-      pending.reject(broken(`the server sent no valid answer: ${problem}`));
+      pending.reject(brokenError(`the server sent no valid answer: ${problem}`));
   }
 
   private origin(received: Received | undefined): {
@@ -277,7 +277,7 @@ export class JsonRpcLink implements Link {
 
   /** A server that is there may have nothing to say. */
   private checkStream(): void {
-    if (!this.closedFor) this.probe.ping().catch(() => this.transport.renewStandingStream?.());
+    if (!this.closedFor) this.probe.ping().catch(() => this.transport.reopenNotificationStream?.());
   }
 
   private giveUp(pending: Pending, why: GivenUp): void {
@@ -318,6 +318,6 @@ export class JsonRpcLink implements Link {
     const reason = this.closedFor;
     this.questions.stop();
     for (const pending of this.pending.abandonAll())
-      pending.reject(broken(reason?.message ?? 'the link was closed', { cause: reason }));
+      pending.reject(brokenError(reason?.message ?? 'the link was closed', { cause: reason }));
   }
 }

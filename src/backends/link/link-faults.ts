@@ -1,7 +1,7 @@
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { TransportError } from './transport.js';
 
-export const broken = (message: string, options?: ErrorOptions): TransportError =>
+export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
 
 export const cancelled = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
@@ -13,7 +13,7 @@ export const timedOut = (server: string, method: string, timeoutMs: number): Gat
   });
 
 export const asTransportError = (error: Error): TransportError =>
-  error instanceof TransportError ? error : broken(error.message, { cause: error });
+  error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
 /** The server is there, but no longer knows us. */
 export const isForgotten = (reason: Error | undefined): boolean =>
@@ -27,5 +27,5 @@ export function remoteError(text: string): Error {
   const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
   return Number.isInteger(code) && typeof message === 'string'
     ? new RemoteError(code as number, message, text)
-    : broken('the server sent no valid answer: an error has a code and a message');
+    : brokenError('the server sent no valid answer: an error has a code and a message');
 }

@@ -36,10 +36,10 @@ export interface LinkTransport extends Transport {
   onstream?: ((state: StreamState) => void) | undefined;
 
   /** Called once the handshake is done: a transport that listens on a stream of its own opens it now. */
-  openStandingStream?(): void;
+  openNotificationStream?(): void;
 
   /** The stream is dead, though it looks alive. */
-  renewStandingStream?(): void;
+  reopenNotificationStream?(): void;
 
   /** Nobody waits for the answer to this request any more. */
   abandon?(requestId: RequestId): void;

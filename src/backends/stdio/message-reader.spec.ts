@@ -13,7 +13,7 @@ function reading(input: string | Buffer) {
     (error) => void seen.errors.push(error),
   );
   reader.push(Buffer.from(input));
-  return { ...seen, junk: reader.junkLines };
+  return { ...seen, junk: reader.ignoredLines };
 }
 
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { JunkLines } from './junk-lines.js';
+import { IgnoredLines } from './ignored-lines.js';
 import { LineSplitter } from './line-splitter.js';
 
 const CR = 0x0d;
@@ -9,7 +9,7 @@ const SHORTEST_MESSAGE = '{"jsonrpc":"2.0"}'.length;
 
 /** From the bytes of a child's stdout to messages. Lines that are none are counted and otherwise ignored. */
 export class MessageReader {
-  private readonly junk = new JunkLines();
+  private readonly junk = new IgnoredLines();
   private readonly lines: LineSplitter;
 
   constructor(
@@ -20,7 +20,7 @@ export class MessageReader {
     this.lines = new LineSplitter(maxLineBytes, (bytes, start, end) => this.read(bytes, start, end));
   }
 
-  get junkLines(): number {
+  get ignoredLines(): number {
     return this.junk.count;
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TransportError, type LinkTransport } from '../link/transport.js';
-import { killAllChildren, liveGroups } from './live-groups.js';
+import { killAllProcessGroups, liveGroups } from './process-group.js';
 import type { StdioLimits, StdioServer } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
@@ -224,7 +224,7 @@ describe('a child process', () => {
     const { transport, events } = await sh('trap "" TERM; sleep 1000 & echo $! >&2; wait');
     const pids = [transport.pid ?? 0, await grandchildOf(transport)];
     expect(liveGroups.size).toBe(1);
-    killAllChildren();
+    killAllProcessGroups();
     await until(() => events.includes('closed'));
     expect(pids.filter(alive)).toEqual([]);
     expect(liveGroups.size).toBe(0);

@@ -1,12 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasLivingMember } from './group-members.js';
-import { liveGroups } from './live-groups.js';
 import { within } from '../../lib/deadlines/within.js';
 
 const POLL_MS = 10;
 /** SIGKILL cannot be refused, but a process may be stuck in the kernel; then life goes on without its end. */
 const AFTER_KILL_MS = 1_000;
+
+/** Every process group that may still have members. */
+export const liveGroups = new Set<ProcessGroup>();
+
+/** Runs when the gateway's own process exits: synchronous, because nothing asynchronous runs by then. */
+export function killAllProcessGroups(): void {
+  for (const group of liveGroups) group.signal('SIGKILL');
+}
 
 /**
  * A child that leads its own process group, and everything it started in there. The group outlives its leader while

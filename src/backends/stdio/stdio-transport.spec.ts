@@ -64,7 +64,7 @@ describe('StdioTransport', () => {
     await transport.sendText('{\n  "jsonrpc": "2.0",\r\n  "method": "m"\n}\n');
     await until(() => texts.length === 1);
     expect(JSON.parse(texts[0] ?? '')).toEqual({ jsonrpc: '2.0', method: 'm' });
-    expect(transport.junkLines).toBe(0);
+    expect(transport.ignoredLines).toBe(0);
   });
 
   it('carries 50,000 small messages both ways in order', async () => {
@@ -114,7 +114,7 @@ describe('StdioTransport', () => {
     const { transport } = await open('yes', ['{"jsonrpc":"2.0"x}']);
     let turns = 0;
     const turn = setInterval(() => turns++, 1);
-    await until(() => transport.junkLines > 20_000);
+    await until(() => transport.ignoredLines > 20_000);
     clearInterval(turn);
     expect(turns).toBeGreaterThan(3);
   });
@@ -139,7 +139,7 @@ describe('StdioTransport', () => {
       String.raw`echo starting up; printf '\377\376\n'; echo '{"id":1}'; echo '[]'; echo; echo '${note(1)}'; exec cat`,
     ]);
     await until(() => texts.length === 1);
-    expect(transport.junkLines).toBe(4);
+    expect(transport.ignoredLines).toBe(4);
     expect(events).toHaveLength(3);
     expect(events[0]).toContain('starting up');
   });

@@ -8,7 +8,7 @@ import { TransportError, type LinkTransport, type Received } from '../link/trans
 import { childEnvironment } from './child-environment.js';
 import { MessageReader } from './message-reader.js';
 import { ProcessGroup } from './process-group.js';
-import { spawnFailure } from './spawn-failure.js';
+import { spawnError } from './spawn-error.js';
 import { StderrTail } from './stderr-tail.js';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
@@ -71,8 +71,8 @@ export class StdioTransport implements LinkTransport {
   }
 
   /** Lines on stdout that were no messages. */
-  get junkLines(): number {
-    return this.reader.junkLines;
+  get ignoredLines(): number {
+    return this.reader.ignoredLines;
   }
 
   stderrTail(): readonly string[] {
@@ -87,7 +87,7 @@ export class StdioTransport implements LinkTransport {
       if (child.pid !== undefined) this.running = this.adopt(child, child.pid);
       await once(child, 'spawn');
     } catch (cause) {
-      throw spawnFailure(this.server, cause);
+      throw spawnError(this.server, cause);
     }
   }
 

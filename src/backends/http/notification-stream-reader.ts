@@ -1,19 +1,19 @@
 import { Backoff } from '../../lib/backoff/backoff.js';
 import type { StreamState, TransportError } from '../link/transport.js';
 import type { Endpoint } from './endpoint.js';
-import { EventStream } from './event-stream.js';
-import { isBadRequest } from '../link/link-faults.js';
-import { broken, sessionLost } from './faults.js';
+import { GetStream } from './get-stream.js';
+import { brokenError, isBadRequest } from '../link/link-faults.js';
+import { sessionLost } from './faults.js';
 import type { Inbox } from './inbox.js';
 import { retryDelay } from './retry-delay.js';
 import { SseParser } from '../../lib/sse/sse-parser.js';
 
-export interface StandingStreamSetting {
+export interface NotificationStreamOptions {
   readonly endpoint: Endpoint;
   readonly inbox: Inbox;
   readonly maxMessageBytes: number;
   /** Silence after which the stream may be dead; comments count as sound. */
-  readonly standingIdleMs?: number | undefined;
+  readonly streamIdleMs?: number | undefined;
   stateChanged(state: StreamState): void;
   sessionLost(error: TransportError): void;
 }
@@ -29,12 +29,12 @@ const LIVED_MS = 5_000;
  * more. A stream that has been silent for long is asked for anew where that loses nothing; of the others, many never
  * carry a sign of life, `silent` lets somebody find out.
  */
-export class StandingStream {
+export class NotificationStreamReader {
   private readonly backoff = new Backoff();
   private state: 'open' | 'lost' | 'none' | undefined;
   private isStarted = false;
   private isClosed = false;
-  private stream: EventStream | undefined;
+  private stream: GetStream | undefined;
   private timer: NodeJS.Timeout | undefined;
   private watchdog: NodeJS.Timeout | undefined;
   private lastEventId = '';
@@ -43,7 +43,7 @@ export class StandingStream {
   /** The server has said when to come back. */
   private isInviting = false;
 
-  constructor(private readonly setting: StandingStreamSetting) {}
+  constructor(private readonly setting: NotificationStreamOptions) {}
 
   /** Idempotent. */
   open(): void {
@@ -54,7 +54,7 @@ export class StandingStream {
 
   /** What is there is dead, whatever it looks like. */
   renew(): void {
-    this.stream?.fail(broken('the server did not answer on another connection either'));
+    this.stream?.fail(brokenError('the server did not answer on another connection either'));
   }
 
   close(): void {
@@ -68,7 +68,7 @@ export class StandingStream {
     const { endpoint, maxMessageBytes } = this.setting;
     const parser = new SseParser(maxMessageBytes, (data, type) => this.read(data, type), this.lastEventId);
     this.openedAt = Infinity;
-    this.stream = new EventStream(
+    this.stream = new GetStream(
       parser,
       {
         opened: () => this.opened(),
@@ -81,18 +81,18 @@ export class StandingStream {
     endpoint.get(this.lastEventId, this.stream);
   }
 
-  private watch(stream: EventStream, parser: SseParser): void {
-    const { standingIdleMs } = this.setting;
-    if (standingIdleMs === undefined) return;
+  private watch(stream: GetStream, parser: SseParser): void {
+    const { streamIdleMs } = this.setting;
+    if (streamIdleMs === undefined) return;
     this.watchdog = setTimeout(() => {
       this.isInviting ||= parser.retryMs !== undefined;
       if (this.canResume(parser.lastEventId))
-        stream.fail(broken(`the standing stream was silent for ${standingIdleMs} ms`));
+        stream.fail(brokenError(`the standing stream was silent for ${streamIdleMs} ms`));
       else {
         this.watchdog?.refresh();
         this.setting.stateChanged('silent');
       }
-    }, standingIdleMs).unref();
+    }, streamIdleMs).unref();
   }
 
   private opened(): void {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TransportError } from '../link/transport.js';
-import { answerText, faultOf, sendJson, soon, Stage } from '../../../test/kit/http-stage.js';
+import { answerText, faultOf, sendJson, soon, HttpHarness } from '../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
 
@@ -45,7 +45,7 @@ describe('a response that is no answer', () => {
       /\/elsewhere, which is not followed/,
     ],
   ])('fails when the server sends %s', async (_what, { type, body, status, headers }, fault, message) => {
-    const { server, transport } = await stage.serve(({ response }) => {
+    const { server, transport } = await harness.serve(({ response }) => {
       response.writeHead(status, { ...(type && { 'content-type': type }), ...headers }).end(body);
     });
     const error = await soon(
@@ -59,13 +59,13 @@ describe('a response that is no answer', () => {
 
   it.each([400, 404, 500])('takes a JSON-RPC error in HTTP %d for the answer it is', async (status) => {
     const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}';
-    const { transport, messages } = await stage.serve(({ response }) => sendJson(response, text, status));
+    const { transport, messages } = await harness.serve(({ response }) => sendJson(response, text, status));
     await transport.sendText(ask(1), 1);
     expect(messages.all[0]?.received).toEqual({ text, requestId: 1 });
   });
 
   it('says how long a server wants to be left alone', async () => {
-    const { transport } = await stage.serve(({ response }) =>
+    const { transport } = await harness.serve(({ response }) =>
       response.writeHead(503, { 'retry-after': '7' }).end(),
     );
     await expect(transport.sendText(ask(1), 1)).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('a response that is no answer', () => {
   });
 
   it('uses the connection of a refused request again', async () => {
-    const { server, transport } = await stage.serve(({ response }) =>
+    const { server, transport } = await harness.serve(({ response }) =>
       sendJson(response, '{"error":"busy"}', 503),
     );
     for (let id = 0; id < 20; id++) expect(await faultOf(transport.sendText(ask(id), id))).toBe('refused');

@@ -1,5 +1,5 @@
-import { FIELD, parseHead, type Head } from './head-parser.js';
-import type { ResponseHeaders } from './response-head.js';
+import { FIELD, parseHead, type ResponseHead } from './head-parser.js';
+import type { ResponseHeaders } from '../response-headers.js';
 
 /** Node's own client has the same limit. */
 const LARGEST_HEAD = 16 * 1024;
@@ -19,9 +19,9 @@ export interface ResponseSink {
 type Step = 'head' | 'body' | 'rest' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'over';
 
 /** Reads the responses that come on one connection, in pieces of any size. */
-export class ResponseReader {
+export class ResponseParser {
   /** Of the response that is being read. */
-  head: Head | undefined;
+  head: ResponseHead | undefined;
   private step: Step = 'head';
   /** Bytes to come of a body or chunk. */
   private left = 0;
@@ -93,7 +93,7 @@ export class ResponseReader {
     return end + 4;
   }
 
-  private begin(head: Head): void {
+  private begin(head: ResponseHead): void {
     this.head = head;
     this.sink.onHead(head.status, head.headers);
     if (head.body === 'chunked') this.step = 'chunk-size';

@@ -7,7 +7,7 @@ import {
 } from '../../src/backends/http/streamable-http-transport.js';
 import type { Received } from '../../src/backends/link/transport.js';
 
-/** For the specs of this room: a real HTTP server that does what a spec tells it to, and the waits for it. */
+/** A real HTTP server that runs the script of a spec, and the transport under test connected to it. */
 
 const PATIENCE_MS = 4000;
 
@@ -141,8 +141,8 @@ export const faultOf = (settled: Promise<void>): Promise<unknown> =>
     ),
   );
 
-/** The servers and transports of one test. */
-export class Stage {
+/** Servers and transports of one test; `release` closes them. */
+export class HttpHarness {
   private readonly releases: (() => Promise<unknown>)[] = [];
 
   readonly release = async (): Promise<void> => {

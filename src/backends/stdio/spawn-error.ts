@@ -3,7 +3,7 @@ import { TransportError } from '../link/transport.js';
 import type { StdioServer } from './stdio-server.js';
 
 /** Says why a server could not be started. The kernel has one word, ENOENT, for three different mistakes. */
-export function spawnFailure(server: StdioServer, cause: unknown): TransportError {
+export function spawnError(server: StdioServer, cause: unknown): TransportError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const why = directoryFault(server.cwd) ?? commandFault(server.command, code) ?? message;
   return new TransportError('unreachable', `cannot start "${server.command}": ${why}`, {}, { cause });

@@ -1,10 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { TransportError } from '../link/transport.js';
-import { broken, connectionFault, tooLarge } from './faults.js';
-import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-head.js';
+import { brokenError } from '../link/link-faults.js';
+import { connectionFault, tooLarge } from './faults.js';
+import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-headers.js';
 import type { SseParser } from '../../lib/sse/sse-parser.js';
 
-export interface StreamListener {
+export interface GetStreamListener {
   opened?(): void;
   /** Something came, if only a comment. */
   heard?(): void;
@@ -13,19 +14,19 @@ export interface StreamListener {
 }
 
 /** One GET and the events it is answered with. */
-export class EventStream implements Dispatcher.DispatchHandler {
+export class GetStream implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private isOver = false;
 
   constructor(
     private readonly parser: SseParser,
-    private readonly listener: StreamListener,
+    private readonly listener: GetStreamListener,
     private readonly maxMessageBytes: number,
   ) {}
 
   stop(): void {
     this.isOver = true;
-    this.controller?.abort(broken('the stream is not needed any more'));
+    this.controller?.abort(brokenError('the stream is not needed any more'));
   }
 
   /** Ends the stream for a reason the connection does not know of. */
@@ -37,7 +38,7 @@ export class EventStream implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown and not aborted: the fresh connection stays in the pool.
-    if (this.isOver) throw broken('the stream is not needed any more');
+    if (this.isOver) throw brokenError('the stream is not needed any more');
     this.controller = controller;
   }
 
@@ -59,7 +60,7 @@ export class EventStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.fail(broken('the server ended the stream'));
+    this.fail(brokenError('the server ended the stream'));
   }
 
   onResponseError(_controller: unknown, error: Error): void {

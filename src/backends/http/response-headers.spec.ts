@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isEncoded, mediaType, refused } from './response-head.js';
+import { isEncoded, mediaType, refused } from './response-headers.js';
 
 describe('the head of a response', () => {
   it.each([

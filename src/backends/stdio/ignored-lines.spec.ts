@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { JunkLines } from './junk-lines.js';
+import { IgnoredLines } from './ignored-lines.js';
 
 describe('JunkLines', () => {
   it('reports the first three lines, then one every ten seconds, and counts all', () => {
     let now = 0;
-    const junk = new JunkLines(() => now);
+    const junk = new IgnoredLines(() => now);
     const line = Buffer.from('hello');
     const note = () => junk.note('is junk', line, 0, line.length)?.message;
 
@@ -21,7 +21,7 @@ describe('JunkLines', () => {
 
   it('shows only the beginning of a line, with nothing in it that a terminal would obey', () => {
     const line = Buffer.from(`\u001b[31m${'x'.repeat(1_000)}`);
-    const message = new JunkLines().note('is junk', line, 0, line.length)?.message ?? '';
+    const message = new IgnoredLines().note('is junk', line, 0, line.length)?.message ?? '';
     expect(message).toContain('\\u001b[31mxxx');
     expect(message.length).toBeLessThan(200);
   });

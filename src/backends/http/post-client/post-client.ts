@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import { Connection, type ConnectionOwner } from './connection.js';
+import { HttpConnection, type HttpConnectionOwner } from './http-connection.js';
 import { Post, type Carrier, type PostListener } from './post.js';
 
 const SWEEP_MS = 1000;
 
-export interface ConnectionOptions {
+export interface PostClientOptions {
   /** At most. Requests beyond that wait. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
@@ -15,12 +15,12 @@ export interface ConnectionOptions {
  * The connections to one server that requests are posted on. With an HTTP client made for every case a call costs a
  * quarter more (docs/decisions/0016); undici still makes the connections, TLS included.
  */
-export class Connections implements ConnectionOwner, Carrier {
-  private readonly all = new Set<Connection>();
+export class PostClient implements HttpConnectionOwner, Carrier {
+  private readonly all = new Set<HttpConnection>();
   /** The one used last is taken first, so that those that are not needed grow old. */
-  private readonly free: Connection[] = [];
+  private readonly free: HttpConnection[] = [];
   /** Those whose response came in this turn of the event loop. */
-  private resting: Connection[] = [];
+  private resting: HttpConnection[] = [];
   private readonly waiting: Post[] = [];
   private readonly hostname: string;
   private connecting = 0;
@@ -32,7 +32,7 @@ export class Connections implements ConnectionOwner, Carrier {
     private readonly url: URL,
     /** What requests call the server, which is then the name its certificate must have. */
     private readonly host: string,
-    private readonly options: ConnectionOptions,
+    private readonly options: PostClientOptions,
   ) {
     // An IPv6 address stands in brackets in a URL, and without them everywhere else.
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -60,12 +60,12 @@ export class Connections implements ConnectionOwner, Carrier {
    * It is used again a turn later: what a server sent behind its response, or that it has closed the connection without
    * a word, is known by then.
    */
-  idle(connection: Connection): void {
+  idle(connection: HttpConnection): void {
     this.resting.push(connection);
     if (this.resting.length === 1) setImmediate(() => this.endRest());
   }
 
-  gone(connection: Connection): void {
+  gone(connection: HttpConnection): void {
     this.all.delete(connection);
     const at = this.free.indexOf(connection);
     if (at !== -1) this.free.splice(at, 1);
@@ -91,7 +91,7 @@ export class Connections implements ConnectionOwner, Carrier {
     this.connectAsNeeded();
   }
 
-  private employ(connection: Connection): void {
+  private employ(connection: HttpConnection): void {
     const post = this.waiting.shift();
     if (post) {
       connection.send(post);
@@ -101,7 +101,7 @@ export class Connections implements ConnectionOwner, Carrier {
     this.sweeper ??= setTimeout(() => this.sweep(), SWEEP_MS).unref();
   }
 
-  private takeFree(): Connection | undefined {
+  private takeFree(): HttpConnection | undefined {
     for (let connection = this.free.pop(); connection; connection = this.free.pop()) {
       if (connection.isUsable(performance.now())) return connection;
       connection.destroy();
@@ -120,7 +120,7 @@ export class Connections implements ConnectionOwner, Carrier {
 
   private connect(): void {
     this.connecting++;
-    const connection = new Connection(this);
+    const connection = new HttpConnection(this);
     const connect = buildConnector({
       timeout: this.options.connectTimeoutMs,
       session: this.session,
@@ -134,7 +134,7 @@ export class Connections implements ConnectionOwner, Carrier {
     });
   }
 
-  private connected(connection: Connection, socket: Socket): void {
+  private connected(connection: HttpConnection, socket: Socket): void {
     if (this.isDestroyed) {
       socket.destroy();
       return;

@@ -1,10 +1,18 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, Arrivals, faultOf, sendJson, soon, Stage, watch } from '../../../test/kit/http-stage.js';
+import {
+  answerText,
+  Arrivals,
+  faultOf,
+  sendJson,
+  soon,
+  HttpHarness,
+  watch,
+} from '../../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const ask = (id: number, params = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
@@ -23,23 +31,25 @@ async function serveRaw(onRequest: (socket: Socket, connection: number) => void)
     socket.on('error', () => {}).on('data', () => onRequest(socket, connection));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  stage.after(async () => {
+  harness.after(async () => {
     for (const socket of sockets.all) socket.destroy();
     server.close();
   });
-  const transport = stage.transportTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const transport = harness.transportTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
   return { sockets, transport, ...watch(transport) };
 }
 
 describe('connections', () => {
   it('carry one request after the other', async () => {
-    const { server, transport } = await stage.serve(({ response, id }) => sendJson(response, answerText(id)));
+    const { server, transport } = await harness.serve(({ response, id }) =>
+      sendJson(response, answerText(id)),
+    );
     for (let id = 1; id <= 20; id++) await transport.sendText(ask(id), id);
     expect(server.connections).toBe(1);
   });
 
   it('are no more than allowed, and what waits for one is answered too', async () => {
-    const { server, transport, messages } = await stage.serve(
+    const { server, transport, messages } = await harness.serve(
       ({ response, id }) => sendJson(response, answerText(id)),
       { connections: 2 },
     );
@@ -50,7 +60,7 @@ describe('connections', () => {
   });
 
   it('take characters of every width, beside a header of another encoding', async () => {
-    const { server, transport } = await stage.serve(
+    const { server, transport } = await harness.serve(
       ({ response, id }) => sendJson(response, answerText(id)),
       {},
       { 'x-name': 'é' },
@@ -155,7 +165,7 @@ describe('connections', () => {
   });
 
   it('have no place for what nobody waits for any more', async () => {
-    const { server, transport } = await stage.serve(
+    const { server, transport } = await harness.serve(
       ({ response, id }) => void (id !== 0 && sendJson(response, answerText(id))),
       { connections: 1 },
     );
@@ -171,7 +181,7 @@ describe('connections', () => {
   });
 
   it('break off alone when nobody waits for the answer any more', async () => {
-    const { server, transport } = await stage.serve(({ response, id }) => {
+    const { server, transport } = await harness.serve(({ response, id }) => {
       if (id !== 1) sendJson(response, answerText(id));
     });
     const abandoned = transport.sendText(ask(1), 1);
@@ -184,7 +194,7 @@ describe('connections', () => {
   });
 
   it('leave nobody waiting when they are closed', async () => {
-    const { server, transport } = await stage.serve(() => {}, { connections: 1 });
+    const { server, transport } = await harness.serve(() => {}, { connections: 1 });
     const sent = [1, 2, 3].map((id) => faultOf(transport.sendText(ask(id), id)));
     await server.asked.next();
     await soon('the close', transport.close());

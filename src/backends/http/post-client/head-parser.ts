@@ -1,4 +1,4 @@
-import type { ResponseHeaders } from './response-head.js';
+import type { ResponseHeaders } from '../response-headers.js';
 
 const TEXT = String.raw`[\t -~\x80-\xff]*`;
 const NAMED = "[!#$%&'*+.^_`|~\\w-]+:" + TEXT;
@@ -10,7 +10,7 @@ const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 const KEEP_ALIVE = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 const TIMEOUT = /(?:^|[,;])[ \t]*timeout=(\d{1,5})/i;
 
-export interface Head {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
   /** How many bytes, or how their end is told: by chunks, or by that of the connection. */
@@ -25,7 +25,7 @@ export interface Head {
  * Throws at whatever two readers could understand in two ways: what one of them takes for a body may be the next
  * response to the other, and that one is meant for somebody else.
  */
-export function parseHead(text: string): Head {
+export function parseHead(text: string): ResponseHead {
   if (!HEAD.test(text)) throw new Error('the response is no HTTP/1.1');
   const status = Number(text.slice(9, 12));
   const headers = fieldsOf(text);
@@ -59,7 +59,7 @@ function fieldsOf(text: string): ResponseHeaders {
   return headers;
 }
 
-function bodyOf(status: number, headers: ResponseHeaders, isCurrent: boolean): Head['body'] {
+function bodyOf(status: number, headers: ResponseHeaders, isCurrent: boolean): ResponseHead['body'] {
   const length = headers['content-length'];
   const encoding = headers['transfer-encoding'];
   if (encoding !== undefined) {

@@ -3,7 +3,7 @@ const REPORT_EVERY_MS = 10_000;
 const SHOWN_BYTES = 120;
 
 /** Counts lines that are no messages and words a report about them, seldom enough that a flood stays quiet. */
-export class JunkLines {
+export class IgnoredLines {
   count = 0;
   private lastReport = -Infinity;
 

@@ -1,8 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, openEvents, soon, Stage, sendJson, type Asked } from '../../../test/kit/http-stage.js';
+import {
+  answerText,
+  openEvents,
+  soon,
+  HttpHarness,
+  sendJson,
+  type Asked,
+} from '../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
@@ -13,7 +20,7 @@ const PECULIAR =
 
 describe('an exchange', () => {
   it('hands over a JSON answer byte for byte, before it is settled', async () => {
-    const { transport, messages } = await stage.serve(({ response }) => sendJson(response, PECULIAR));
+    const { transport, messages } = await harness.serve(({ response }) => sendJson(response, PECULIAR));
     await transport.sendText(ask(1), 1);
     expect(messages.all).toHaveLength(1);
     expect(messages.all[0]?.received).toEqual({ text: PECULIAR, requestId: 1 });
@@ -21,7 +28,7 @@ describe('an exchange', () => {
   });
 
   it('puts characters together that came in different chunks', async () => {
-    const { transport, messages } = await stage.serve(async ({ response }) => {
+    const { transport, messages } = await harness.serve(async ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
       for (const byte of Buffer.from(PECULIAR)) {
         await new Promise((written) => response.write(Buffer.from([byte]), written));
@@ -34,7 +41,7 @@ describe('an exchange', () => {
 
   it('hands over everything on an event stream, with the request it belongs to', async () => {
     const line = PECULIAR.trim();
-    const { transport, messages } = await stage.serve(({ response }) => {
+    const { transport, messages } = await harness.serve(({ response }) => {
       openEvents(response);
       response.write(': hello\r\n\r\nevent: ping\r\ndata: not for us\r\n\r\n');
       response.write('data: {"jsonrpc":"2.0",\ndata: "method":"notifications/progress"}\n\n');
@@ -49,7 +56,7 @@ describe('an exchange', () => {
 
   it('keeps concurrent streams apart', async () => {
     const open: Asked[] = [];
-    const { transport, messages } = await stage.serve((asked) => {
+    const { transport, messages } = await harness.serve((asked) => {
       openEvents(asked.response);
       open.push(asked);
       if (open.length < 20) return;
@@ -68,7 +75,7 @@ describe('an exchange', () => {
   });
 
   it('is settled by the answer, and gives a server that does not end its stream a moment to do so', async () => {
-    const { server, transport } = await stage.serve(({ response, id }) => {
+    const { server, transport } = await harness.serve(({ response, id }) => {
       openEvents(response);
       response.write(`data: ${answerText(id)}\n\n`);
     });
@@ -78,13 +85,13 @@ describe('an exchange', () => {
   });
 
   it.each([202, 200, 204])('takes HTTP %d for a notification', async (status) => {
-    const { transport, messages } = await stage.serve(({ response }) => response.writeHead(status).end());
+    const { transport, messages } = await harness.serve(({ response }) => response.writeHead(status).end());
     await transport.sendText(NOTE);
     expect(messages.all).toEqual([]);
   });
 
   it('hands over each message of a batch', async () => {
-    const { transport, messages } = await stage.serve(({ response }) =>
+    const { transport, messages } = await harness.serve(({ response }) =>
       sendJson(response, `[{"jsonrpc":"2.0","method":"m"},7,null,${answerText(1)}]`),
     );
     await transport.sendText(ask(1), 1);
@@ -95,7 +102,7 @@ describe('an exchange', () => {
   });
 
   it('tells of a handler that throws, and goes on', async () => {
-    const { transport, errors } = await stage.serve(({ response, id }) => {
+    const { transport, errors } = await harness.serve(({ response, id }) => {
       openEvents(response);
       response.end(`data: {"jsonrpc":"2.0","method":"m"}\n\ndata: ${answerText(id)}\n\n`);
     });

@@ -7,7 +7,7 @@ import type { OpenExchange, ResponseBody } from './response-body.js';
 const MOST_BYTES = 64 * 1024;
 
 /** The body of an HTTP error. Many servers put the JSON-RPC error there that is the answer to the request. */
-export class Refusal implements ResponseBody {
+export class ErrorBody implements ResponseBody {
   readonly mustFlow = true;
   private readonly bytes = new MessageBytes(MOST_BYTES);
 

@@ -3,16 +3,16 @@ import { get } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { ResponseReader } from './response-reader.js';
-import { soon, Stage } from '../../../test/kit/http-stage.js';
+import { ResponseParser } from './response-parser.js';
+import { soon, HttpHarness } from '../../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 /** What is read when the pieces come one after the other and then the connection ends. */
 function read(pieces: readonly Buffer[]) {
   const seen = { status: 0, headers: {}, body: '', ends: 0, isReusable: false };
-  const reader = new ResponseReader({
+  const reader = new ResponseParser({
     onHead: (status, headers) => Object.assign(seen, { status, headers }),
     onBody: (bytes) => (seen.body += bytes.toString('latin1')),
     onEnd: () => {
@@ -113,7 +113,7 @@ describe('a response', () => {
     ['timeout=-1', undefined],
     ['notimeout=7', undefined],
   ])('with keep-alive %j lets the connection live for %s ms', (value, ms) => {
-    const reader = new ResponseReader({ onHead: () => {}, onBody: () => {}, onEnd: () => {} });
+    const reader = new ResponseParser({ onHead: () => {}, onBody: () => {}, onEnd: () => {} });
     reader.push(Buffer.from(response(`keep-alive: ${value}\r\ncontent-length: 0`)));
     expect(reader.head?.keepAliveMs).toBe(ms);
   });
@@ -202,7 +202,7 @@ describe('what cannot be read with certainty', () => {
       0,
       '127.0.0.1',
     );
-    stage.after(async () => void server.close());
+    harness.after(async () => void server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const outcome = new Promise<string>((resolve) => {

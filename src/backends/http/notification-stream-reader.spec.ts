@@ -1,16 +1,23 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerText, openEvents, sendJson, soon, Stage, type Asked } from '../../../test/kit/http-stage.js';
+import {
+  answerText,
+  openEvents,
+  sendJson,
+  soon,
+  HttpHarness,
+  type Asked,
+} from '../../../test/kit/http-harness.js';
 import type { StreamableHttpOptions, StreamableHttpTransport } from './streamable-http-transport.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 
 /** `stream` is what the server does with the n-th GET; every POST is answered within the session `s1`. */
 async function serve(stream: (asked: Asked, n: number) => void, options: StreamableHttpOptions = {}) {
   const gets: Asked[] = [];
-  const served = await stage.serve((asked) => {
+  const served = await harness.serve((asked) => {
     if (asked.method === 'GET') return stream(asked, gets.push(asked));
     sendJson(asked.response, answerText(asked.id), 200, { 'mcp-session-id': 's1' });
   }, options);
@@ -28,8 +35,8 @@ describe('the standing stream', () => {
     });
     await shakeHands(transport);
     transport.setProtocolVersion('2025-11-25');
-    transport.openStandingStream();
-    transport.openStandingStream();
+    transport.openNotificationStream();
+    transport.openNotificationStream();
     await messages.next();
     expect((await messages.next()).received).toEqual({ text: NOTE });
     expect(states.all).toEqual(['open']);
@@ -48,7 +55,7 @@ describe('the standing stream', () => {
       return response.write(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
     await shakeHands(transport);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await messages.next();
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1', '1']);
     expect(states.all).toEqual(['open', 'lost', 'resumed']);
@@ -64,7 +71,7 @@ describe('the standing stream', () => {
       response.write(`${id}data: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
     await shakeHands(transport);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'lost', 'open']);
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
@@ -76,7 +83,7 @@ describe('the standing stream', () => {
       openEvents(response);
       return response.write(`id: 1\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'lost', 'open']);
   });
@@ -87,7 +94,7 @@ describe('the standing stream', () => {
       openEvents(response);
       return response.write(`id: 7\nretry: 1\ndata: ${NOTE}\n\n`, () => n === 1 && socket.destroy());
     });
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'lost', 'open']);
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7', undefined]);
@@ -98,7 +105,7 @@ describe('the standing stream', () => {
       openEvents(response);
       response.end(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`);
     });
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await messages.next();
     expect(gets.length).toBeGreaterThanOrEqual(3);
     expect(states.all).toEqual(['open']);
@@ -110,7 +117,7 @@ describe('the standing stream', () => {
       if (n < 3) response.writeHead(n === 1 ? 503 : 409).end();
       else openEvents(response);
     });
-    transport.openStandingStream();
+    transport.openNotificationStream();
     expect([await states.next(), await states.next()]).toEqual(['lost', 'open']);
     expect(errors.all).toMatchObject([{ fault: 'refused', details: { httpStatus: 503 } }]);
   });
@@ -125,9 +132,9 @@ describe('the standing stream', () => {
     ],
   ])('is not asked for again after %s', async (_what, stream) => {
     const { transport, states, errors, gets } = await serve(stream);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     expect(await states.next()).toBe('none');
-    transport.openStandingStream();
+    transport.openNotificationStream();
     await shakeHands(transport);
     expect(gets).toHaveLength(1);
     expect(errors.all).toEqual([]);
@@ -138,7 +145,7 @@ describe('the standing stream', () => {
       response.writeHead(404).end(),
     );
     await shakeHands(transport);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     await closes.next();
     expect(errors.all).toMatchObject([{ fault: 'session-lost' }]);
     expect(server.asked.all.map(({ method }) => method)).toEqual(['POST', 'GET']);
@@ -149,7 +156,7 @@ describe('the standing stream', () => {
       openEvents(response);
       response.write(`data: oops\n\ndata: {}\n\ndata: ${NOTE}\n\n`);
     });
-    transport.openStandingStream();
+    transport.openNotificationStream();
     await messages.next();
     expect(errors.all).toMatchObject([{ fault: 'broken' }]);
     expect(messages.all).toHaveLength(1);
@@ -163,7 +170,7 @@ describe('the standing stream', () => {
       },
       { maxMessageBytes: 1000 },
     );
-    transport.openStandingStream();
+    transport.openNotificationStream();
     await messages.next();
     expect(errors.all).toMatchObject([{ fault: 'too-large' }]);
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
@@ -175,10 +182,10 @@ describe('the standing stream', () => {
         openEvents(response);
         response.write(`id: ${n}\nretry: 1\ndata: ${NOTE}\n\n`);
       },
-      { standingIdleMs: 80 },
+      { streamIdleMs: 80 },
     );
     await shakeHands(transport);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await messages.next();
     await soon('the silent one to be cut', gets[0]?.disconnected ?? Promise.resolve());
     expect(gets[1]?.headers['last-event-id']).toBe('1');
@@ -187,14 +194,14 @@ describe('the standing stream', () => {
 
   it('is left alone when it is silent and numbers nothing, and somebody may find out whether it is there', async () => {
     const { transport, states, errors, gets } = await serve(({ response }) => openEvents(response), {
-      standingIdleMs: 80,
+      streamIdleMs: 80,
     });
     await shakeHands(transport);
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'silent', 'silent']);
     expect([gets.length, errors.all]).toEqual([1, []]);
-    transport.renewStandingStream();
+    transport.reopenNotificationStream();
     await soon('the dead one to be cut', gets[0]?.disconnected ?? Promise.resolve());
     while ((await states.next()) !== 'lost');
     expect(await states.next()).toBe('open');
@@ -208,9 +215,9 @@ describe('the standing stream', () => {
         response.once('close', () => clearInterval(beats));
         if (n === 1) setTimeout(() => response.end(), 400);
       },
-      { standingIdleMs: 200 },
+      { streamIdleMs: 200 },
     );
-    transport.openStandingStream();
+    transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await states.next();
     expect(states.all).toEqual(['open', 'lost', 'open']);
     expect(gets).toHaveLength(2);
@@ -218,7 +225,7 @@ describe('the standing stream', () => {
 
   it('ends with the transport, also between two tries', async () => {
     const { server, transport, errors, gets } = await serve(({ response }) => response.destroy());
-    transport.openStandingStream();
+    transport.openNotificationStream();
     await errors.next();
     await transport.close();
     await transport.close();

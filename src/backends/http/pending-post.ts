@@ -2,19 +2,20 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError } from '../link/transport.js';
 import { DrainedBody } from './drained-body.js';
 import type { Endpoint } from './endpoint.js';
-import { EventAnswer } from './event-answer.js';
-import { broken, connectionFault, sessionLost, tooLarge } from './faults.js';
+import { SseResponse } from './sse-response.js';
+import { brokenError } from '../link/link-faults.js';
+import { connectionFault, sessionLost, tooLarge } from './faults.js';
 import type { Inbox } from './inbox.js';
 import { JsonAnswer } from './json-answer.js';
-import type { Post, PostListener } from './post.js';
-import { Refusal } from './refusal.js';
+import type { Post, PostListener } from './post-client/post.js';
+import { ErrorBody } from './error-body.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
-import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-head.js';
+import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-headers.js';
 
 /** How long a server may take to end a response in which it has said everything. */
 const LINGER_MS = 1000;
 
-export interface ExchangeSetting {
+export interface PendingPostOptions {
   readonly endpoint: Endpoint;
   readonly inbox: Inbox;
   readonly maxMessageBytes: number;
@@ -25,11 +26,11 @@ export interface ExchangeSetting {
   /** The exchange has a deadline now. */
   watch(deadline: number): void;
   /** It holds nothing any more. */
-  ended(exchange: Exchange): void;
+  ended(exchange: PendingPost): void;
 }
 
 /** One POST, from the message sent to the answer delivered. */
-export class Exchange implements PostListener, OpenExchange {
+export class PendingPost implements PostListener, OpenExchange {
   readonly settled: Promise<void>;
   /** On the clock of `performance.now()`. There is none for an answer: whoever waits for it calls `abandon`. */
   deadline = Infinity;
@@ -42,7 +43,7 @@ export class Exchange implements PostListener, OpenExchange {
   private body: ResponseBody | undefined;
 
   constructor(
-    private readonly setting: ExchangeSetting,
+    private readonly setting: PendingPostOptions,
     /** Among the exchanges under way. */
     readonly id: number,
     readonly requestId: RequestId | undefined,
@@ -80,7 +81,9 @@ export class Exchange implements PostListener, OpenExchange {
       return this.setting.inbox.deliver(text, this.requestId);
     } catch (error) {
       this.fail(
-        error instanceof TransportError ? error : broken('the response cannot be read', { cause: error }),
+        error instanceof TransportError
+          ? error
+          : brokenError('the response cannot be read', { cause: error }),
       );
       return false;
     }
@@ -88,7 +91,9 @@ export class Exchange implements PostListener, OpenExchange {
 
   /** The deadline has come. */
   expire(): void {
-    const fault = broken(`the server stopped ${this.body ? 'within its response' : 'before it responded'}`);
+    const fault = brokenError(
+      `the server stopped ${this.body ? 'within its response' : 'before it responded'}`,
+    );
     if (this.body) this.body.cut(fault);
     else this.fail(fault);
   }
@@ -126,12 +131,13 @@ export class Exchange implements PostListener, OpenExchange {
     const type = mediaType(headers);
     if (this.requestId === undefined) return this.dismiss(type);
     endpoint.learnSession(headers);
-    if (isEncoded(headers)) return this.dismiss(type, broken('the server compressed its response, unasked'));
-    if (type === 'text/event-stream') return new EventAnswer(this, endpoint, maxMessageBytes);
+    if (isEncoded(headers))
+      return this.dismiss(type, brokenError('the server compressed its response, unasked'));
+    if (type === 'text/event-stream') return new SseResponse(this, endpoint, maxMessageBytes);
     if (type !== 'application/json')
       return this.dismiss(
         type,
-        broken(`the server answered HTTP ${status} with ${type || 'no content type'}`),
+        brokenError(`the server answered HTTP ${status} with ${type || 'no content type'}`),
       );
     if (Number(headers['content-length']) > maxMessageBytes)
       return this.dismiss(type, tooLarge(maxMessageBytes));
@@ -146,7 +152,7 @@ export class Exchange implements PostListener, OpenExchange {
     }
     const error = refused(status, headers);
     const mayAnswer = this.requestId !== undefined && type === 'application/json' && !isEncoded(headers);
-    return mayAnswer ? new Refusal(this, error) : this.dismiss(type, error);
+    return mayAnswer ? new ErrorBody(this, error) : this.dismiss(type, error);
   }
 
   /** Settles by the head alone. */

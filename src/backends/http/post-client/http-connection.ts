@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Carrier, Post } from './post.js';
-import type { ResponseHeaders } from './response-head.js';
-import { ResponseReader, type ResponseSink } from './response-reader.js';
+import type { ResponseHeaders } from '../response-headers.js';
+import { ResponseParser, type ResponseSink } from './response-parser.js';
 
 /** A server says when it is going to close a connection; on the way there it may be too late for a request. */
 const MARGIN_MS = 1000;
@@ -11,24 +11,24 @@ const LONGEST_KEEP_ALIVE_MS = 600_000;
 /** All sockets read to the same place: what was read is dealt with before the next one reads. */
 const RECEIVED = Buffer.allocUnsafeSlow(64 * 1024);
 
-export interface ConnectionOwner {
+export interface HttpConnectionOwner {
   /** It may be able to carry another request. */
-  idle(connection: Connection): void;
-  gone(connection: Connection): void;
+  idle(connection: HttpConnection): void;
+  gone(connection: HttpConnection): void;
 }
 
 /** A connection with one request on it at a time. */
-export class Connection implements Carrier, ResponseSink {
+export class HttpConnection implements Carrier, ResponseSink {
   /** To be given to the socket when it is made: like this it needs no stream, and no buffer of its own. */
   readonly onread = { buffer: RECEIVED, callback: (count: number): boolean => this.read(count) };
   private socket!: Socket;
-  private readonly reader = new ResponseReader(this);
+  private readonly reader = new ResponseParser(this);
   private post: Post | undefined;
   /** The response to `post` is whole, and its handler is going to hear of that. */
   private isWhole = false;
   private usableUntil = performance.now() + USUAL_KEEP_ALIVE_MS - MARGIN_MS;
 
-  constructor(private readonly owner: ConnectionOwner) {}
+  constructor(private readonly owner: HttpConnectionOwner) {}
 
   /** Comes before everything else. */
   attach(socket: Socket): void {
@@ -140,4 +140,4 @@ export class Connection implements Carrier, ResponseSink {
   }
 }
 
-const finish = (connection: Connection): void => connection.finish();
+const finish = (connection: HttpConnection): void => connection.finish();

@@ -8,12 +8,12 @@ import {
   ScriptedServer,
   sendJson,
   soon,
-  Stage,
+  HttpHarness,
   type Asked,
-} from '../../../test/kit/http-stage.js';
+} from '../../../test/kit/http-harness.js';
 
-const stage = new Stage();
-afterEach(stage.release);
+const harness = new HttpHarness();
+afterEach(harness.release);
 
 const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
 const NOTE = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
@@ -24,7 +24,7 @@ describe('an exchange that goes wrong', () => {
     async (type) => {
       const MiB = 1024 * 1024;
       let sent = 0;
-      const { server, transport } = await stage.serve(
+      const { server, transport } = await harness.serve(
         ({ response }) => {
           response.writeHead(200, { 'content-type': type });
           response.write('data: "');
@@ -48,7 +48,7 @@ describe('an exchange that goes wrong', () => {
   );
 
   it('does not begin to read what announces to be too large', async () => {
-    const { transport } = await stage.serve(
+    const { transport } = await harness.serve(
       ({ response }) =>
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': 11 }).write('{'),
       { maxMessageBytes: 10 },
@@ -58,7 +58,7 @@ describe('an exchange that goes wrong', () => {
 
   it('gives up a body that stops flowing, but not a stream of events', async () => {
     const streams: Asked[] = [];
-    const { transport } = await stage.serve(
+    const { transport } = await harness.serve(
       (asked) => {
         if (asked.id === 2) {
           openEvents(asked.response);
@@ -75,13 +75,13 @@ describe('an exchange that goes wrong', () => {
   });
 
   it('gives up a notification that is never accepted', async () => {
-    const { server, transport } = await stage.serve(() => {}, { acceptTimeoutMs: 60 });
+    const { server, transport } = await harness.serve(() => {}, { acceptTimeoutMs: 60 });
     expect(await faultOf(transport.sendText(NOTE))).toBe('broken');
     await soon('the connection to be cut', (await server.asked.next()).disconnected);
   });
 
   it('is broken when the connection is, before or within the response', async () => {
-    const { transport } = await stage.serve(({ response, id, socket }) => {
+    const { transport } = await harness.serve(({ response, id, socket }) => {
       if (id === 1) socket.destroy();
       else response.writeHead(200, { 'content-type': 'application/json' }).write('{', () => socket.destroy());
     });
@@ -99,30 +99,30 @@ describe('an exchange that goes wrong', () => {
     }).listen(0, '127.0.0.1');
     await once(raw, 'listening');
     const { port } = raw.address() as AddressInfo;
-    const transport = stage.transportTo(`http://127.0.0.1:${port}`);
-    stage.after(async () => void raw.close());
+    const transport = harness.transportTo(`http://127.0.0.1:${port}`);
+    harness.after(async () => void raw.close());
     expect(await faultOf(transport.sendText(ask(1), 1))).toBe('done');
   });
 
   it('knows a server it cannot connect to, and works when the server is back', async () => {
     const gone = await ScriptedServer.start();
     await gone.stop();
-    const transport = stage.transportTo(gone.url);
+    const transport = harness.transportTo(gone.url);
     await expect(transport.sendText(ask(1), 1)).rejects.toThrow('cannot connect: ECONNREFUSED');
     expect(await faultOf(transport.sendText(ask(2), 2))).toBe('unreachable');
     const back = await ScriptedServer.start(
       ({ response, id }) => sendJson(response, answerText(id)),
       gone.port,
     );
-    stage.after(() => back.stop());
+    harness.after(() => back.stop());
     expect(await faultOf(transport.sendText(ask(3), 3))).toBe('done');
   });
 
   it.each(['https://127.0.0.1:PORT/mcp', 'http://no-such-host.invalid/mcp'])(
     'cannot reach %s',
     async (address) => {
-      const { server } = await stage.serve(({ response }) => response.end());
-      const transport = stage.transportTo(address.replace('PORT', String(server.port)), {
+      const { server } = await harness.serve(({ response }) => response.end());
+      const transport = harness.transportTo(address.replace('PORT', String(server.port)), {
         connectTimeoutMs: 500,
       });
       expect(await faultOf(transport.sendText(ask(1), 1))).toBe('unreachable');
@@ -133,8 +133,8 @@ describe('an exchange that goes wrong', () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const transport = stage.transportTo(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100 });
-    stage.after(async () => void silent.close());
+    const transport = harness.transportTo(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100 });
+    harness.after(async () => void silent.close());
     await expect(transport.sendText(ask(1), 1)).rejects.toThrow('cannot connect: UND_ERR_CONNECT_TIMEOUT');
   });
 });

@@ -1,4 +1,4 @@
-import type { ResponseSink } from './response-reader.js';
+import type { ResponseSink } from './response-parser.js';
 
 /** Hears what becomes of one request. After its end or failure there is no more. */
 export interface PostListener extends ResponseSink {

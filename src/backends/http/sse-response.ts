@@ -1,15 +1,16 @@
 import type { TransportError } from '../link/transport.js';
 import type { Endpoint } from './endpoint.js';
-import { broken, tooLarge } from './faults.js';
+import { brokenError } from '../link/link-faults.js';
+import { tooLarge } from './faults.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
-import { Resumption } from './resumption.js';
+import { ResponseResumption } from './resumption.js';
 import { SseParser } from '../../lib/sse/sse-parser.js';
 
 /** The answer on a stream of events, after whatever else the server has to say about the request. */
-export class EventAnswer implements ResponseBody {
+export class SseResponse implements ResponseBody {
   readonly mustFlow = false;
   private readonly parser: SseParser;
-  private resumption: Resumption | undefined;
+  private resumption: ResponseResumption | undefined;
   private isAnswered = false;
 
   constructor(
@@ -25,7 +26,7 @@ export class EventAnswer implements ResponseBody {
   }
 
   end(): void {
-    this.cut(broken('the event stream ended before the answer'));
+    this.cut(brokenError('the event stream ended before the answer'));
   }
 
   cut(fault: TransportError): void {
@@ -46,7 +47,7 @@ export class EventAnswer implements ResponseBody {
   }
 
   private resume(): void {
-    this.resumption = new Resumption(
+    this.resumption = new ResponseResumption(
       {
         endpoint: this.endpoint,
         maxMessageBytes: this.maxMessageBytes,
