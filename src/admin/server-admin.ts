@@ -162,7 +162,7 @@ export class ServerAdmin {
   }
 
   private async settled(id: string): Promise<ServerAnswer> {
-    await this.backends.find(id)?.settled(SETTLE_MS);
+    await this.backends.find(id)?.whenSynced(SETTLE_MS);
     return this.show(id);
   }
 }

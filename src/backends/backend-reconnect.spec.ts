@@ -9,7 +9,7 @@ stillTime();
 
 /** Whether somebody who waits for it from now on has been let go. */
 const waiter = ({ backend }: Served): { value?: boolean } =>
-  outcomeOf(backend.settled(9000).then(() => true));
+  outcomeOf(backend.whenSynced(9000).then(() => true));
 
 const withTools = (): FakeLink => new FakeLink({}, { capabilities: { tools: {} } });
 

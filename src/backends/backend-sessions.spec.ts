@@ -40,8 +40,8 @@ class Served {
       {
         listed: () => {},
         notified: (notification, owner) => (owner ? this.ownHeard : this.heard).push(notification),
-        linked: () => {},
-        ownLinked: (link, owner) => this.owners.push([owner.id, link]),
+        linkChanged: () => {},
+        sessionLinkOpened: (link, owner) => this.owners.push([owner.id, link]),
         stateChanged: () => {},
       },
     );
@@ -233,7 +233,7 @@ describe('a server that keeps its clients apart', () => {
     const client = new FakeClient('a');
     outcomeOf(served.call(client.call()));
     await settled();
-    served.backend.tellServerOf(client, 'notifications/roots/list_changed');
+    served.backend.notifySessionLink(client, 'notifications/roots/list_changed');
     await settled();
     expect(served.linkOf('a').notified).toEqual(['notifications/roots/list_changed']);
     expect(served.linkOf().notified).toEqual([]);
@@ -253,7 +253,7 @@ describe('a server that keeps its clients apart', () => {
     outcomeOf(served.call(new FakeClient('a').call()));
     await settled();
     expect(served.links).toHaveLength(1);
-    served.backend.tellServerOf(new FakeClient('a'), 'notifications/roots/list_changed');
+    served.backend.notifySessionLink(new FakeClient('a'), 'notifications/roots/list_changed');
     expect(served.linkOf().notified).toEqual([]);
   });
 });

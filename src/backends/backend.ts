@@ -5,32 +5,32 @@ import { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import { Availability } from './lifecycle/availability.js';
-import { asCallError, isFault } from './call-errors.js';
+import { toCallError, hasFault } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link/link.js';
-import { isForgotten } from './link/link-faults.js';
+import { isSessionExpired } from './link/link-faults.js';
 import { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
-import { Settling } from './listing/first-sync.js';
-import { Supervisor, type LinkState } from './lifecycle/supervisor.js';
+import { FirstSync } from './listing/first-sync.js';
+import { Supervisor, type ConnectionState } from './lifecycle/supervisor.js';
 import { Sync } from './listing/sync.js';
 import { traceCall } from './trace-call.js';
 import { unlessAborted } from './link/unless-aborted.js';
 import { within } from '../lib/deadlines/within.js';
 
 /** No session has this id. */
-const OF_THE_HOUSE = '';
+const GATEWAY_KEY = '';
 
 /** Opens a link to a server, for all clients or for the one that owns it. */
-export type Connect = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
+export type LinkFactory = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
 
 /** What the rest of the house hears from a backend. */
 export interface BackendEvents {
   listed(listing: Listing): void;
   /** There is a new link for all clients, or none any more. */
-  linked(link: Link | undefined): void;
+  linkChanged(link: Link | undefined): void;
   /** One client has a link to itself; `link.closed` says until when. */
-  ownLinked(link: Link, owner: McpClient): void;
+  sessionLinkOpened(link: Link, owner: McpClient): void;
   /** `owner` is the client on whose own link it came. */
   notified(notification: ServerNotification, owner?: McpClient): void;
   stateChanged(): void;
@@ -41,14 +41,14 @@ export interface BackendCall {
   readonly params: string | undefined;
   readonly caller: Caller;
   /** What the call is about, by the server's own name for it. */
-  readonly subject?: string;
+  readonly target?: string;
   /** Nothing else may run on the server meanwhile. */
   readonly exclusive?: boolean;
 }
 
 export interface BackendStatus {
   readonly id: string;
-  readonly state: LinkState | 'unresponsive';
+  readonly state: ConnectionState | 'unresponsive';
   readonly reason: string | undefined;
   readonly since: number;
   readonly restarts: number;
@@ -69,7 +69,7 @@ export class Backend {
   private readonly sessionLinks: SessionLinks | undefined;
   private readonly availability: Availability;
   private readonly sync: Sync;
-  private readonly settling = new Settling();
+  private readonly firstSync = new FirstSync();
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private calls = 0;
@@ -79,7 +79,7 @@ export class Backend {
   constructor(
     readonly id: string,
     private settings: ServerConfig,
-    connect: Connect,
+    connect: LinkFactory,
     private readonly events: BackendEvents,
     private readonly tracing = Tracing.OFF,
   ) {
@@ -92,7 +92,7 @@ export class Backend {
     this.sync = new Sync(
       id,
       (listing) => this.listed(listing),
-      () => this.settling.done(),
+      () => this.firstSync.complete(),
     );
     this.supervisor = new Supervisor(
       id,
@@ -107,7 +107,7 @@ export class Backend {
       this.sessionLinks = new SessionLinks(open, (link, owner) => {
         this.log.apply(link);
         link.onNotification((notification) => this.ownNotified(notification, owner));
-        this.events.ownLinked(link, owner);
+        this.events.sessionLinkOpened(link, owner);
       });
     }
   }
@@ -117,7 +117,7 @@ export class Backend {
   }
 
   /** Whether every client has a link to itself. */
-  get isPerClient(): boolean {
+  get hasSessionLinks(): boolean {
     return this.sessionLinks !== undefined;
   }
 
@@ -128,18 +128,18 @@ export class Backend {
   /** Other settings for the same link; whatever runs or waits goes on under them. */
   reconfigure(settings: ServerConfig): void {
     this.settings = settings;
-    this.gate.resize(callLimits(settings));
+    this.gate.setLimits(callLimits(settings));
   }
 
   /** Resolves once it is known what the server offers, or that it cannot be reached, but waits no longer than told. */
-  settled(longestMs: number): Promise<void> {
-    return this.settling.within(longestMs);
+  whenSynced(longestMs: number): Promise<void> {
+    return this.firstSync.wait(longestMs);
   }
 
   /** Takes no new calls, lets those in flight finish within their own timeout, and stops. */
   async retire(): Promise<void> {
     this.availability.retired = true;
-    this.gate.rejectWaiting(serverUnavailable(this.id, 'it was disabled'));
+    this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled'));
     await within(this.gate.idle(), this.settings.timeoutMs);
     await this.stop();
   }
@@ -147,13 +147,13 @@ export class Backend {
   /** Waits for nothing but the processes: calls in flight fail. */
   async stop(): Promise<void> {
     this.sync.stop();
-    this.gate.rejectWaiting(serverUnavailable(this.id, 'it is being stopped'));
+    this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped'));
     await Promise.all([this.supervisor.stop(), this.sessionLinks?.closeAll()]);
   }
 
   /** `settled` is about the next link from now on; what still comes from the one there is says nothing of that. */
   reconnect(): void {
-    this.settling.again();
+    this.firstSync.reset();
     this.sync.detach();
     this.supervisor.reconnect();
   }
@@ -170,26 +170,26 @@ export class Backend {
   }
 
   /** A request of the gateway's own over this link. It takes its turn among the calls as one client more. */
-  async ask(link: Link, method: string, params: string): Promise<JsonText> {
+  async gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
     const { timeoutMs } = this.settings;
     const deadline = performance.now() + timeoutMs;
-    return this.gate.run(OF_THE_HOUSE, () => link.request({ method, params, timeoutMs }), { deadline });
+    return this.gate.run(GATEWAY_KEY, () => link.request({ method, params, timeoutMs }), { deadline });
   }
 
   /** The link that a client has to itself, opened if need be. Rejects where the server keeps none. */
-  async ownLink(client: McpClient): Promise<Link> {
+  async sessionLink(client: McpClient): Promise<Link> {
     const reason = this.availability.refusal();
     if (reason) throw reason;
     if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
     try {
-      return await this.sessionLinks.of(client);
+      return await this.sessionLinks.get(client);
     } catch (error) {
       throw serverUnavailable(this.id, (error as Error).message, { cause: error });
     }
   }
 
   /** The link after a lost one, if it is being opened already, as after the server had forgotten us; undefined if not. */
-  async replacement(lost: Link | undefined): Promise<Link | undefined> {
+  async replacementLink(lost: Link | undefined): Promise<Link | undefined> {
     const { link } = this.supervisor;
     if (this.availability.retired || (link && link === lost)) return undefined;
     return this.supervisor.replacement(lost).catch(() => undefined);
@@ -203,7 +203,7 @@ export class Backend {
   }
 
   /** Tells the server over the link that this client has to itself, if it has one. */
-  tellServerOf(client: McpClient, method: string): void {
+  notifySessionLink(client: McpClient, method: string): void {
     this.sessionLinks?.notify(client, method);
   }
 
@@ -232,18 +232,18 @@ export class Backend {
     if (!link) return this.sendOverNext(undefined, call);
     return this.request(link, call).catch((error: unknown) => {
       // That the server has forgotten our session proves that it did not run the call.
-      if (isFault(error, 'session-lost')) return this.sendOverNext(link, call);
-      throw asCallError(this.id, error);
+      if (hasFault(error, 'session-lost')) return this.sendOverNext(link, call);
+      throw toCallError(this.id, error);
     });
   }
 
   private async sendOverOwn(call: BackendCall): Promise<JsonText> {
     const { client, signal } = call.caller;
-    const link = await unlessAborted(signal, this.ownLink(client));
+    const link = await unlessAborted(signal, this.sessionLink(client));
     try {
       return await this.request(link, call);
     } catch (error) {
-      throw asCallError(this.id, error);
+      throw toCallError(this.id, error);
     }
   }
 
@@ -252,7 +252,7 @@ export class Backend {
       const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(lost));
       return await this.request(next, call);
     } catch (failure) {
-      throw asCallError(this.id, failure);
+      throw toCallError(this.id, failure);
     }
   }
 
@@ -279,7 +279,7 @@ export class Backend {
 
   private stateChanged(): void {
     const { state } = this.supervisor;
-    if (state !== 'connecting' && state !== 'ready') this.settling.done();
+    if (state !== 'connecting' && state !== 'ready') this.firstSync.complete();
     this.events.stateChanged();
   }
 
@@ -288,17 +288,17 @@ export class Backend {
     link.onGap(() => this.sync.catchUp());
     this.log.apply(link);
     this.sync.attach(link);
-    this.events.linked(link);
+    this.events.linkChanged(link);
   }
 
   private lost(link: Link, reason: Error): void {
     this.lastStderr = link.stderrTail();
     this.sync.detach();
-    this.events.linked(undefined);
+    this.events.linkChanged(undefined);
     this.availability.lost();
     // Where the server has only forgotten us, who waits for a turn waits for the next link as well.
-    if (!isForgotten(reason))
-      this.gate.rejectWaiting(serverUnavailable(this.id, reason.message, { cause: reason }));
+    if (!isSessionExpired(reason))
+      this.gate.rejectQueued(serverUnavailable(this.id, reason.message, { cause: reason }));
   }
 
   private notified(notification: ServerNotification): void {

@@ -8,8 +8,8 @@ import type { McpClient } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import { Registry } from '../registry/registry.service.js';
-import { Backend, type BackendEvents, type Connect } from './backend.js';
-import { connectTo } from './lifecycle/connect.js';
+import { Backend, type BackendEvents, type LinkFactory } from './backend.js';
+import { createLinkFactory } from './link/link-factory.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { Link, ServerNotification } from './link/link.js';
 
@@ -65,8 +65,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Tells the servers that keep a link for this client alone. */
-  tellServersOf(client: McpClient, method: string): void {
-    for (const backend of this.backends.values()) backend.tellServerOf(client, method);
+  notifySessionLinks(client: McpClient, method: string): void {
+    for (const backend of this.backends.values()) backend.notifySessionLink(client, method);
   }
 
   /** What servers are to log, those of now and those to come. */
@@ -93,19 +93,19 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Told of every link that one client has to itself. */
-  onOwnLink(listener: OwnLinkListener): () => void {
+  onSessionLink(listener: OwnLinkListener): () => void {
     this.ownLinkListeners.add(listener);
     return () => this.ownLinkListeners.delete(listener);
   }
 
   /** Told after every sync, whether or not anything changed by it. */
-  onListed(listener: StateListener): () => void {
+  onSynced(listener: StateListener): () => void {
     this.listedListeners.add(listener);
     return () => this.listedListeners.delete(listener);
   }
 
   /** Told of every server that may have other settings now, with the link it had. */
-  onAdjust(listener: StateListener): () => void {
+  onReconfigured(listener: StateListener): () => void {
     this.adjustListeners.add(listener);
     return () => this.adjustListeners.delete(listener);
   }
@@ -128,8 +128,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const { id, config } = server;
     const events: BackendEvents = {
       listed: () => this.list(backend),
-      linked: (link) => this.linked(backend, link),
-      ownLinked: (link, owner) => {
+      linkChanged: (link) => this.linked(backend, link),
+      sessionLinkOpened: (link, owner) => {
         for (const listener of this.ownLinkListeners) listener(backend, link, owner);
       },
       notified: (notification, owner) => {
@@ -139,15 +139,17 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
         for (const listener of this.stateListeners) listener(backend);
       },
     };
-    const backend: Backend = new Backend(id, config, this.connectTo(id, config), events, this.tracing);
+    const backend: Backend = new Backend(id, config, this.linkFactory(id, config), events, this.tracing);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     backend.start();
   }
 
-  protected connectTo(id: string, config: ServerConfig): Connect {
+  protected linkFactory(id: string, config: ServerConfig): LinkFactory {
     const { links } = this.registry;
-    return connectTo(id, config, this.limits, (asked) => withPublicMessages(asked, links.namesFor(id)));
+    return createLinkFactory(id, config, this.limits, (asked) =>
+      withPublicMessages(asked, links.namesFor(id)),
+    );
   }
 
   private adjust(backend: Backend, { config }: DesiredServer): void {

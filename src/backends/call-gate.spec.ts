@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import * as fc from 'fast-check';
 import { getEventListeners } from 'node:events';
 import { GatewayError } from '../core/errors.js';
-import { CallGate, type CallLimits, type CallOptions } from './call-gate.js';
+import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
 
 /** A server whose every call the test ends by hand. */
 class ScriptedServer {
@@ -22,7 +22,7 @@ class ScriptedServer {
   }
 
   /** The client is the first letter of the call's name; an exclusive call is named as being alone. */
-  async call(name: string, options: CallOptions = {}): Promise<void> {
+  async call(name: string, options: QueueOptions = {}): Promise<void> {
     this.made++;
     const exclusive = name.endsWith('alone');
     const answer = (): Promise<string> => {
@@ -41,7 +41,7 @@ class ScriptedServer {
 
   resize(limits: CallLimits): void {
     this.limits = limits;
-    this.gate.resize(limits);
+    this.gate.setLimits(limits);
   }
 
   /** Makes the calls in this order, without waiting for any. */
@@ -297,7 +297,7 @@ describe('CallGate, ending and resizing', () => {
     server.calls('a');
     void server.call('b', { signal, deadline: performance.now() + 100 });
     server.calls('c');
-    server.gate.rejectWaiting(lost);
+    server.gate.rejectQueued(lost);
     await settled();
     expect(Object.fromEntries(server.outcomes)).toEqual({ b: lost, c: lost });
     expect([listeners(signal), jest.getTimerCount()]).toEqual([0, 0]);
@@ -342,7 +342,7 @@ const EVENTS: Record<string, (server: ScriptedServer, clients: AbortController[]
   fail: (server, _, n) => server.answer(server.running[n % 4] ?? '', new Error('broken')),
   abort: (_, clients, n) => clients[n]?.abort(),
   pass: (_server, _clients, n) => jest.advanceTimersByTime(n * 10),
-  lose: (server) => server.gate.rejectWaiting(new Error('lost')),
+  lose: (server) => server.gate.rejectQueued(new Error('lost')),
   resize: (server, _, n) => server.resize({ concurrency: (n % 4) + 1, queue: n }),
 };
 

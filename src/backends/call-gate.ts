@@ -10,7 +10,7 @@ export interface CallLimits {
 }
 
 /** What ends the wait of a call. Once it has started, it is its caller's to end. */
-export interface CallOptions {
+export interface QueueOptions {
   readonly signal?: CancelSignal | undefined;
   /** On the gate's clock, in milliseconds. */
   readonly deadline?: number | undefined;
@@ -28,9 +28,9 @@ interface WaitingCall {
 }
 
 /** The alarm rings no sooner than this after it was set, so that many close deadlines share one look at the queue. */
-const ALARM_STEP_MS = 10;
+const MIN_TIMER_MS = 10;
 /** What setTimeout can count; it takes anything longer for 1 ms. */
-const LONGEST_ALARM_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Lets only so many calls at a time through to one server. The others wait, and clients take turns. */
 export class CallGate {
@@ -57,7 +57,7 @@ export class CallGate {
   }
 
   /** Runs `call` when there is room; at once when there is room now. The slot is held until `call` settles. */
-  run<T>(client: string, call: () => Promise<T>, options: CallOptions = {}): Promise<T> {
+  run<T>(client: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
     if (options.signal?.aborted) return Promise.reject(this.cancelled(options.signal));
     const exclusive = options.exclusive ?? false;
     if (this.queue.size === 0 && this.hasRoom(exclusive)) return this.begin(call, exclusive);
@@ -66,7 +66,7 @@ export class CallGate {
   }
 
   /** Fails everything that waits: the server is lost, disabled or shutting down. What runs is left alone. */
-  rejectWaiting(error: Error): void {
+  rejectQueued(error: Error): void {
     for (const call of this.queue) call.fail(error);
     this.advance();
   }
@@ -78,7 +78,7 @@ export class CallGate {
   }
 
   /** Whatever runs or waits already stays, even above the new limits. */
-  resize(limits: CallLimits): void {
+  setLimits(limits: CallLimits): void {
     this.limits = limits;
     this.advance();
   }
@@ -102,7 +102,7 @@ export class CallGate {
     this.advance();
   };
 
-  private wait<T>(client: string, call: () => Promise<T>, options: CallOptions): Promise<T> {
+  private wait<T>(client: string, call: () => Promise<T>, options: QueueOptions): Promise<T> {
     const { signal, deadline = Infinity, exclusive = false } = options;
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
@@ -157,11 +157,11 @@ export class CallGate {
   /** One timer for all: it only ever moves forward, and looks for the next deadline when it rings. */
   private setAlarm(deadline: number): void {
     const now = this.now();
-    const at = Math.max(deadline, now + ALARM_STEP_MS);
+    const at = Math.max(deadline, now + MIN_TIMER_MS);
     if (at >= this.alarmAt) return;
     this.stopAlarm();
     this.alarmAt = at;
-    this.alarm = setTimeout(() => this.expire(), Math.min(Math.ceil(at - now), LONGEST_ALARM_MS)).unref();
+    this.alarm = setTimeout(() => this.expire(), Math.min(Math.ceil(at - now), MAX_TIMER_MS)).unref();
   }
 
   private stopAlarm(): void {

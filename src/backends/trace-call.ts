@@ -6,13 +6,13 @@ import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 interface TracedCall {
   readonly method: string;
   readonly params: string | undefined;
-  readonly subject?: string;
+  readonly target?: string;
 }
 
 /** Makes a call within a span of its own, which the params tell the server of. */
 export async function traceCall(
   tracing: Tracing,
-  { method, params, subject: name }: TracedCall,
+  { method, params, target: name }: TracedCall,
   { parent, attributes }: { readonly parent: Span; readonly attributes: Attributes },
   call: (params: string | undefined) => Promise<JsonText>,
 ): Promise<JsonText> {

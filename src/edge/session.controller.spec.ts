@@ -24,7 +24,7 @@ class House {
     const sessions = new Sessions(new Limits());
     const backends = {
       setLogLevel: (level: string) => this.levels.push(level),
-      tellServersOf: (client: McpClient, method: string) => this.told.push([client, method]),
+      notifySessionLinks: (client: McpClient, method: string) => this.told.push([client, method]),
     } as unknown as Backends;
     this.session = sessions.create(ANONYMOUS);
     sessions.add(this.session);

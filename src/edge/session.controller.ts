@@ -76,7 +76,7 @@ export class SessionController {
 
   @McpNotification('notifications/roots/list_changed')
   rootsChanged(_params: Params | undefined, { client }: RequestContext): void {
-    this.backends.tellServersOf(client, 'notifications/roots/list_changed');
+    this.backends.notifySessionLinks(client, 'notifications/roots/list_changed');
   }
 
   /** What the servers in scope tell models about themselves, each under its own name. */

@@ -5,7 +5,7 @@ import { Startup } from './startup.js';
 
 const startupOf = (...servers: Promise<void>[]): Startup => {
   const startup = new Startup({
-    all: () => servers.map((settled) => ({ settled: () => settled })),
+    all: () => servers.map((settled) => ({ whenSynced: () => settled })),
   } as unknown as Backends);
   startup.onApplicationBootstrap();
   return startup;

@@ -17,7 +17,7 @@ export class Startup implements OnApplicationBootstrap {
   }
 
   private async watch(): Promise<void> {
-    await Promise.all(Array.from(this.backends.all(), (backend) => backend.settled(LONGEST_MS)));
+    await Promise.all(Array.from(this.backends.all(), (backend) => backend.whenSynced(LONGEST_MS)));
     this.isComplete = true;
   }
 }

@@ -33,7 +33,7 @@ export class PromptsController {
 
   private async forward({ server, own }: Entry, context: McpContext): Promise<JsonText> {
     const params = withOwnValue(context.paramsText, 'name', own);
-    const call = { method: 'prompts/get', params, caller: context, subject: own };
+    const call = { method: 'prompts/get', params, caller: context, target: own };
     const result = await this.backends.get(server).call(call);
     return withPublicMessages(result, this.registry.links.namesFor(server));
   }

@@ -41,7 +41,7 @@ export class ListWatch implements OnModuleInit {
   onModuleInit(): void {
     this.registry.onChange((change, catalog) => this.follow(change, catalog));
     // A server that has nothing changes nothing in the lists.
-    this.backends.onListed(({ id, listing }) => {
+    this.backends.onSynced(({ id, listing }) => {
       if (listing?.resources === ResourceList.NONE) this.settle(id, listing.resources);
     });
     // A server that goes before it has listed anything changes nothing in them either.

@@ -71,7 +71,7 @@ export class OwnUpstreams {
   /** A subscription has come or gone. */
   changed(subscription: Subscription, isThere: boolean): void {
     const { subscriber, server, uri } = subscription;
-    if (!this.backends.find(server)?.isPerClient) return;
+    if (!this.backends.find(server)?.hasSessionLinks) return;
     // One that nobody asks for now is of an earlier life.
     if (isThere) setImmediate(() => this.reopen(server, subscriber));
     else {
@@ -129,14 +129,14 @@ export class OwnUpstreams {
   }
 
   private async tell(backend: Backend, client: McpClient, uri: string): Promise<void> {
-    const link = await backend.ownLink(client);
+    const link = await backend.sessionLink(client);
     try {
       return await this.sides.get(client.id)?.upstreams.ensure(backend.id, uri);
     } catch (error) {
       const isThere = this.sides.get(client.id)?.links.get(backend.id) === link;
       if (isThere || error instanceof RemoteError) throw error;
     }
-    await backend.ownLink(client);
+    await backend.sessionLink(client);
     await this.sides.get(client.id)?.upstreams.ensure(backend.id, uri);
   }
 
@@ -171,11 +171,11 @@ export class OwnUpstreams {
 
   private reopen(server: string, subscriber: string): void {
     const backend = this.backends.find(server);
-    if (!backend?.isPerClient || this.sides.get(subscriber)?.links.has(server)) return;
+    if (!backend?.hasSessionLinks || this.sides.get(subscriber)?.links.has(server)) return;
     const row = this.rowsOf(subscriber).find((one) => one.server === server);
     const client = row && this.subscribers.client(row);
     if (!client || this.asking.has(row.id)) return;
-    backend.ownLink(client).catch(() => this.retries.plan(server));
+    backend.sessionLink(client).catch(() => this.retries.plan(server));
   }
 
   private isWanted(server: string, subscriber: string): boolean {

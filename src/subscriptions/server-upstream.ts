@@ -1,5 +1,5 @@
 import type { Backend } from '../backends/backend.js';
-import { asCallError } from '../backends/call-errors.js';
+import { toCallError } from '../backends/call-errors.js';
 import type { Link } from '../backends/link/link.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Upstream } from '../core/subscriptions/upstream-lane.js';
@@ -17,10 +17,10 @@ export function upstreamOver(
   if (takesSubscriptions(link)) {
     const request = async (method: string, uri: string): Promise<void> => {
       // An update that came before there was a stream for it would be lost.
-      await link.hears;
+      await link.notificationsReady;
       const { timeoutMs } = backend.config;
       await link.request({ method, params: JSON.stringify({ uri }), timeoutMs }).catch((error) => {
-        throw asCallError(backend.id, error);
+        throw toCallError(backend.id, error);
       });
     };
     return {
@@ -31,7 +31,7 @@ export function upstreamOver(
   const { pollMs } = backend.config.watch;
   if (pollMs === undefined) return undefined;
   const read = (uri: string): Promise<JsonText> =>
-    backend.ask(link, 'resources/read', JSON.stringify({ uri }));
+    backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri }));
   return new PollingUpstream(read, changed, pollMs);
 }
 

@@ -88,7 +88,7 @@ export class Updates implements OnModuleInit, Courier {
     if (typeof uri !== 'string') return;
     const backend = this.backends.find(server);
     // Where clients have links to themselves, none of them reads what the one for all tells of.
-    const isNobodys = backend?.isPerClient === true && only === undefined;
+    const isNobodys = backend?.hasSessionLinks === true && only === undefined;
     if (isNobodys || this.subscribers.table.covering(server, uri).length === 0) {
       this.metrics.resourceUpdated('unheard');
       return;
@@ -119,7 +119,7 @@ export class Updates implements OnModuleInit, Courier {
   /** Who may have a window of their own. */
   private ownersOf(server: string, uri: string): string[] {
     const owners: string[] = [];
-    if (this.backends.find(server)?.isPerClient)
+    if (this.backends.find(server)?.hasSessionLinks)
       for (const target of this.subscribers.table.covering(server, uri))
         target.forEach(({ subscriber }) => owners.push(subscriber));
     return owners;

@@ -83,7 +83,7 @@ describe('Upstreams', () => {
 
   it('wait until the server is heard, for what it tells first would be lost', async () => {
     const hears = deferred();
-    server.link.hears = hears.promise;
+    server.link.notificationsReady = hears.promise;
     const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
     await harness.pass(500);
     expect(server.told).toEqual([]);

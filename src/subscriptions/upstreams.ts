@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
-import { timedOut } from '../backends/link/link-faults.js';
+import { timeoutError } from '../backends/link/link-faults.js';
 import { inTime } from '../lib/deadlines/within.js';
 import { RemoteError } from '../core/errors.js';
 import type { Address } from '../core/resources/resource-uri.js';
@@ -76,8 +76,8 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     this.metrics.upstreamSubscriptions = () => this.shared.size + this.own.size;
     this.backends.onLink((backend, link) => this.linked(backend, link));
-    this.backends.onOwnLink((backend, link, owner) => this.own.linked(backend, link, owner));
-    this.backends.onAdjust((backend) => this.adjusted(backend));
+    this.backends.onSessionLink((backend, link, owner) => this.own.linked(backend, link, owner));
+    this.backends.onReconfigured((backend) => this.adjusted(backend));
     this.subscribers.onChange((subscription, _client, isThere) => this.own.changed(subscription, isThere));
     this.subscribers.onLeave((removed) => {
       for (const { subscription, wasLast } of removed) if (wasLast) this.release(subscription);
@@ -163,7 +163,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   }
 
   private *sidesOf(server: string): Iterable<{ upstreams: UpstreamSubscriptions; subscriber?: string }> {
-    if (this.backends.find(server)?.isPerClient) yield* this.own.sidesOf(server);
+    if (this.backends.find(server)?.hasSessionLinks) yield* this.own.sidesOf(server);
     else yield { upstreams: this.shared };
   }
 
@@ -176,7 +176,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     if (!link) return;
     this.links.set(id, link);
     this.pauses.set(id, backend.config.watch.pollMs);
-    if (backend.isPerClient) this.own.reconcile(id);
+    if (backend.hasSessionLinks) this.own.reconcile(id);
     else {
       this.connected(backend, link);
       link.onGap(() => (takesSubscriptions(link) ? this.shared.renew(id) : this.tellOfAll(id)));
@@ -198,7 +198,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     const link = this.links.get(id);
     if (!link || takesSubscriptions(link) || this.pauses.get(id) === config.watch.pollMs) return;
     this.pauses.set(id, config.watch.pollMs);
-    if (backend.isPerClient) this.own.adjusted(backend);
+    if (backend.hasSessionLinks) this.own.adjusted(backend);
     else this.connected(backend, link);
   }
 
@@ -225,10 +225,10 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     const { server } = subscription;
     const backend = this.backends.get(server);
     const { timeoutMs } = backend.config;
-    const told = backend.isPerClient
+    const told = backend.hasSessionLinks
       ? this.own.ensure(backend, subscription, uri)
       : this.tellShared(this.links.get(server), backend, uri);
-    await inTime(told, timeoutMs, () => timedOut(server, 'resources/subscribe', timeoutMs));
+    await inTime(told, timeoutMs, () => timeoutError(server, 'resources/subscribe', timeoutMs));
   }
 
   /** A server that only forgot us is told on the next link. */
@@ -236,7 +236,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     try {
       return await this.shared.ensure(backend.id, uri);
     } catch (error) {
-      if (error instanceof RemoteError || !(await backend.replacement(link))) throw error;
+      if (error instanceof RemoteError || !(await backend.replacementLink(link))) throw error;
     }
     await this.shared.ensure(backend.id, uri);
   }

@@ -47,7 +47,7 @@ export class ToolsController {
         method: 'tools/call',
         params: withOwnValue(context.paramsText, 'name', own),
         caller: context,
-        subject: own,
+        target: own,
         exclusive: backend.config.tools.exclusive.includes(own),
       });
       const shown = withPublicLinks(result, this.registry.links.namesFor(server));

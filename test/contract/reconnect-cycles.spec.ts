@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Backend } from '../../src/backends/backend.js';
-import { connectTo } from '../../src/backends/lifecycle/connect.js';
+import { createLinkFactory } from '../../src/backends/link/link-factory.js';
 import { readConfig } from '../../src/config/load-config.js';
 import { onCleanup } from '../kit/cleanup.js';
 import { descendantsOf } from '../kit/processes.js';
@@ -42,11 +42,11 @@ function startBackend(nap: string): Backend {
   const nobody = {
     listed: () => {},
     notified: () => {},
-    linked: () => {},
-    ownLinked: () => {},
+    linkChanged: () => {},
+    sessionLinkOpened: () => {},
     stateChanged: () => {},
   };
-  const backend = new Backend('cycles', config, connectTo('cycles', config, limits), nobody);
+  const backend = new Backend('cycles', config, createLinkFactory('cycles', config, limits), nobody);
   onCleanup(() => backend.stop());
   backend.start();
   return backend;

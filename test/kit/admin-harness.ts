@@ -106,7 +106,7 @@ export class AdminRoom {
       return {
         listing: tools && { ...EMPTY_LISTING, tools },
         status: () => ({ state: 'ready', since: 0, restarts: 0, inFlight: 0, waiting: 0, stderr: [] }),
-        settled: () => this.settling,
+        whenSynced: () => this.settling,
         reconnect: () => {},
       };
     };

@@ -56,7 +56,7 @@ export class FakeLink implements Link {
   readonly stderr: string[] = [];
   closes = 0;
   pid: number | undefined;
-  hears = Promise.resolve();
+  notificationsReady = Promise.resolve();
   private listener: (notification: ServerNotification) => void = () => {};
   private readonly gapListeners: (() => void)[] = [];
   private announceClosed!: (reason: Error) => void;

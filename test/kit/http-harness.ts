@@ -5,7 +5,7 @@ import {
   StreamableHttpTransport,
   type StreamableHttpOptions,
 } from '../../src/backends/http/streamable-http-transport.js';
-import type { Received } from '../../src/backends/link/transport.js';
+import type { MessageExtra } from '../../src/backends/link/transport.js';
 
 /** A real HTTP server that runs the script of a spec, and the transport under test connected to it. */
 
@@ -116,7 +116,7 @@ export const openEvents = (response: ServerResponse, headers = {}): void => {
 
 /** What the owner of a transport gets to see. */
 export function watch(transport: StreamableHttpTransport) {
-  const messages = new Arrivals<{ message: unknown; received: Received | undefined }>('a message');
+  const messages = new Arrivals<{ message: unknown; received: MessageExtra | undefined }>('a message');
   const errors = new Arrivals<Error>('an error');
   const states = new Arrivals<string>('a state of the stream');
   const closes = new Arrivals<true>('the close');

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcLink, type LinkOptions } from '../../src/backends/link/json-rpc-link.js';
-import type { LinkTransport, Received, StreamState } from '../../src/backends/link/transport.js';
+import type { LinkTransport, MessageExtra, StreamState } from '../../src/backends/link/transport.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A message that the link under test has sent. */
@@ -30,7 +30,7 @@ export const FACTS = {
 
 /** A wire in memory: the spec is the server at its other end, and says everything by hand. */
 export class ScriptedTransport implements LinkTransport {
-  onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
   onclose?: (() => void) | undefined;

@@ -21,8 +21,8 @@ export class Served {
     const events = {
       listed: (listing: Listing) => this.listings.push(listing),
       notified: (notification: ServerNotification) => this.notified.push(notification),
-      linked: () => {},
-      ownLinked: () => {},
+      linkChanged: () => {},
+      sessionLinkOpened: () => {},
       stateChanged: () => {},
     };
     this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);

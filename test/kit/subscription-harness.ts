@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Registry as Numbers } from 'prom-client';
-import type { Connect } from '../../src/backends/backend.js';
+import type { LinkFactory } from '../../src/backends/backend.js';
 import { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { decideServer } from '../../src/state/decisions.js';
@@ -27,7 +27,7 @@ import { Scrape } from './scrape.js';
 class FakeBackends extends Backends {
   servers: Readonly<Record<string, FakeServer>> = {};
 
-  protected override connectTo(id: string): Connect {
+  protected override linkFactory(id: string): LinkFactory {
     return () => this.servers[id]!.connect();
   }
 }

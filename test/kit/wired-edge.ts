@@ -39,7 +39,7 @@ export class WiredEdge {
   constructor(limits: Partial<Limits> = {}) {
     this.limits = Object.assign(new Limits(), limits);
     this.sessions = new Sessions(this.limits, this.metrics);
-    const backends = { all: () => [], tellServersOf: () => {} } as unknown as Backends;
+    const backends = { all: () => [], notifySessionLinks: () => {} } as unknown as Backends;
     const controller = new SessionController(
       this.registry,
       backends,

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { LinkTransport, Received, StreamState, TransportError } from '../link/transport.js';
+import type { LinkTransport, MessageExtra, StreamState, TransportError } from '../link/transport.js';
 import { Endpoint } from './endpoint.js';
 import { PendingPost, type PendingPostOptions } from './pending-post.js';
 import { closed } from './faults.js';
@@ -34,7 +34,7 @@ const FAREWELL_MS = 1000;
  * begins another: after `session-lost` it is of no more use. A failed exchange leaves all others alone.
  */
 export class StreamableHttpTransport implements LinkTransport {
-  onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;

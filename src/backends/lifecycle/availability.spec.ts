@@ -4,7 +4,7 @@ import { recordLog } from '../../../test/kit/log-lines.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { Availability } from './availability.js';
 import type { Link } from '../link/link.js';
-import type { LinkState } from './supervisor.js';
+import type { ConnectionState } from './supervisor.js';
 
 const TIMEOUT = new GatewayError('timeout', 'late');
 const REFUSAL = new RemoteError(1, 'no', '{}');
@@ -13,9 +13,9 @@ describe('the availability of a server', () => {
   let link: FakeLink;
   let supervisor: {
     link: Link | undefined;
-    state: LinkState;
+    state: ConnectionState;
     reason: Error | undefined;
-    isGreetingAgain: boolean;
+    isReinitializing: boolean;
   };
   let changes: number;
   let availability: Availability;
@@ -25,7 +25,7 @@ describe('the availability of a server', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     lines = recordLog();
     link = new FakeLink();
-    supervisor = { link, state: 'ready', reason: undefined, isGreetingAgain: false };
+    supervisor = { link, state: 'ready', reason: undefined, isReinitializing: false };
     changes = 0;
     availability = new Availability('db', supervisor, () => changes++);
   });
@@ -58,7 +58,7 @@ describe('the availability of a server', () => {
   });
 
   it('is not lost while a server that has only forgotten us is greeted again, unless it is disabled', () => {
-    Object.assign(supervisor, { link: undefined, state: 'connecting', isGreetingAgain: true });
+    Object.assign(supervisor, { link: undefined, state: 'connecting', isReinitializing: true });
     expect(why()).toBeUndefined();
     availability.retired = true;
     expect(why()).toMatch(/it was disabled$/);

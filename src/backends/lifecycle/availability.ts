@@ -14,7 +14,7 @@ export class Availability {
 
   constructor(
     private readonly server: string,
-    private readonly supervisor: Pick<Supervisor, 'link' | 'state' | 'reason' | 'isGreetingAgain'>,
+    private readonly supervisor: Pick<Supervisor, 'link' | 'state' | 'reason' | 'isReinitializing'>,
     private readonly onChange: () => void,
   ) {}
 
@@ -24,10 +24,10 @@ export class Availability {
 
   /** Why there is no use in it, if there is none. */
   refusal(): GatewayError | undefined {
-    const { link, state, reason, isGreetingAgain } = this.supervisor;
+    const { link, state, reason, isReinitializing } = this.supervisor;
     if (this.retired) return serverUnavailable(this.server, 'it was disabled');
     // There will be a link in a moment; whoever sends waits for it.
-    if (isGreetingAgain) return undefined;
+    if (isReinitializing) return undefined;
     if (!link) return serverUnavailable(this.server, reason?.message ?? state, { cause: reason });
     return this.responsiveness.hangs ? serverUnavailable(this.server, 'it does not answer') : undefined;
   }

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Backoff } from '../../lib/backoff/backoff.js';
 import { CrashHistory } from './crash-history.js';
 import type { Link } from '../link/link.js';
-import { isForgotten } from '../link/link-faults.js';
+import { isSessionExpired } from '../link/link-faults.js';
 import { TransportError } from '../link/transport.js';
 
 /**
@@ -12,7 +12,7 @@ import { TransportError } from '../link/transport.js';
  * - `crash-loop`: lost five times within a minute, and no link held since; attempts go on, far apart
  * - `stopped`: disabled or shutting down
  */
-export type LinkState = 'connecting' | 'ready' | 'retrying' | 'crash-loop' | 'stopped';
+export type ConnectionState = 'connecting' | 'ready' | 'retrying' | 'crash-loop' | 'stopped';
 
 const LOOP_PAUSE_MS = 30_000;
 /** A link that lived this long was no part of the trouble before it. */
@@ -33,7 +33,7 @@ export class Supervisor {
   private waiters: { resolve: (link: Link) => void; reject: (error: Error) => void }[] = [];
   private lastClosing: Promise<void> | undefined;
   private links = 0;
-  state: LinkState = 'stopped';
+  state: ConnectionState = 'stopped';
   /** Why there is no link; the last thing that went wrong. */
   reason: Error | undefined;
   /** When the state was entered, in milliseconds of the epoch. */
@@ -55,9 +55,9 @@ export class Supervisor {
   }
 
   /** The server is there and has only forgotten us: the next link is being opened at once. */
-  get isGreetingAgain(): boolean {
+  get isReinitializing(): boolean {
     const isWaiting = this.wake !== undefined || this.isStopping;
-    return this.current === undefined && isForgotten(this.reason) && !isWaiting;
+    return this.current === undefined && isSessionExpired(this.reason) && !isWaiting;
   }
 
   /** How many links there were after the first. */
@@ -108,7 +108,7 @@ export class Supervisor {
     const { isLoop } = this.crashes;
     this.enter(isLoop ? 'crash-loop' : 'retrying', reason);
     // The server is there, it only wants to be greeted again.
-    if (isForgotten(reason) && !isLoop) return;
+    if (isSessionExpired(reason) && !isLoop) return;
     this.rejectWaiters(reason);
     await this.pause(isLoop ? LOOP_PAUSE_MS : this.backoff.next());
   }
@@ -134,7 +134,7 @@ export class Supervisor {
     this.onLost(link, reason);
     this.lastClosing = link.close();
     // A server that forgot us is greeted again at once, while what it still answers comes in on the old link.
-    if (!isForgotten(reason)) await this.lastClosing;
+    if (!isSessionExpired(reason)) await this.lastClosing;
     if (performance.now() - since > STABLE_MS) {
       this.backoff.reset();
       this.crashes.held();
@@ -173,7 +173,7 @@ export class Supervisor {
     this.wake = undefined;
   }
 
-  private enter(state: LinkState, reason?: Error): void {
+  private enter(state: ConnectionState, reason?: Error): void {
     if (state === this.state) return;
     this.state = state;
     this.reason = reason;

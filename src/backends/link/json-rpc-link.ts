@@ -11,32 +11,32 @@ import {
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
-import { shakeHands, type Introduction } from './handshake.js';
-import { Hearing } from './notification-stream.js';
+import { initializeServer, type InitializeOptions } from './initialize.js';
+import { NotificationStreamState } from './notification-stream-state.js';
 import { Heartbeat } from '../lifecycle/heartbeat.js';
 import {
-  asTransportError,
+  toTransportError,
   brokenError,
-  cancelled,
+  cancelledError,
   isBadRequest,
-  isForgotten,
+  isSessionExpired,
   remoteError,
-  timedOut,
+  timeoutError,
 } from './link-faults.js';
 import { LinkProbe } from '../lifecycle/link-probe.js';
-import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
-import { ServerQuestions } from './server-questions.js';
-import { TransportError, type LinkTransport, type Received, type StreamState } from './transport.js';
+import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
+import { ServerRequests } from './server-requests.js';
+import { TransportError, type LinkTransport, type MessageExtra, type StreamState } from './transport.js';
 import { within } from '../../lib/deadlines/within.js';
 
 /** How long calls in flight may still be answered on a session that the server has forgotten. */
-const LAST_ANSWERS_MS = 5000;
+const DRAIN_TIMEOUT_MS = 5000;
 const NOTHING: readonly string[] = [];
 
-export interface LinkOptions extends Introduction {
+export interface LinkOptions extends InitializeOptions {
   readonly server: string;
   /** What the server asks a client, in words that the client knows. */
-  readonly translate?: ((params: JsonText) => JsonText) | undefined;
+  readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
   /** The one client this link serves; absent when clients share it. */
   readonly owner?: McpClient | undefined;
   /** How often a server that says nothing is asked whether it is there; never where absent. */
@@ -50,14 +50,14 @@ export class JsonRpcLink implements Link {
   readonly closed: Promise<Error>;
   private readonly pending = new PendingRequests(
     (pending, why) => this.giveUp(pending, why),
-    (caller) => this.questions.isOpenFor(caller),
+    (caller) => this.serverRequests.hasOpenFor(caller),
   );
-  private readonly questions = new ServerQuestions(
+  private readonly serverRequests = new ServerRequests(
     (text) => this.post(text),
-    (callers) => this.pending.prolongAll(callers),
-    (params) => this.options.translate?.(params) ?? params,
+    (callers) => this.pending.extendDeadlines(callers),
+    (params) => this.options.toPublicParams?.(params) ?? params,
   );
-  private readonly hearing = new Hearing();
+  private readonly notificationStream = new NotificationStreamState();
   private readonly probe = new LinkProbe(
     (request) => this.request(request),
     (reason) => this.end(reason),
@@ -133,12 +133,12 @@ export class JsonRpcLink implements Link {
     this.listener = listener;
   }
 
-  get hears(): Promise<void> {
-    return this.hearing.begun;
+  get notificationsReady(): Promise<void> {
+    return this.notificationStream.opened;
   }
 
   onGap(listener: () => void): void {
-    this.hearing.onGap(listener);
+    this.notificationStream.onGap(listener);
   }
 
   request(request: LinkRequest): Promise<JsonText> {
@@ -148,14 +148,14 @@ export class JsonRpcLink implements Link {
         return;
       }
       if (request.caller?.signal.aborted) {
-        reject(cancelled());
+        reject(cancelledError());
         return;
       }
       const pending = this.pending.open(request, resolve, reject);
       const { params } = request;
       const own = params && pending.clientToken ? withProgressToken(params, String(pending.id)) : params;
       this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch((error: Error) =>
-        this.fail(pending, asTransportError(error)),
+        this.fail(pending, toTransportError(error)),
       );
     });
   }
@@ -171,30 +171,30 @@ export class JsonRpcLink implements Link {
   }
 
   private async finish(): Promise<void> {
-    if (isForgotten(this.closedFor)) await within(this.pending.drained(), LAST_ANSWERS_MS);
+    if (isSessionExpired(this.closedFor)) await within(this.pending.whenEmpty(), DRAIN_TIMEOUT_MS);
     this.failPending();
     await this.transport.close();
   }
 
   private async initialize(): Promise<void> {
-    this.serverFacts = await shakeHands((request) => this.request(request), this.options);
+    this.serverFacts = await initializeServer((request) => this.request(request), this.options);
     this.transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await this.transmit(notificationMessage('notifications/initialized', undefined));
-    this.hearing.begin(this.transport.openNotificationStream !== undefined);
+    this.notificationStream.expect(this.transport.openNotificationStream !== undefined);
     this.transport.openNotificationStream?.();
     this.heartbeat?.start();
   }
 
-  private receive(raw: JSONRPCMessage, received?: Received): void {
+  private receive(raw: JSONRPCMessage, received?: MessageExtra): void {
     this.heartbeat?.hear();
     const message = readMessage(raw, received?.text ?? JSON.stringify(raw));
-    if (message.kind === 'response') this.receiveAnswer(message);
+    if (message.kind === 'response') this.receiveResponse(message);
     else if (message.kind === 'notification') this.receiveNotification(message, received);
-    else if (message.kind === 'request') this.receiveQuestion(message, received);
-    else this.receiveNonsense(message, 'method' in raw);
+    else if (message.kind === 'request') this.receiveRequest(message, received);
+    else this.receiveInvalid(message, 'method' in raw);
   }
 
-  private receiveAnswer({ id, outcome, text }: Kind<'response'>): void {
+  private receiveResponse({ id, outcome, text }: Kind<'response'>): void {
     this.pending.answered(id);
     const pending = this.pending.get(id);
     if (!pending || !this.settle(pending)) return;
@@ -203,15 +203,16 @@ export class JsonRpcLink implements Link {
     else pending.reject(brokenError('the server sent no valid answer: a result is an object'));
   }
 
-  private receiveQuestion({ id, method, paramsText }: Kind<'request'>, received?: Received): void {
+  private receiveRequest({ id, method, paramsText }: Kind<'request'>, received?: MessageExtra): void {
     const { channel, callers } = this.origin(received);
-    this.questions.ask({ id, method, params: paramsText, channel, callers });
+    this.serverRequests.receive({ id, method, params: paramsText, channel, callers });
   }
 
-  private receiveNotification(message: Kind<'notification'>, received?: Received): void {
+  private receiveNotification(message: Kind<'notification'>, received?: MessageExtra): void {
     const { method, params = {}, paramsText } = message;
     if (method === 'notifications/progress') this.receiveProgress(params['progressToken'], paramsText);
-    else if (method === 'notifications/cancelled') this.questions.withdraw(params['requestId'] as RequestId);
+    else if (method === 'notifications/cancelled')
+      this.serverRequests.cancel(params['requestId'] as RequestId);
     else {
       const { channel, ambiguous } = this.origin(received);
       this.listener({ method, params, paramsText, channel, ambiguous });
@@ -219,10 +220,10 @@ export class JsonRpcLink implements Link {
   }
 
   /** Whoever waits for it is told: the server will not say it again in better words. */
-  private receiveNonsense({ id, problem }: Kind<'invalid'>, isQuestion: boolean): void {
+  private receiveInvalid({ id, problem }: Kind<'invalid'>, isQuestion: boolean): void {
     if (id === undefined) return;
     if (isQuestion) {
-      this.questions.refuse(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
+      this.serverRequests.reject(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
       return;
     }
     const pending = this.pending.get(id);
@@ -230,7 +231,7 @@ export class JsonRpcLink implements Link {
       pending.reject(brokenError(`the server sent no valid answer: ${problem}`));
   }
 
-  private origin(received: Received | undefined): {
+  private origin(received: MessageExtra | undefined): {
     channel: Channel | undefined;
     callers: readonly Caller[];
     ambiguous: boolean;
@@ -242,18 +243,18 @@ export class JsonRpcLink implements Link {
   private receiveProgress(token: unknown, params: string | undefined): void {
     const pending = this.pending.get(token);
     if (!pending || params === undefined) return;
-    this.pending.prolong(pending);
+    this.pending.extendDeadline(pending);
     const { clientToken, request } = pending;
     if (clientToken === undefined) return;
     request.caller?.notify('notifications/progress', new JsonText(progressUnder(clientToken, params)));
   }
 
-  private settle(pending: Pending): boolean {
-    this.questions.callerDone(pending.request.caller);
-    return this.pending.settle(pending);
+  private settle(pending: PendingRequest): boolean {
+    this.serverRequests.callerFinished(pending.request.caller);
+    return this.pending.remove(pending);
   }
 
-  private fail(pending: Pending, error: TransportError): void {
+  private fail(pending: PendingRequest, error: TransportError): void {
     if (this.settle(pending)) pending.reject(error);
     this.retireAfter(error);
   }
@@ -272,7 +273,7 @@ export class JsonRpcLink implements Link {
   private streamChanged(state: StreamState): void {
     if (state === 'lost') this.checkSession();
     if (state === 'silent') this.checkStream();
-    this.hearing.changed(state);
+    this.notificationStream.update(state);
   }
 
   /** A server that is there may have nothing to say. */
@@ -280,16 +281,16 @@ export class JsonRpcLink implements Link {
     if (!this.closedFor) this.probe.ping().catch(() => this.transport.reopenNotificationStream?.());
   }
 
-  private giveUp(pending: Pending, why: GivenUp): void {
+  private giveUp(pending: PendingRequest, why: AbandonReason): void {
     if (!this.settle(pending)) return;
-    this.pending.forsake(pending);
+    this.pending.abandon(pending);
     const { method, timeoutMs } = pending.request;
     const { server } = this.options;
     this.transport.abandon?.(pending.id);
     // The handshake is the one request that must never be cancelled.
     if (method !== 'initialize')
       this.notify('notifications/cancelled', JSON.stringify({ requestId: pending.id, reason: why }));
-    pending.reject(why === 'cancelled' ? cancelled() : timedOut(server, method, timeoutMs));
+    pending.reject(why === 'cancelled' ? cancelledError() : timeoutError(server, method, timeoutMs));
   }
 
   /** Rejects with whatever the transport says, which may be of the SDK. */
@@ -302,7 +303,7 @@ export class JsonRpcLink implements Link {
 
   /** Sends what has no answer. If it cannot be sent, nobody waits to hear of it. */
   private post(text: string): void {
-    this.transmit(text).catch((error: Error) => this.retireAfter(asTransportError(error)));
+    this.transmit(text).catch((error: Error) => this.retireAfter(toTransportError(error)));
   }
 
   private end(reason: Error): void {
@@ -310,14 +311,14 @@ export class JsonRpcLink implements Link {
     this.closedFor = reason;
     this.heartbeat?.stop();
     // A server that forgot us is still there: it answers what it has, and refuses the rest without running it.
-    if (!isForgotten(reason)) this.failPending();
+    if (!isSessionExpired(reason)) this.failPending();
     this.announceClosed(reason);
   }
 
   private failPending(): void {
     const reason = this.closedFor;
-    this.questions.stop();
-    for (const pending of this.pending.abandonAll())
+    this.serverRequests.cancelAll();
+    for (const pending of this.pending.removeAll())
       pending.reject(brokenError(reason?.message ?? 'the link was closed', { cause: reason }));
   }
 }

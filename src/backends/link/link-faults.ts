@@ -4,19 +4,19 @@ import { TransportError } from './transport.js';
 export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
 
-export const cancelled = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
+export const cancelledError = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
 
-export const timedOut = (server: string, method: string, timeoutMs: number): GatewayError =>
+export const timeoutError = (server: string, method: string, timeoutMs: number): GatewayError =>
   new GatewayError('timeout', `TIMEOUT: server ${server} did not answer ${method} within ${timeoutMs} ms`, {
     code: 'TIMEOUT',
     server,
   });
 
-export const asTransportError = (error: Error): TransportError =>
+export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
 /** The server is there, but no longer knows us. */
-export const isForgotten = (reason: Error | undefined): boolean =>
+export const isSessionExpired = (reason: Error | undefined): boolean =>
   reason instanceof TransportError && reason.fault === 'session-lost';
 
 export const isBadRequest = (error: Error): boolean =>

@@ -60,7 +60,7 @@ export interface Link {
   onNotification(listener: (notification: ServerNotification) => void): void;
 
   /** Settles when what the server says unasked is heard, or when there is no use in waiting for that. */
-  readonly hears: Promise<void>;
+  readonly notificationsReady: Promise<void>;
 
   /** Calls the listener whenever the server may have said something unasked that nobody heard. */
   onGap(listener: () => void): void;

@@ -2,21 +2,21 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import * as fc from 'fast-check';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-link.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import { PendingRequests, type GivenUp, type Pending } from './pending-requests.js';
+import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 
 const nothing = (): void => {};
 
 class Requests {
-  readonly givenUp: [id: number, why: GivenUp][] = [];
+  readonly givenUp: [id: number, why: AbandonReason][] = [];
   asked: Caller | undefined;
   readonly pending = new PendingRequests(
     (pending, why) => {
-      if (this.pending.settle(pending)) this.givenUp.push([pending.id, why]);
+      if (this.pending.remove(pending)) this.givenUp.push([pending.id, why]);
     },
     (caller) => caller === this.asked,
   );
 
-  open(caller?: FakeCaller, timeoutMs = 1000): Pending {
+  open(caller?: FakeCaller, timeoutMs = 1000): PendingRequest {
     return this.pending.open({ method: 'x', caller, timeoutMs }, nothing, nothing);
   }
 }
@@ -29,7 +29,7 @@ describe('the requests of a link', () => {
     const requests = new Requests();
     const ids = Array.from({ length: 5 }, () => {
       const { id } = requests.open();
-      requests.pending.settle(requests.pending.get(id)!);
+      requests.pending.remove(requests.pending.get(id)!);
       return id;
     });
     expect(new Set(ids).size).toBe(5);
@@ -38,8 +38,8 @@ describe('the requests of a link', () => {
   it('can be settled once', () => {
     const requests = new Requests();
     const pending = requests.open();
-    expect(requests.pending.settle(pending)).toBe(true);
-    expect(requests.pending.settle(pending)).toBe(false);
+    expect(requests.pending.remove(pending)).toBe(true);
+    expect(requests.pending.remove(pending)).toBe(false);
     expect(requests.pending.get(pending.id)).toBeUndefined();
   });
 
@@ -55,9 +55,9 @@ describe('the requests of a link', () => {
     const requests = new Requests();
     const callers = [new FakeClient('a').call(), new FakeClient('b').call()];
     const opened = callers.map((caller) => requests.open(caller));
-    expect(requests.pending.abandonAll()).toEqual(opened);
+    expect(requests.pending.removeAll()).toEqual(opened);
     expect(callers.map(({ abortListeners }) => abortListeners)).toEqual([0, 0]);
-    expect(requests.pending.abandonAll()).toEqual([]);
+    expect(requests.pending.removeAll()).toEqual([]);
     expect(jest.getTimerCount()).toBe(0);
   });
 
@@ -81,7 +81,7 @@ describe('the requests of a link', () => {
     requests.open(caller);
     const { id } = requests.open(new FakeClient('a').call());
     jest.advanceTimersByTime(900);
-    requests.pending.prolongAll(new Set([caller]));
+    requests.pending.extendDeadlines(new Set([caller]));
     jest.advanceTimersByTime(900);
     expect(requests.givenUp).toEqual([[id, 'timeout']]);
   });
@@ -107,7 +107,7 @@ describe('the origin of a message', () => {
         const { callers: found, ambiguous } = requests.pending.origin(undefined);
         expect(ambiguous).toBe(distinct.size > 1);
         expect(found).toEqual(distinct.size > 1 ? [] : callers.filter((caller) => caller !== undefined));
-        requests.pending.abandonAll();
+        requests.pending.removeAll();
       }),
     );
   });
@@ -116,8 +116,8 @@ describe('the origin of a message', () => {
     const requests = new Requests();
     const [given, other] = [new FakeClient('a').call(), new FakeClient('b').call()];
     const pending = requests.open(given);
-    requests.pending.settle(pending);
-    requests.pending.forsake(pending);
+    requests.pending.remove(pending);
+    requests.pending.abandon(pending);
     requests.open(other, 5000);
     jest.advanceTimersByTime(999);
     expect(requests.pending.origin(undefined)).toEqual({ callers: [], ambiguous: true });
@@ -133,7 +133,7 @@ describe('the origin of a message', () => {
         const origin = requests.pending.origin(pending?.id ?? 'over');
         expect(origin.ambiguous).toBe(pending === undefined);
         expect(origin.callers).toEqual(callers[index] ? [callers[index]] : []);
-        requests.pending.abandonAll();
+        requests.pending.removeAll();
       }),
     );
   });

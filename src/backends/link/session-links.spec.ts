@@ -28,7 +28,7 @@ describe('the links of sessions', () => {
   it('are one for each client, opened at its first call and used for all', async () => {
     const { sessionLinks, links, owners, told } = new Opened();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
-    const opened = await Promise.all([sessionLinks.of(a), sessionLinks.of(a), sessionLinks.of(b)]);
+    const opened = await Promise.all([sessionLinks.get(a), sessionLinks.get(a), sessionLinks.get(b)]);
     expect(links).toHaveLength(2);
     expect(opened).toEqual([links[0], links[0], links[1]]);
     expect(owners).toEqual([a, b]);
@@ -39,7 +39,7 @@ describe('the links of sessions', () => {
   it('close with their client, and no other', async () => {
     const { sessionLinks, links } = new Opened();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
-    await Promise.all([sessionLinks.of(a), sessionLinks.of(b)]);
+    await Promise.all([sessionLinks.get(a), sessionLinks.get(b)]);
     a.close();
     await settled();
     expect(links.map(({ closes }) => closes)).toEqual([1, 0]);
@@ -52,7 +52,7 @@ describe('the links of sessions', () => {
     const arrival = deferred<FakeLink>();
     opened.connect = () => arrival.promise;
     const client = new FakeClient('a');
-    const outcome = outcomeOf(opened.sessionLinks.of(client));
+    const outcome = outcomeOf(opened.sessionLinks.get(client));
     client.close();
     expect(opened.signals[0]?.aborted).toBe(true);
     arrival.resolve(new FakeLink());
@@ -65,11 +65,11 @@ describe('the links of sessions', () => {
   it('are opened again after they broke, and the end of the first does not end the second', async () => {
     const { sessionLinks, links } = new Opened();
     const client = new FakeClient('a');
-    await sessionLinks.of(client);
+    await sessionLinks.get(client);
     links[0]!.lose();
     await settled();
     expect(sessionLinks.size).toBe(0);
-    const second = await sessionLinks.of(client);
+    const second = await sessionLinks.get(client);
     await settled();
     expect(second).toBe(links[1]);
     expect(links[1]!.closes).toBe(0);
@@ -80,18 +80,18 @@ describe('the links of sessions', () => {
     const opened = new Opened();
     opened.connect = () => Promise.reject(new Error('no'));
     const client = new FakeClient('a');
-    expect((await refusalOf(opened.sessionLinks.of(client))).message).toBe('no');
+    expect((await refusalOf(opened.sessionLinks.get(client))).message).toBe('no');
     await settled();
     expect(opened.sessionLinks.size).toBe(0);
     expect(client.closeListeners.size).toBe(0);
     opened.connect = () => Promise.resolve(new FakeLink());
-    await expect(opened.sessionLinks.of(client)).resolves.toBeInstanceOf(FakeLink);
+    await expect(opened.sessionLinks.get(client)).resolves.toBeInstanceOf(FakeLink);
   });
 
   it('carry a notification only where there is a link', async () => {
     const { sessionLinks, links, owners } = new Opened();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
-    await sessionLinks.of(a);
+    await sessionLinks.get(a);
     sessionLinks.notify(a, 'notifications/roots/list_changed');
     sessionLinks.notify(b, 'notifications/roots/list_changed');
     await settled();
@@ -101,9 +101,9 @@ describe('the links of sessions', () => {
 
   it('can all be gone through, those that never open left out', async () => {
     const opened = new Opened();
-    await opened.sessionLinks.of(new FakeClient('a'));
+    await opened.sessionLinks.get(new FakeClient('a'));
     opened.connect = () => Promise.reject(new Error('no'));
-    outcomeOf(opened.sessionLinks.of(new FakeClient('b')));
+    outcomeOf(opened.sessionLinks.get(new FakeClient('b')));
     const seen: Link[] = [];
     opened.sessionLinks.forEach((link) => seen.push(link));
     await settled();
@@ -113,12 +113,12 @@ describe('the links of sessions', () => {
   it('are all closed at the end, and no more are opened', async () => {
     const { sessionLinks, links, signals } = new Opened();
     const clients = [new FakeClient('a'), new FakeClient('b')];
-    await Promise.all(clients.map((client) => sessionLinks.of(client)));
+    await Promise.all(clients.map((client) => sessionLinks.get(client)));
     await sessionLinks.closeAll();
     expect(links.map(({ closes }) => closes)).toEqual([1, 1]);
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
     expect(clients.map(({ closeListeners }) => closeListeners.size)).toEqual([0, 0]);
-    expect(await refusalOf(sessionLinks.of(clients[0]!))).toMatchObject({ fault: 'unreachable' });
+    expect(await refusalOf(sessionLinks.get(clients[0]!))).toMatchObject({ fault: 'unreachable' });
     expect(links).toHaveLength(2);
   });
 });

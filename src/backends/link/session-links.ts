@@ -22,7 +22,7 @@ export class SessionLinks {
     return this.slots.size;
   }
 
-  of(client: McpClient): Promise<Link> {
+  get(client: McpClient): Promise<Link> {
     if (this.stopping.signal.aborted)
       return Promise.reject(new TransportError('unreachable', 'it is being stopped'));
     return this.slots.get(client.id)?.link ?? this.open(client);

@@ -2,7 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 /** What our own transports know about a message beyond its meaning. */
-export interface Received extends MessageExtraInfo {
+export interface MessageExtra extends MessageExtraInfo {
   /** The message as it was written, so that its payload can pass on untouched. */
   readonly text?: string;
   /** Our request on whose response stream it came; absent where the transport has only one stream. */
@@ -24,7 +24,7 @@ export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
  * payloads byte for byte; `abandon` frees what an unanswered request still holds.
  */
 export interface LinkTransport extends Transport {
-  onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
 
   /**
    * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a

@@ -1,11 +1,11 @@
 import type { CancelSignal } from '../../lib/deadlines/cancellation.js';
-import { cancelled } from './link-faults.js';
+import { cancelledError } from './link-faults.js';
 
 /** The promise, or `cancelled` as soon as the signal aborts. What the promise stands for goes on. */
 export async function unlessAborted<T>(signal: CancelSignal, promise: Promise<T>): Promise<T> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(cancelled());
+    onAbort = () => reject(cancelledError());
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FakeLink, refusalOf } from '../../../test/kit/fake-link.js';
 import type { LinkRequest } from '../link/link.js';
-import { LISTING_LIMITS, type ListingLimits } from './listing-limits.js';
+import { DEFAULT_LIST_LIMITS, type ListLimits } from './list-limits.js';
 import { fetchList, type ListMethod } from './fetch-list.js';
 
 interface Page {
@@ -17,7 +17,7 @@ const cursorOf = ({ params }: LinkRequest): string | undefined =>
 const serverOf = (page: (cursor: string | undefined) => Page): FakeLink =>
   new FakeLink({ 'tools/list': (request) => page(cursorOf(request)) });
 
-const names = async (link: FakeLink, limits = LISTING_LIMITS): Promise<string[]> => {
+const names = async (link: FakeLink, limits = DEFAULT_LIST_LIMITS): Promise<string[]> => {
   const { definitions } = await fetchList(link, 'tools/list', limits);
   return definitions.map(({ name }) => name);
 };
@@ -30,7 +30,7 @@ describe('a list', () => {
     const link = serverOf(() => ({ tools: tools('a', 'b') }));
     expect(await names(link)).toEqual(['a', 'b']);
     expect(link.requests).toEqual([
-      { method: 'tools/list', params: undefined, timeoutMs: LISTING_LIMITS.timeoutMs },
+      { method: 'tools/list', params: undefined, timeoutMs: DEFAULT_LIST_LIMITS.timeoutMs },
     ]);
   });
 
@@ -91,10 +91,10 @@ describe('a list', () => {
       { name: 'c' },
     ];
     const link = new FakeLink({ 'prompts/list': () => ({ prompts }) });
-    const { definitions, leftOut, cutShort } = await fetchList(link, 'prompts/list');
+    const { definitions, leftOut, truncated } = await fetchList(link, 'prompts/list');
     expect(definitions.map(({ text }) => text)).toEqual(['{"name":"a","n":1}', '{"name":"c"}']);
     expect(leftOut).toBe(7);
-    expect(cutShort).toBeUndefined();
+    expect(truncated).toBeUndefined();
   });
 
   it('of prompts is read from its own member', async () => {
@@ -118,8 +118,8 @@ describe('a list without end', () => {
       tools: tools(cursor ?? 'first'),
       nextCursor: cursor === 'x' ? 'y' : 'x',
     }));
-    const { definitions, cutShort } = await fetchList(link, 'tools/list');
-    expect(cutShort).toBe('the server repeats a cursor');
+    const { definitions, truncated } = await fetchList(link, 'tools/list');
+    expect(truncated).toBe('the server repeats a cursor');
     expect(definitions.map(({ name }) => name)).toEqual(['first', 'x', 'y']);
   });
 
@@ -128,8 +128,11 @@ describe('a list without end', () => {
       const n = Number(cursor ?? 0);
       return { tools: tools(`t${n}`), nextCursor: String(n + 1) };
     });
-    const { definitions, cutShort } = await fetchList(link, 'tools/list', { ...LISTING_LIMITS, pages: 7 });
-    expect(cutShort).toBe('more than 7 pages');
+    const { definitions, truncated } = await fetchList(link, 'tools/list', {
+      ...DEFAULT_LIST_LIMITS,
+      maxPages: 7,
+    });
+    expect(truncated).toBe('more than 7 pages');
     expect(definitions).toHaveLength(7);
     expect(link.requests).toHaveLength(7);
   });
@@ -139,23 +142,23 @@ describe('a list without end', () => {
     [6, true],
   ])('of %i items is cut short at five: %s', async (count, isCut) => {
     const list = tools(...Array.from({ length: count }, (_, n) => `t${n}`));
-    const { definitions, cutShort } = await fetchList(
+    const { definitions, truncated } = await fetchList(
       serverOf(() => ({ tools: list })),
       'tools/list',
       {
-        ...LISTING_LIMITS,
-        items: 5,
+        ...DEFAULT_LIST_LIMITS,
+        maxItems: 5,
       },
     );
     expect(definitions).toHaveLength(5);
-    expect(cutShort !== undefined).toBe(isCut);
+    expect(truncated !== undefined).toBe(isCut);
   });
 });
 
 const uris = (count: number): object[] =>
   Array.from({ length: count }, (_, n) => ({ uri: `x:${n}`, name: 'n' }));
 
-const fetched = (page: object | string, method: ListMethod = 'resources/list', limits?: ListingLimits) =>
+const fetched = (page: object | string, method: ListMethod = 'resources/list', limits?: ListLimits) =>
   fetchList(new FakeLink({ [method]: () => page }), method, limits);
 
 describe('a list of resources', () => {
@@ -186,13 +189,13 @@ describe('a list of resources', () => {
 
   it('may be longer than one of tools, which one of templates may not', async () => {
     const page = { resources: uris(100_001), resourceTemplates: uris(0) };
-    const { definitions, cutShort } = await fetched(page);
+    const { definitions, truncated } = await fetched(page);
     expect(definitions).toHaveLength(100_001);
-    expect(cutShort).toBeUndefined();
+    expect(truncated).toBeUndefined();
     const templates = Array.from({ length: 10_001 }, (_, n) => ({ uriTemplate: `x:${n}/{y}`, name: 'n' }));
     const cut = await fetched({ resourceTemplates: templates }, 'resources/templates/list');
     expect(cut.definitions).toHaveLength(10_000);
-    expect(cut.cutShort).toBe('more than 10000 items');
+    expect(cut.truncated).toBe('more than 10000 items');
   });
 
   it('lets others have their turn while a long page is read', async () => {
@@ -212,7 +215,7 @@ describe('a list of resources', () => {
 const long = (length: number): string => `{"uri":"x:1","name":"${'n'.repeat(length - 23)}"}`;
 
 describe('a list within bounds', () => {
-  const LIMITS = { ...LISTING_LIMITS, definition: 100, total: 250 };
+  const LIMITS = { ...DEFAULT_LIST_LIMITS, maxDefinitionLength: 100, maxTotalLength: 250 };
 
   it('leaves out a definition that is too long, and says so', async () => {
     const texts = [long(101), long(100)];
@@ -227,14 +230,14 @@ describe('a list within bounds', () => {
 
   it('is cut short where it becomes too long as a whole', async () => {
     const page = `{"resources":[${[long(100), long(100), long(60), long(40)].join()}]}`;
-    const { definitions, cutShort } = await fetched(page, 'resources/list', LIMITS);
+    const { definitions, truncated } = await fetched(page, 'resources/list', LIMITS);
     expect(definitions).toHaveLength(2);
-    expect(cutShort).toBe('more than 250 characters');
+    expect(truncated).toBe('more than 250 characters');
   });
 
   it('is cut short at a cursor that is too long to be remembered', async () => {
     const page = { resources: uris(1), nextCursor: 'c'.repeat(8193) };
-    expect((await fetched(page)).cutShort).toBe('the server has too long a cursor');
+    expect((await fetched(page)).truncated).toBe('the server has too long a cursor');
   });
 
   it('has the same entries when most of the page is something else', async () => {

@@ -2,29 +2,33 @@ import { elementsOf, membersOf, ownText, type Member } from '../../lib/json-text
 import type { Definition } from '../../core/naming/name-table.js';
 import { isObject } from '../../mcp/json-rpc.js';
 import { turns } from '../../lib/slices/slices.js';
-import { mendedDefinition, type ListMember } from './definition-shape.js';
+import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
 import {
-  LISTING_LIMITS,
-  LONGEST_CURSOR,
-  LONGEST_KEY,
-  RESOURCE_LIMITS,
-  TEMPLATE_LIMITS,
-  type ListingLimits,
-} from './listing-limits.js';
+  DEFAULT_LIST_LIMITS,
+  MAX_CURSOR_LENGTH,
+  MAX_KEY_BYTES,
+  RESOURCE_LIST_LIMITS,
+  TEMPLATE_LIST_LIMITS,
+  type ListLimits,
+} from './list-limits.js';
 
 /** How a list is fetched: the member that holds it, and what its items are known by. */
 interface List {
   readonly member: ListMember;
   readonly key: 'name' | 'uri' | 'uriTemplate';
-  readonly limits: ListingLimits;
+  readonly limits: ListLimits;
 }
 
 const LISTS = {
-  'tools/list': { member: 'tools', key: 'name', limits: LISTING_LIMITS },
-  'prompts/list': { member: 'prompts', key: 'name', limits: LISTING_LIMITS },
-  'resources/list': { member: 'resources', key: 'uri', limits: RESOURCE_LIMITS },
-  'resources/templates/list': { member: 'resourceTemplates', key: 'uriTemplate', limits: TEMPLATE_LIMITS },
+  'tools/list': { member: 'tools', key: 'name', limits: DEFAULT_LIST_LIMITS },
+  'prompts/list': { member: 'prompts', key: 'name', limits: DEFAULT_LIST_LIMITS },
+  'resources/list': { member: 'resources', key: 'uri', limits: RESOURCE_LIST_LIMITS },
+  'resources/templates/list': {
+    member: 'resourceTemplates',
+    key: 'uriTemplate',
+    limits: TEMPLATE_LIST_LIMITS,
+  },
 } as const satisfies Record<string, List>;
 
 export type ListMethod = keyof typeof LISTS;
@@ -34,22 +38,22 @@ export interface FetchedList {
   /** How many have no name that anybody could ask for, lack a part or are too long; absent when none. */
   readonly leftOut?: number;
   /** How many are listed without members that clients would refuse them for; absent when none. */
-  readonly mended?: number;
+  readonly repaired?: number;
   /** Why the list is not the whole list; absent when it is. */
-  readonly cutShort?: string;
+  readonly truncated?: string;
 }
 
 /** Follows every page of one list. What is listed twice comes twice. */
 export async function fetchList(
   link: Link,
   method: ListMethod,
-  limits: ListingLimits = LISTS[method].limits,
+  limits: ListLimits = LISTS[method].limits,
 ): Promise<FetchedList> {
   const pause = turns.pause();
-  const list = new GrowingList(LISTS[method], limits);
+  const list = new ListBuilder(LISTS[method], limits);
   const cursors = new Set<string>();
   let cursor: string | undefined;
-  for (let page = 0; page < limits.pages; page++) {
+  for (let page = 0; page < limits.maxPages; page++) {
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
     const { text } = await link.request({ method, params, timeoutMs: limits.timeoutMs });
     // Pages of many servers may come in one turn of the event loop.
@@ -60,29 +64,29 @@ export async function fetchList(
     cursor = nextCursor(text, members);
     if (list.isFull || cursor === undefined) return list.fetched();
     if (cursors.has(cursor)) return list.fetched('the server repeats a cursor');
-    if (cursor.length > LONGEST_CURSOR) return list.fetched('the server has too long a cursor');
+    if (cursor.length > MAX_CURSOR_LENGTH) return list.fetched('the server has too long a cursor');
     cursors.add(cursor);
     list.characters += cursor.length;
   }
-  return list.fetched(`more than ${limits.pages} pages`);
+  return list.fetched(`more than ${limits.maxPages} pages`);
 }
 
 /** What has been fetched so far. */
-class GrowingList {
+class ListBuilder {
   /** What it takes in memory. */
   characters = 0;
   private readonly definitions: Definition[] = [];
   private leftOut = 0;
-  private mended = 0;
-  private tooMuch: string | undefined;
+  private repaired = 0;
+  private exceeded: string | undefined;
 
   constructor(
     private readonly list: List,
-    private readonly limits: ListingLimits,
+    private readonly limits: ListLimits,
   ) {}
 
   get isFull(): boolean {
-    return this.tooMuch !== undefined;
+    return this.exceeded !== undefined;
   }
 
   /** Takes what is on a page, and stops now and then for others. */
@@ -106,22 +110,24 @@ class GrowingList {
     }
   }
 
-  fetched(cutShort = this.tooMuch): FetchedList {
-    const { definitions, leftOut, mended } = this;
+  fetched(truncated = this.exceeded): FetchedList {
+    const { definitions, leftOut, repaired } = this;
     return {
       definitions,
       ...(leftOut > 0 && { leftOut }),
-      ...(mended > 0 && { mended }),
-      ...(cutShort !== undefined && { cutShort }),
+      ...(repaired > 0 && { repaired }),
+      ...(truncated !== undefined && { truncated }),
     };
   }
 
   private add(page: string, start: number, end: number): void {
-    const { items, total } = this.limits;
-    const definition = end - start > this.limits.definition ? undefined : this.read(page.slice(start, end));
+    const { maxItems, maxTotalLength } = this.limits;
+    const definition =
+      end - start > this.limits.maxDefinitionLength ? undefined : this.read(page.slice(start, end));
     if (!definition) this.leftOut++;
-    else if (this.definitions.length === items) this.tooMuch = `more than ${items} items`;
-    else if (this.characters + definition.text.length > total) this.tooMuch = `more than ${total} characters`;
+    else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
+    else if (this.characters + definition.text.length > maxTotalLength)
+      this.exceeded = `more than ${maxTotalLength} characters`;
     else {
       this.definitions.push(definition);
       this.characters += definition.text.length;
@@ -133,9 +139,9 @@ class GrowingList {
     if (!isObject(value)) return undefined;
     const name = value[this.list.key];
     if (typeof name !== 'string' || !isUsable(name, this.list.key)) return undefined;
-    const mended = mendedDefinition(this.list.member, name, text, value);
-    if (mended !== text && mended !== undefined) this.mended++;
-    return mended === undefined ? undefined : { name, text: mended };
+    const repaired = repairDefinition(this.list.member, name, text, value);
+    if (repaired !== text && repaired !== undefined) this.repaired++;
+    return repaired === undefined ? undefined : { name, text: repaired };
   }
 }
 
@@ -143,7 +149,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Half a character is in no URI, and would be lost in a cursor. Names are given others that have none. */
 const isUsable = (name: string, key: List['key']): boolean =>
-  name !== '' && Buffer.byteLength(name) <= LONGEST_KEY && (key === 'name' || !LONE_SURROGATE.test(name));
+  name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));
 
 /** An empty string is a cursor like any other. */
 function nextCursor(text: string, members: readonly Member[]): string | undefined {

@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Settling } from './first-sync.js';
+import { FirstSync } from './first-sync.js';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 /** Whether somebody who waits has been let go. */
-function waiter(settling: Settling, longestMs: number): { isDone: boolean } {
+function waiter(settling: FirstSync, longestMs: number): { isDone: boolean } {
   const state = { isDone: false };
-  void settling.within(longestMs).then(() => (state.isDone = true));
+  void settling.wait(longestMs).then(() => (state.isDone = true));
   return state;
 }
 
 describe('Settling', () => {
   it('lets everybody go who waits, and who comes later', async () => {
-    const settling = new Settling();
+    const settling = new FirstSync();
     const early = [waiter(settling, 1000), waiter(settling, 9000)];
     await jest.advanceTimersByTimeAsync(500);
     expect(early.map(({ isDone }) => isDone)).toEqual([false, false]);
-    settling.done();
-    settling.done();
+    settling.complete();
+    settling.complete();
     const late = waiter(settling, 1000);
     await jest.advanceTimersByTimeAsync(0);
     expect([...early, late].map(({ isDone }) => isDone)).toEqual([true, true, true]);
@@ -26,23 +26,23 @@ describe('Settling', () => {
   });
 
   it('lets everybody go after as long as they are ready to wait', async () => {
-    const settling = new Settling();
+    const settling = new FirstSync();
     const [impatient, patient] = [waiter(settling, 100), waiter(settling, 1000)];
     await jest.advanceTimersByTimeAsync(100);
     expect([impatient.isDone, patient.isDone]).toEqual([true, false]);
   });
 
   it('that begins again lets nobody go who comes from then on, until it is done again', async () => {
-    const settling = new Settling();
-    settling.done();
-    settling.again();
+    const settling = new FirstSync();
+    settling.complete();
+    settling.reset();
     const first = waiter(settling, 9000);
     await jest.advanceTimersByTimeAsync(500);
-    settling.again();
+    settling.reset();
     const second = waiter(settling, 9000);
     await jest.advanceTimersByTimeAsync(500);
     expect([first.isDone, second.isDone]).toEqual([false, false]);
-    settling.done();
+    settling.complete();
     await jest.advanceTimersByTimeAsync(0);
     expect([first.isDone, second.isDone]).toEqual([true, true]);
   });

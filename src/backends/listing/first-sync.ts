@@ -1,25 +1,25 @@
 import { within } from '../../lib/deadlines/within.js';
 
 /** Something that is up in the air at first, and whenever it begins again, until it is done. */
-export class Settling {
+export class FirstSync {
   private isDone = false;
   private release!: () => void;
   private settled = this.pending();
 
-  done(): void {
+  complete(): void {
     this.isDone = true;
     this.release();
   }
 
   /** Who waits already goes on waiting, for the end of this one. */
-  again(): void {
+  reset(): void {
     if (!this.isDone) return;
     this.isDone = false;
     this.settled = this.pending();
   }
 
   /** Resolves when it has settled, or after so long. */
-  async within(longestMs: number): Promise<void> {
+  async wait(longestMs: number): Promise<void> {
     await within(this.settled, longestMs);
   }
 

@@ -153,8 +153,8 @@ describe('a sync of resources', () => {
     const message = 'resources/list: some are not what clients accept';
     expect(said.filter(({ count }) => count !== undefined)).toHaveLength(3);
     expect(said.filter((entry) => entry['message'] === message)).toEqual([
-      { message, server: 'db', count: 2, leftOut: 1, mended: 1 },
-      { message, server: 'db', count: 1, leftOut: 0, mended: 1 },
+      { message, server: 'db', count: 2, leftOut: 1, repaired: 1 },
+      { message, server: 'db', count: 1, leftOut: 0, repaired: 1 },
     ]);
   });
 

@@ -7,7 +7,7 @@ import { readTemplates, type ResourceTemplate } from '../../core/resources/resou
 import { turns } from '../../lib/slices/slices.js';
 import type { Link } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
-import { Resync } from './resync.js';
+import { DebouncedTask } from './debounced-task.js';
 
 /** Everything that a server lists; each list is fetched on its own. */
 type Lists = Omit<Listing, 'instructions'>;
@@ -40,7 +40,7 @@ const RETRY_MS = 5000;
  */
 export class Sync {
   private readonly logger = new Logger('Sync');
-  private readonly resyncs = new Map(KINDS.map((kind) => [kind, new Resync(() => this.run(kind))]));
+  private readonly resyncs = new Map(KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind))]));
   private known: Lists = EMPTY_LISTING;
   /** Over the link there is. */
   private readonly tried = new Set<Kind>();
@@ -59,7 +59,7 @@ export class Sync {
   attach(link: Link): void {
     this.link = link;
     this.tried.clear();
-    for (const resync of this.resyncs.values()) resync.now();
+    for (const resync of this.resyncs.values()) resync.runNow();
   }
 
   /** The link is lost: there is nothing to fetch until the next one, and what is known stays. */
@@ -70,7 +70,7 @@ export class Sync {
   /** True when the notification was a change notice, and so is dealt with. */
   takeNotice(method: string): boolean {
     const kinds = KINDS_OF_NOTICE.get(method);
-    for (const kind of kinds ?? []) this.resyncs.get(kind)!.request();
+    for (const kind of kinds ?? []) this.resyncs.get(kind)!.schedule();
     return kinds !== undefined;
   }
 
@@ -98,7 +98,7 @@ export class Sync {
       if (this.link !== link) return;
       const { server } = this;
       this.logger.warn({ message: `${METHODS[kind]} failed`, server, cause: String(error) });
-      this.resyncs.get(kind)!.request(RETRY_MS);
+      this.resyncs.get(kind)!.schedule(RETRY_MS);
     }
     this.tried.add(kind);
     if (this.tried.size === KINDS.length) this.onTried();
@@ -157,11 +157,11 @@ export class Sync {
   ): Promise<FetchedList['definitions'] | undefined> {
     const { server } = this;
     const fetched = await fetchList(link, METHODS[kind]).catch(noneIfUnknown);
-    const { definitions, leftOut = 0, mended = 0, cutShort } = fetched;
-    const odd = leftOut + mended;
-    this.warnAnew(`${METHODS[kind]}: some are not what clients accept`, { count: odd, leftOut, mended });
-    if (cutShort === undefined) return definitions;
-    this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: cutShort });
+    const { definitions, leftOut = 0, repaired = 0, truncated } = fetched;
+    const odd = leftOut + repaired;
+    this.warnAnew(`${METHODS[kind]}: some are not what clients accept`, { count: odd, leftOut, repaired });
+    if (truncated === undefined) return definitions;
+    this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
     return anyKnown ? undefined : definitions;
   }
 }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { TransportError, type LinkTransport, type Received } from '../link/transport.js';
+import { TransportError, type LinkTransport, type MessageExtra } from '../link/transport.js';
 import { childEnvironment } from './child-environment.js';
 import { MessageReader } from './message-reader.js';
 import { ProcessGroup } from './process-group.js';
@@ -34,7 +34,7 @@ interface Running {
  * before and says why; any other error there leaves the link as it is.
  */
 export class StdioTransport implements LinkTransport {
-  onmessage?: ((message: JSONRPCMessage, received?: Received) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   onstderr?: ((line: string) => void) | undefined;

@@ -3,7 +3,7 @@ import { FakeClient, settled, type FakeCaller } from '../../../test/kit/fake-lin
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import { ServerQuestions } from './server-questions.js';
+import { ServerRequests } from './server-requests.js';
 
 interface Reply {
   readonly id?: unknown;
@@ -15,13 +15,13 @@ class Asking {
   readonly texts: string[] = [];
   readonly settledFor: Caller[][] = [];
   readonly caller: FakeCaller = new FakeClient('a').call();
-  readonly questions = new ServerQuestions(
+  readonly questions = new ServerRequests(
     (text) => this.texts.push(text),
     (callers) => this.settledFor.push([...callers]),
   );
 
   ask(method: string, params?: string, channel: FakeCaller | undefined = this.caller): void {
-    this.questions.ask({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
+    this.questions.receive({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
   }
 
   get replies(): Reply[] {
@@ -37,7 +37,7 @@ class Asking {
 describe('a request of a server', () => {
   it('is answered at once when it is a ping', () => {
     const asking = new Asking();
-    asking.questions.ask({ id: 0, method: 'ping', params: undefined, channel: undefined, callers: [] });
+    asking.questions.receive({ id: 0, method: 'ping', params: undefined, channel: undefined, callers: [] });
     expect(asking.texts).toEqual(['{"jsonrpc":"2.0","id":0,"result":{}}']);
   });
 
@@ -73,7 +73,7 @@ describe('a request of a server', () => {
 
   it('is refused when there is no one client to ask', () => {
     const asking = new Asking();
-    asking.questions.ask({
+    asking.questions.receive({
       id: 1,
       method: 'roots/list',
       params: undefined,
@@ -130,18 +130,18 @@ describe('an open question', () => {
     const asking = new Asking();
     const other = new FakeClient('a').call();
     asking.ask('roots/list');
-    expect(asking.questions.isOpenFor(asking.caller)).toBe(true);
-    expect(asking.questions.isOpenFor(other)).toBe(false);
+    expect(asking.questions.hasOpenFor(asking.caller)).toBe(true);
+    expect(asking.questions.hasOpenFor(other)).toBe(false);
     asking.asked.answer({});
     await settled();
-    expect(asking.questions.isOpenFor(asking.caller)).toBe(false);
+    expect(asking.questions.hasOpenFor(asking.caller)).toBe(false);
     expect(asking.settledFor).toEqual([[asking.caller]]);
   });
 
   it('gets no answer once the server has withdrawn it, not even a late one', async () => {
     const asking = new Asking();
     asking.ask('roots/list');
-    asking.questions.withdraw('q');
+    asking.questions.cancel('q');
     asking.asked.answer({});
     await settled();
     expect(asking.texts).toEqual([]);
@@ -151,7 +151,7 @@ describe('an open question', () => {
   it('is not withdrawn with a question that was never asked', () => {
     const asking = new Asking();
     asking.ask('roots/list');
-    asking.questions.withdraw('other');
+    asking.questions.cancel('other');
     expect(asking.asked.options.signal.aborted).toBe(false);
   });
 
@@ -170,7 +170,7 @@ describe('an open question', () => {
   it('is withdrawn without a word when the server is gone', async () => {
     const asking = new Asking();
     asking.ask('roots/list');
-    asking.questions.stop();
+    asking.questions.cancelAll();
     await settled();
     expect(asking.asked.options.signal.aborted).toBe(true);
     expect(asking.texts).toEqual([]);

@@ -2,12 +2,12 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
 import { VERSION } from '../../version.js';
-import type { Connect } from '../backend.js';
+import type { LinkFactory } from '../backend.js';
 import { StreamableHttpTransport } from '../http/streamable-http-transport.js';
-import { JsonRpcLink, type LinkOptions } from '../link/json-rpc-link.js';
+import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
 import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
-import type { LinkTransport } from '../link/transport.js';
+import type { LinkTransport } from './transport.js';
 
 /** A server may take its time to start: package runners download on the first run. */
 const CONNECT_TIMEOUT_MS = 60_000;
@@ -24,15 +24,20 @@ const SSE_PING_MS = 30_000;
 /** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
-export const connectTo =
-  (server: string, config: ServerConfig, limits: Limits, translate?: LinkOptions['translate']): Connect =>
+export const createLinkFactory =
+  (
+    server: string,
+    config: ServerConfig,
+    limits: Limits,
+    toPublicParams?: LinkOptions['toPublicParams'],
+  ): LinkFactory =>
   (signal, owner) =>
     JsonRpcLink.connect(
       transportTo(config, limits),
       {
         server,
         version: VERSION,
-        translate,
+        toPublicParams,
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,

@@ -1,10 +1,10 @@
 import * as v1 from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { mendedDefinition, type ListMember } from './definition-shape.js';
+import { repairDefinition, type ListMember } from './repair-definition.js';
 
-const mended = (member: ListMember, key: string, text: string): string | undefined =>
-  mendedDefinition(member, key, text, JSON.parse(text) as Record<string, unknown>);
+const repaired = (member: ListMember, key: string, text: string): string | undefined =>
+  repairDefinition(member, key, text, JSON.parse(text) as Record<string, unknown>);
 
 describe('a definition', () => {
   it.each<[ListMember, string]>([
@@ -13,7 +13,7 @@ describe('a definition', () => {
     ['tools', '{"name":"t","inputSchema":{"type":"object","properties":{"a":{}},"x":null},"future":{}}'],
     ['prompts', '{"name":"p","arguments":[{"name":"a","required":false,"x":1}],"_meta":{"a":1.0}}'],
   ])('of %s that clients accept stays as it was written', (member, text) => {
-    expect(mended(member, 'k', text)).toBe(text);
+    expect(repaired(member, 'k', text)).toBe(text);
   });
 
   it.each<[ListMember, string]>([
@@ -21,9 +21,9 @@ describe('a definition', () => {
     ['resources', '{ "uri" : "x:1","name":7,"n":1.0}'],
     ['resourceTemplates', '{ "uriTemplate" : "x:1","name":null,"n":1.0}'],
   ])('of %s without a name is called by its URI: %s', (member, text) => {
-    const { name, n } = JSON.parse(mended(member, 'x:1', text)!) as Record<string, unknown>;
+    const { name, n } = JSON.parse(repaired(member, 'x:1', text)!) as Record<string, unknown>;
     expect([name, n]).toEqual(['x:1', 1]);
-    expect(mended(member, 'x:1', text)).toContain('"n":1.0');
+    expect(repaired(member, 'x:1', text)).toContain('"n":1.0');
   });
 
   it.each<[ListMember, string, string]>([
@@ -33,7 +33,7 @@ describe('a definition', () => {
     ['resources', '"annotations":{"lastModified":"today"}', '{"uri":"u","name":"n","x":1.0}'],
     ['resources', '"size":1,"size":"3"', '{"uri":"u","name":"n","x":1.0}'],
   ])('of %s loses what clients would refuse it for, and nothing else: %s', (member, part, expected) => {
-    expect(mended(member, 'u', `{ "uri":"u", "name":"n", ${part} , "x":1.0 }`)).toBe(expected);
+    expect(repaired(member, 'u', `{ "uri":"u", "name":"n", ${part} , "x":1.0 }`)).toBe(expected);
   });
 
   it.each<[ListMember, string]>([
@@ -41,7 +41,7 @@ describe('a definition', () => {
     ['tools', '{"name":"t","inputSchema":{"type":"string"}}'],
     ['tools', '{"name":"t","inputSchema":{"type":"object","properties":{"a":true}}}'],
   ])('of %s whose schema is of no use is left out: %s', (member, text) => {
-    expect(mended(member, 't', text)).toBeUndefined();
+    expect(repaired(member, 't', text)).toBeUndefined();
   });
 
   it.each([
@@ -50,12 +50,12 @@ describe('a definition', () => {
     ['{"name":"t","inputSchema":{ }}', '{ "type":"object"}'],
     ['{"name":"t","inputSchema":{"required":["a"],"x":1.0}}', '{"required":["a"],"x":1.0,"type":"object"}'],
   ])('of a tool that does not say what its arguments are has an object for them: %s', (text, schema) => {
-    expect(mended('tools', 't', text)).toBe(`{"name":"t","inputSchema":${schema}}`);
+    expect(repaired('tools', 't', text)).toBe(`{"name":"t","inputSchema":${schema}}`);
   });
 
   it('keeps a tool whose other members are odd', () => {
     const text = '{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"array"},"execution":1}';
-    expect(mended('tools', 't', text)).toBe('{"name":"t","inputSchema":{"type":"object"}}');
+    expect(repaired('tools', 't', text)).toBe('{"name":"t","inputSchema":{"type":"object"}}');
   });
 });
 
@@ -84,7 +84,7 @@ describe('any definition', () => {
   it.each(LISTS)('of %s that is listed is one that clients accept', (member, key, accepts) => {
     fc.assert(
       fc.property(definitions, (definition) => {
-        const text = mended(member, 'k', JSON.stringify({ ...definition, [key]: 'k' }));
+        const text = repaired(member, 'k', JSON.stringify({ ...definition, [key]: 'k' }));
         if (text === undefined) return;
         const entry = JSON.parse(text) as Record<string, unknown>;
         expect(accepts({ [member]: [entry] })).toBe(true);

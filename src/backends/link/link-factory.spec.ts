@@ -4,8 +4,8 @@ import { configOf } from '../../../test/kit/config.js';
 import { settled } from '../../../test/kit/fake-link.js';
 import { ScriptedBackend } from '../../../test/kit/scripted-backend.js';
 import { Limits } from '../../config/limits.js';
-import { connectTo } from './connect.js';
-import type { Link } from '../link/link.js';
+import { createLinkFactory } from './link-factory.js';
+import type { Link } from './link.js';
 
 type Clock = 'setInterval' | 'setTimeout';
 const CLOCKS = ['setInterval', 'setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] as const;
@@ -17,7 +17,7 @@ function stop(clock: Clock): void {
 
 async function connect(entry: object): Promise<Link> {
   const config = configOf({ mcpServers: { db: entry } }).mcpServers.get('db')!;
-  const link = await connectTo('db', config, new Limits())(new AbortController().signal);
+  const link = await createLinkFactory('db', config, new Limits())(new AbortController().signal);
   onCleanup(async () => {
     jest.useRealTimers();
     await link.close();
@@ -46,7 +46,7 @@ describe('a link to a server that says nothing', () => {
     stop('setTimeout');
     const server = await ScriptedBackend.start();
     const link = await connect(server.http);
-    await link.hears;
+    await link.notificationsReady;
     jest.advanceTimersByTime(89_000);
     await settled();
     expect(server.countOf('ping')).toBe(0);

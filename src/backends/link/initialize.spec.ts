@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonText } from '../../lib/json-text/json-text.js';
-import { shakeHands } from './handshake.js';
+import { initializeServer } from './initialize.js';
 import type { LinkRequest } from './link.js';
 
 const OURS = { version: '1.2.3', connectTimeoutMs: 77, capabilities: { roots: {} } };
@@ -9,7 +9,7 @@ const answering = (answer: object) => (): Promise<JsonText> => Promise.resolve(J
 describe('the handshake', () => {
   it('says who we are, what we can do and which revision we prefer, in the time there is', async () => {
     const asked: LinkRequest[] = [];
-    await shakeHands((request) => {
+    await initializeServer((request) => {
       asked.push(request);
       return answering({ protocolVersion: '2025-11-25' })();
     }, OURS);
@@ -24,18 +24,18 @@ describe('the handshake', () => {
 
   it('keeps all that the server says of itself', async () => {
     const said = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, instructions: 'x', more: 1 };
-    expect(await shakeHands(answering(said), OURS)).toEqual(said);
+    expect(await initializeServer(answering(said), OURS)).toEqual(said);
   });
 
   it('takes a server that names no capabilities for one that has none', async () => {
-    const facts = await shakeHands(answering({ protocolVersion: '2025-11-25' }), OURS);
+    const facts = await initializeServer(answering({ protocolVersion: '2025-11-25' }), OURS);
     expect(facts.capabilities).toEqual({});
   });
 
   it.each(['1999-01-01', '', undefined, 7])(
     'fails with the revision %j, which we do not speak',
     async (v) => {
-      await expect(shakeHands(answering({ protocolVersion: v }), OURS)).rejects.toMatchObject({
+      await expect(initializeServer(answering({ protocolVersion: v }), OURS)).rejects.toMatchObject({
         fault: 'refused',
         message: `the server speaks MCP ${v}, which we do not`,
       });

@@ -25,7 +25,7 @@ export type ListMember = keyof typeof SCHEMAS;
  * has no name, with arguments that are an object where it does not say what they are. The same text when there is nothing to mend,
  * undefined when a part that it takes is there and of no use.
  */
-export function mendedDefinition(
+export function repairDefinition(
   member: ListMember,
   key: string,
   text: string,

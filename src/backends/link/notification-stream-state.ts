@@ -1,41 +1,41 @@
 import type { StreamState } from './transport.js';
 
 /** A server may offer the stream and say nothing on it, not even that it is open. */
-const LONGEST_WAIT_MS = 1000;
+const OPEN_TIMEOUT_MS = 1000;
 
 /** Whether what a server says unasked is heard. It is not while the stream for it is on its way, or broken. */
-export class Hearing {
+export class NotificationStreamState {
   /** Settles with the first stream, or when waiting for it has taken long enough. */
-  readonly begun: Promise<void>;
-  private announceBegun!: () => void;
-  private hasBegun = false;
+  readonly opened: Promise<void>;
+  private resolveOpened!: () => void;
+  private isSettled = false;
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners: (() => void)[] = [];
 
   constructor() {
-    this.begun = new Promise((resolve) => (this.announceBegun = resolve));
+    this.opened = new Promise((resolve) => (this.resolveOpened = resolve));
   }
 
   /** Without a stream of its own, a link hears everything from the beginning. */
-  begin(hasStream: boolean): void {
+  expect(hasStream: boolean): void {
     if (!hasStream) this.settle();
-    else this.timer = setTimeout(() => this.settle(), LONGEST_WAIT_MS).unref();
+    else this.timer = setTimeout(() => this.settle(), OPEN_TIMEOUT_MS).unref();
   }
 
   onGap(listener: () => void): void {
     this.listeners.push(listener);
   }
 
-  changed(state: StreamState): void {
+  update(state: StreamState): void {
     if (state === 'none') this.settle();
     if (state !== 'open') return;
-    if (this.hasBegun) for (const listener of this.listeners) listener();
+    if (this.isSettled) for (const listener of this.listeners) listener();
     this.settle();
   }
 
   private settle(): void {
     clearTimeout(this.timer);
-    this.hasBegun = true;
-    this.announceBegun();
+    this.isSettled = true;
+    this.resolveOpened();
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { settled } from '../../../test/kit/fake-link.js';
-import { Resync } from './resync.js';
+import { DebouncedTask } from './debounced-task.js';
 
 /** Runs that the spec ends by hand; the times at which they began, from the first on. */
 class Runs {
@@ -10,7 +10,7 @@ class Runs {
   mostActive = 0;
   end: () => void = () => {};
   private readonly start = performance.now();
-  readonly resync = new Resync(() => this.run());
+  readonly resync = new DebouncedTask(() => this.run());
 
   /** How long a run takes; without one, the spec ends it. */
   constructor(private readonly takesMs?: number) {}
@@ -41,13 +41,13 @@ afterEach(() => void jest.useRealTimers());
 describe('a resync', () => {
   it('runs at once when it must be now', () => {
     const runs = new Runs();
-    runs.resync.now();
+    runs.resync.runNow();
     expect(runs.began).toEqual([0]);
   });
 
   it('takes a burst of requests as one', async () => {
     const runs = new Runs(0);
-    for (let n = 0; n < 50; n++) runs.resync.request();
+    for (let n = 0; n < 50; n++) runs.resync.schedule();
     expect(runs.began).toEqual([]);
     await pass(5000);
     expect(runs.began).toEqual([100]);
@@ -55,18 +55,18 @@ describe('a resync', () => {
 
   it('keeps its runs a second apart', async () => {
     const runs = new Runs(0);
-    runs.resync.now();
+    runs.resync.runNow();
     await pass(200);
-    runs.resync.request();
+    runs.resync.schedule();
     await pass(5000);
     expect(runs.began).toEqual([0, 1000]);
   });
 
   it('runs right after the run there is when it must be now', async () => {
     const runs = new Runs();
-    runs.resync.now();
+    runs.resync.runNow();
     await pass(300);
-    runs.resync.now();
+    runs.resync.runNow();
     expect(runs.began).toEqual([0]);
     await runs.finish();
     expect(runs.began).toEqual([0, 300]);
@@ -74,9 +74,9 @@ describe('a resync', () => {
 
   it('runs once more when it was asked during a run, a second after it began', async () => {
     const runs = new Runs();
-    runs.resync.now();
+    runs.resync.runNow();
     await pass(100);
-    for (let n = 0; n < 5; n++) runs.resync.request();
+    for (let n = 0; n < 5; n++) runs.resync.schedule();
     await runs.finish();
     await pass(899);
     expect(runs.began).toEqual([0]);
@@ -86,9 +86,9 @@ describe('a resync', () => {
 
   it('waits for a far request no longer than for a near one', async () => {
     const runs = new Runs(0);
-    runs.resync.request(5000);
+    runs.resync.schedule(5000);
     await pass(200);
-    runs.resync.request();
+    runs.resync.schedule();
     await pass(100);
     expect(runs.began).toEqual([300]);
     await pass(10_000);
@@ -97,12 +97,12 @@ describe('a resync', () => {
 
   it('does nothing once it is stopped, neither what was planned nor what is asked', async () => {
     const runs = new Runs();
-    runs.resync.now();
-    runs.resync.request();
+    runs.resync.runNow();
+    runs.resync.schedule();
     runs.resync.stop();
     await runs.finish();
-    runs.resync.now();
-    runs.resync.request();
+    runs.resync.runNow();
+    runs.resync.schedule();
     await pass(5000);
     expect(runs.began).toEqual([0]);
     expect(jest.getTimerCount()).toBe(0);
@@ -120,7 +120,7 @@ describe('a resync', () => {
         for (const gap of gaps) {
           await pass(gap);
           last += gap;
-          runs.resync.request();
+          runs.resync.schedule();
         }
         await pass(10_000);
         const apart = runs.began.slice(1).map((time, n) => time - runs.began[n]!);

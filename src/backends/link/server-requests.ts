@@ -19,15 +19,15 @@ export interface ServerRequest {
   readonly callers: readonly Caller[];
 }
 
-interface Question {
+interface ForwardedRequest {
   readonly abort: AbortController;
   /** The calls that may still wait for the answer. */
   readonly callers: Set<Caller>;
 }
 
 /** The requests a server sends to us, each put to the one client it concerns. */
-export class ServerQuestions {
-  private readonly open = new Map<RequestId, Question>();
+export class ServerRequests {
+  private readonly open = new Map<RequestId, ForwardedRequest>();
 
   constructor(
     private readonly send: (text: string) => void,
@@ -37,64 +37,64 @@ export class ServerQuestions {
     private readonly translate: (params: JsonText) => JsonText = (params) => params,
   ) {}
 
-  ask(request: ServerRequest): void {
+  receive(request: ServerRequest): void {
     const { id, method, channel } = request;
     if (method === 'ping') {
       this.send(resultMessage(id, {}));
       return;
     }
     if (!FORWARDED.has(method)) {
-      this.refuse(id, new GatewayError('method-not-found', `Method not found: ${method}`));
+      this.reject(id, new GatewayError('method-not-found', `Method not found: ${method}`));
       return;
     }
     if (!channel) {
       const words = `${method}: no single client call that this could belong to (see isolation in the configuration)`;
-      this.refuse(id, new GatewayError('internal', words));
+      this.reject(id, new GatewayError('internal', words));
       return;
     }
     void this.forward(request, channel);
   }
 
-  refuse(id: RequestId, error: unknown): void {
+  reject(id: RequestId, error: unknown): void {
     this.send(errorMessage(id, errorText(error)));
   }
 
   /** The server takes a question back: it wants no answer any more. */
-  withdraw(id: RequestId): void {
+  cancel(id: RequestId): void {
     const question = this.open.get(id);
     this.open.delete(id);
     question?.abort.abort();
   }
 
-  isOpenFor(caller: Caller): boolean {
+  hasOpenFor(caller: Caller): boolean {
     for (const { callers } of this.open.values()) if (callers.has(caller)) return true;
     return false;
   }
 
   /** A call ended. What only it can have asked is no longer wanted. */
-  callerDone(caller: Caller | undefined): void {
+  callerFinished(caller: Caller | undefined): void {
     if (!caller || this.open.size === 0) return;
     for (const { callers, abort } of this.open.values())
       if (callers.delete(caller) && callers.size === 0) abort.abort();
   }
 
   /** The server is gone, and its questions with it. */
-  stop(): void {
-    for (const id of this.open.keys()) this.withdraw(id);
+  cancelAll(): void {
+    for (const id of this.open.keys()) this.cancel(id);
   }
 
   private async forward(request: ServerRequest, channel: Channel): Promise<void> {
     const { id, callers } = request;
-    const question: Question = { abort: new AbortController(), callers: new Set(callers) };
+    const question: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers) };
     this.open.set(id, question);
-    const reply = await this.replyOf(channel, request, question.abort.signal);
+    const reply = await this.responseOf(channel, request, question.abort.signal);
     if (this.open.get(id) !== question) return;
     this.open.delete(id);
     this.onSettled(question.callers);
     this.send(reply);
   }
 
-  private async replyOf(
+  private async responseOf(
     channel: Channel,
     { id, method, params }: ServerRequest,
     signal: AbortSignal,

@@ -1,9 +1,9 @@
 /** A burst of change notices is taken as one, and no server is listed more often than once in a while. */
-const QUIET_MS = 100;
-const APART_MS = 1000;
+const DEBOUNCE_MS = 100;
+const MIN_INTERVAL_MS = 1000;
 
 /** Turns any number of requests to sync into single-flight runs, never closer together than `APART_MS`. */
-export class Resync {
+export class DebouncedTask {
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
   private running = false;
@@ -13,12 +13,12 @@ export class Resync {
   constructor(private readonly run: () => Promise<void>) {}
 
   /** Runs at once, or right after the run there is. */
-  now(): void {
+  runNow(): void {
     this.plan(performance.now());
   }
 
-  request(delayMs = QUIET_MS): void {
-    this.plan(Math.max(performance.now() + delayMs, this.lastStart + APART_MS));
+  schedule(delayMs = DEBOUNCE_MS): void {
+    this.plan(Math.max(performance.now() + delayMs, this.lastStart + MIN_INTERVAL_MS));
   }
 
   stop(): void {

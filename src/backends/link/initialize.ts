@@ -5,7 +5,7 @@ import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
 /** What a server is told of the gateway. */
-export interface Introduction {
+export interface InitializeOptions {
   readonly version: string;
   readonly connectTimeoutMs: number;
   /** What the gateway can do for the server at this link. */
@@ -13,9 +13,9 @@ export interface Introduction {
 }
 
 /** Learns who the server is. Rejects when it speaks no revision that we do. */
-export async function shakeHands(
+export async function initializeServer(
   request: (request: LinkRequest) => Promise<JsonText>,
-  { version, connectTimeoutMs, capabilities }: Introduction,
+  { version, connectTimeoutMs, capabilities }: InitializeOptions,
 ): Promise<ServerFacts> {
   const clientInfo = { name: 'gatehouse', version };
   const result = await request({
