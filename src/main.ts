@@ -28,5 +28,5 @@ function serving(args: string[]): { readonly config?: string } | undefined {
 }
 
 async function fail(error: unknown): Promise<never> {
-  return (await import('./cli/failure.js')).fail(error);
+  return (await import('./cli/command-error.js')).exitWithError(error);
 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ListOptions } from './catalog-reports.js';
-import { examples } from './examples.js';
-import { withGateway, withMcp, type GatewayOptions } from './gateway-options.js';
+import { withExamples } from './examples.js';
+import { withGateway, withMcp, type GatewayOptions } from './command-options.js';
 import type { McpOptions } from './mcp-actions.js';
 
 const LONGEST_SECONDS = 300;
@@ -9,16 +9,16 @@ const LONGEST_SECONDS = 300;
 /** What the servers offer, and using it. */
 export function addCatalogCommands(program: Command): void {
   addTools(
-    examples(program.command('tools').description('the tools of all servers'), [
+    withExamples(program.command('tools').description('the tools of all servers'), [
       ['tools ls', ''],
       ['tools call everything__echo message=hello', ''],
     ]),
   );
   addPrompts(
-    examples(program.command('prompts').description('the prompts of all servers'), [['prompts ls', '']]),
+    withExamples(program.command('prompts').description('the prompts of all servers'), [['prompts ls', '']]),
   );
   addResources(
-    examples(program.command('resources').description('the resources of all servers'), [
+    withExamples(program.command('resources').description('the resources of all servers'), [
       ['resources search error log', ''],
       ['resources read resource://files/file:///logs/app.log', ''],
     ]),
@@ -26,7 +26,7 @@ export function addCatalogCommands(program: Command): void {
 }
 
 function addPrompts(prompts: Command): void {
-  examples(
+  withExamples(
     withWords(withFilters(withGateway(prompts.command('ls'))))
       .description('every prompt, as clients see it')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
@@ -38,7 +38,7 @@ function addPrompts(prompts: Command): void {
 }
 
 function addTools(tools: Command): void {
-  examples(
+  withExamples(
     withWords(withFilters(withGateway(tools.command('ls'))))
       .description('every tool, as clients see it')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
@@ -50,7 +50,7 @@ function addTools(tools: Command): void {
       ['tools ls -o json | jq -r ".tools[].name"', 'names alone'],
     ],
   );
-  examples(
+  withExamples(
     withTime(withMcp(tools.command('call <tool> [arguments...]')))
       .description('call a tool; fails when the tool does')
       .option('-a, --args <json>', 'its arguments as JSON, or @file, or - for stdin')
@@ -64,20 +64,20 @@ function addTools(tools: Command): void {
     ],
   );
   for (const action of ['enable', 'disable'] as const)
-    examples(
+    withExamples(
       withGateway(tools.command(`${action} <server> <tool>`))
         .description(
           `${action === 'enable' ? 'offer a tool again' : 'take a tool away'}, by the server's own name`,
         )
         .action(async (server: string, tool: string, options: GatewayOptions) =>
-          (await import('./server-reports.js')).switchTool(server, tool, action, options),
+          (await import('./server-reports.js')).setToolEnabled(server, tool, action, options),
         ),
       [[`tools ${action} files write_file`, '']],
     );
 }
 
 function addResources(resources: Command): void {
-  examples(
+  withExamples(
     withTemplates(withFilters(withGateway(resources.command('ls'))))
       .description('every resource, as clients see it')
       .action((options: TemplateOptions) => listResources(options)),
@@ -86,7 +86,7 @@ function addResources(resources: Command): void {
       ['resources ls --templates', ''],
     ],
   );
-  examples(
+  withExamples(
     withTime(withMcp(resources.command('read <uri>')))
       .description('the contents of a resource; off a terminal they are not touched')
       .action(async (uri: string, options: McpOptions) =>
@@ -97,7 +97,7 @@ function addResources(resources: Command): void {
       ['resources read resource://files/file:///logo.png > logo.png', 'whatever it is'],
     ],
   );
-  examples(
+  withExamples(
     withTemplates(withFilters(withGateway(resources.command('search <words...>'))))
       .description('resources in which all of these words occur')
       .action((words: string[], options: TemplateOptions) => listResources(options, words.join(' '))),

@@ -1,8 +1,8 @@
 import type { ListName, Lists, PageQuery } from '../client/admin-answers.js';
-import { age, size } from '../client/words.js';
-import type { GatewayOptions } from './gateway-options.js';
+import { formatAge, formatBytes } from '../client/format.js';
+import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
-import type { Cell, Column } from './table.js';
+import type { TableCell, TableColumn } from './table.js';
 
 export interface ListOptions extends GatewayOptions {
   readonly server?: string;
@@ -15,8 +15,8 @@ interface Report<L extends ListName> {
   readonly list: L;
   /** What the rows are called in JSON, as in the admin API. */
   readonly member: string;
-  readonly columns: readonly Column[];
-  readonly row: (item: Lists[L]) => Cell[];
+  readonly columns: readonly TableColumn[];
+  readonly row: (item: Lists[L]) => TableCell[];
   readonly nothing: string;
 }
 
@@ -27,9 +27,9 @@ const named = <L extends 'tools' | 'prompts'>(list: L, title: string): Report<L>
   list,
   member: list,
   columns: [
-    { title, shrinks: 'end' },
-    { title: 'SERVER', shrinks: 'end' },
-    { title: 'DESCRIPTION', shrinks: 'end' },
+    { title, truncate: 'end' },
+    { title: 'SERVER', truncate: 'end' },
+    { title: 'DESCRIPTION', truncate: 'end' },
   ],
   row: ({ name, server, definition }) => [
     name,
@@ -46,16 +46,16 @@ export const RESOURCES: Report<'resources'> = {
   list: 'resources',
   member: 'resources',
   columns: [
-    { title: 'URI', shrinks: 'middle' },
-    { title: 'NAME', shrinks: 'end' },
-    { title: 'TYPE', shrinks: 'end' },
+    { title: 'URI', truncate: 'middle' },
+    { title: 'NAME', truncate: 'end' },
+    { title: 'TYPE', truncate: 'end' },
     { title: 'SIZE', align: 'right' },
   ],
   row: ({ uri, definition }) => [
     uri,
     word(definition['title']) || word(definition['name']),
     word(definition['mimeType']),
-    size(definition['size']),
+    formatBytes(definition['size']),
   ],
   nothing: 'no resources',
 };
@@ -64,9 +64,9 @@ export const TEMPLATES: Report<'resource-templates'> = {
   list: 'resource-templates',
   member: 'resourceTemplates',
   columns: [
-    { title: 'PATTERN', shrinks: 'middle' },
-    { title: 'NAME', shrinks: 'end' },
-    { title: 'DESCRIPTION', shrinks: 'end' },
+    { title: 'PATTERN', truncate: 'middle' },
+    { title: 'NAME', truncate: 'end' },
+    { title: 'DESCRIPTION', truncate: 'end' },
   ],
   row: ({ uriTemplate, definition }) => [
     uriTemplate,
@@ -82,11 +82,11 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
   columns: [
     { title: 'ID' },
     { title: 'CLIENT' },
-    { title: 'SERVER', shrinks: 'end' },
-    { title: 'URI', shrinks: 'middle' },
+    { title: 'SERVER', truncate: 'end' },
+    { title: 'URI', truncate: 'middle' },
     { title: 'AGE', align: 'right' },
   ],
-  row: ({ id, client, server, uri, since }) => [id, client, server, uri, age(since, Date.now())],
+  row: ({ id, client, server, uri, since }) => [id, client, server, uri, formatAge(since, Date.now())],
   nothing: 'nobody is subscribed',
 };
 
@@ -112,10 +112,10 @@ export async function listProjects(options: GatewayOptions): Promise<void> {
     out.json({ projects });
     return;
   }
-  const columns: Column[] = [
+  const columns: TableColumn[] = [
     { title: 'PROJECT' },
-    { title: 'SERVERS', shrinks: 'end' },
-    { title: 'DESCRIPTION', shrinks: 'end' },
+    { title: 'SERVERS', truncate: 'end' },
+    { title: 'DESCRIPTION', truncate: 'end' },
   ];
   const rows = projects.map(({ id, servers, description = '' }) => [id, servers.join(', '), description]);
   out.table(columns, rows, 'there are no projects');

@@ -1,4 +1,4 @@
 /** The command ran, and this is its answer. */
-export class CommandFailed extends Error {
+export class CommandError extends Error {
   override readonly name = 'CommandFailed';
 }

@@ -1,31 +1,31 @@
 import { Command, CommanderError } from 'commander';
 import { configPath } from '../config/config-path.js';
 import { suggest } from '../config/schema/suggest.js';
-import type { Target, TargetOptions } from '../client/target.js';
+import type { GatewayTarget, TargetOptions } from '../client/gateway-target.js';
 import { VERSION } from '../version.js';
 import { addCatalogCommands } from './catalog-commands.js';
 import { addConfigCommands } from './config-commands.js';
-import { examples } from './examples.js';
-import { EXIT, fail } from './failure.js';
+import { withExamples } from './examples.js';
+import { EXIT_CODES, exitWithError } from './command-error.js';
 import { addGatewayCommands } from './gateway-commands.js';
-import { configOption, withKey, withTarget } from './gateway-options.js';
+import { configOption, withKey, withTarget } from './command-options.js';
 import { addLocalCommands } from './local-commands.js';
 
 /** What the command line starts but does not know. */
 export interface Programs {
   serve(options: { readonly config: string }): Promise<void>;
-  tui(target: Target, project: string | undefined): Promise<void>;
+  tui(target: GatewayTarget, project: string | undefined): Promise<void>;
 }
 
-const EXIT_CODES = `
-Exit codes: 0 done, ${EXIT.failed} failed, ${EXIT.wrongUsage} wrong usage or configuration, ${EXIT.notReachable} the gateway cannot be reached,
-${EXIT.notAllowed} not allowed, ${EXIT.interrupted} interrupted.
+const EXIT_CODE_HELP = `
+Exit codes: 0 done, ${EXIT_CODES.failed} failed, ${EXIT_CODES.wrongUsage} wrong usage or configuration, ${EXIT_CODES.notReachable} the gateway cannot be reached,
+${EXIT_CODES.notAllowed} not allowed, ${EXIT_CODES.interrupted} interrupted.
 Colours are left out off a terminal and where NO_COLOR is set.`;
 
 export async function runCommandLine(argv: readonly string[], programs: Programs): Promise<void> {
   // Whoever reads only the first lines has seen enough.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed);
+    process.exit(error.code === 'EPIPE' ? 0 : EXIT_CODES.failed);
   });
   try {
     const program = commandLine(programs);
@@ -33,8 +33,8 @@ export async function runCommandLine(argv: readonly string[], programs: Programs
     await program.parseAsync(argv);
   } catch (error) {
     // Commander has said what is wrong, or shown the help that was asked for.
-    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT.wrongUsage);
-    fail(error);
+    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT_CODES.wrongUsage);
+    exitWithError(error);
   }
 }
 
@@ -44,14 +44,14 @@ export function commandLine(programs: Programs): Command {
     .version(VERSION)
     .exitOverride()
     .showHelpAfterError();
-  examples(program, [
+  withExamples(program, [
     ['--config /etc/gatehouse.yaml', 'run the gateway'],
     ['status', 'how the one that runs here is doing'],
     ['tui', 'look at it and steer it'],
     ['tools call everything__echo message=hello', 'use it as a client does'],
-  ]).addHelpText('after', EXIT_CODES);
+  ]).addHelpText('after', EXIT_CODE_HELP);
 
-  examples(
+  withExamples(
     program
       .command('serve', { isDefault: true })
       .description('run the gateway')
@@ -63,12 +63,12 @@ export function commandLine(programs: Programs): Command {
     ],
   );
 
-  examples(
+  withExamples(
     withKey(withTarget(program.command('tui')))
       .description('look at a running gateway and steer it, in the terminal')
       .action(async ({ project, ...options }: TargetOptions & { project?: string }) => {
-        const { targetOf } = await import('./gateway-session.js');
-        await programs.tui(await targetOf(options), project);
+        const { resolveTarget } = await import('./gateway-session.js');
+        await programs.tui(await resolveTarget(options), project);
       }),
     [
       ['tui', 'the gateway that runs here'],

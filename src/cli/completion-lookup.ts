@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { AdminApi } from '../client/admin-api.js';
-import { targetOf } from './gateway-session.js';
+import { resolveTarget } from './gateway-session.js';
 
 /** Nobody waits longer for a key he pressed. */
 const PATIENCE_MS = 1500;
 const MOST = 200;
 
 /** Asks the gateway, if there is one. Whatever goes wrong, there is simply nothing to offer. */
-export async function lookUp(
+export async function lookUpNames(
   what: string,
   command: Command,
   given: readonly string[],
@@ -26,7 +26,7 @@ async function namesOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const group = command.parent?.name();
-  const api = new AdminApi(await targetOf({}));
+  const api = new AdminApi(await resolveTarget({}));
   if (what === 'server') return (await api.servers(signal)).map(({ id }) => id);
   if (what === 'project' && group !== 'key') return (await api.projects(signal)).map(({ id }) => id);
   if (what === 'client') return (await api.sessions(signal)).map(({ id }) => id);

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { SCRIPTS, SHELLS } from './completion-scripts.js';
+import { COMPLETION_SCRIPTS, COMPLETION_SHELLS } from './completion-scripts.js';
 
-describe.each(SHELLS)('the completion script for %s', (shell) => {
-  const script = SCRIPTS[shell];
+describe.each(COMPLETION_SHELLS)('the completion script for %s', (shell) => {
+  const script = COMPLETION_SCRIPTS[shell];
 
   it('asks the program for what may follow, and leaves files to the shell', () => {
     expect(script).toMatch(/__complete -- .*2>\/dev\/null/);

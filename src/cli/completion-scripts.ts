@@ -1,5 +1,5 @@
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
+export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
 
 /*
  * Each asks the program what may follow and hands it the words up to the cursor. Nothing that comes back is expanded:
@@ -65,4 +65,8 @@ complete -c gatehouse -f -n 'not __gatehouse_wants_files' -a '(__gatehouse_candi
 complete -c gatehouse -F -n '__gatehouse_wants_files'
 `;
 
-export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+export const COMPLETION_SCRIPTS: Readonly<Record<CompletionShell, string>> = {
+  bash: BASH,
+  zsh: ZSH,
+  fish: FISH,
+};

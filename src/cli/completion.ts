@@ -1,15 +1,19 @@
 import type { Argument, Command, Option } from 'commander';
 
-export interface Candidate {
+export interface CompletionCandidate {
   readonly value: string;
   readonly what: string;
 }
 
 /** What the gateway can be asked for, by the name of an argument or option; `given` are the arguments before it. */
-export type Lookup = (what: string, command: Command, given: readonly string[]) => Promise<readonly string[]>;
+export type NameLookup = (
+  what: string,
+  command: Command,
+  given: readonly string[],
+) => Promise<readonly string[]>;
 
 /** Instead of candidates: the shell knows the files itself. */
-export const FILES = ':files';
+export const COMPLETE_FILES = ':files';
 
 /**
  * A candidate ends up on a command line that is about to be run. Names come from servers nobody here controls, so one
@@ -21,7 +25,7 @@ const HARMLESS = /^[\w.:/@%+,=-]+$/;
 export async function complete(
   program: Command,
   words: readonly string[],
-  lookUp: Lookup,
+  lookUp: NameLookup,
 ): Promise<readonly string[]> {
   const place = walk(program, words.slice(0, -1));
   const current = words.at(-1) ?? '';
@@ -29,7 +33,7 @@ export async function complete(
   const found = place.waiting
     ? await valuesOf(place.waiting, place.waiting.attributeName(), ask)
     : await following(place, current, ask);
-  if (found === FILES) return [FILES];
+  if (found === COMPLETE_FILES) return [COMPLETE_FILES];
   return found
     .filter(({ value }) => value.startsWith(current) && HARMLESS.test(value))
     .map(({ value, what }) => (what === '' ? value : `${value}\t${what}`));
@@ -79,7 +83,7 @@ async function following(
   { command, given }: Place,
   current: string,
   ask: Ask,
-): Promise<Candidate[] | typeof FILES> {
+): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
   if (current.startsWith('-')) return optionsOf(command);
   if (command.commands.length > 0 && given.length === 0) return childrenOf(command);
   const last = command.registeredArguments.at(-1);
@@ -87,7 +91,7 @@ async function following(
   return argument ? valuesOf(argument, argument.name(), ask) : [];
 }
 
-function optionsOf(command: Command): Candidate[] {
+function optionsOf(command: Command): CompletionCandidate[] {
   const options = [command, runByDefault(command)].flatMap((each) =>
     each
       .createHelp()
@@ -100,7 +104,7 @@ function optionsOf(command: Command): Candidate[] {
   return [...new Map(options.map((option) => [option.value, option])).values()];
 }
 
-const childrenOf = (command: Command): Candidate[] =>
+const childrenOf = (command: Command): CompletionCandidate[] =>
   command
     .createHelp()
     .visibleCommands(command)
@@ -110,8 +114,8 @@ async function valuesOf(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   name: string,
   ask: Ask,
-): Promise<Candidate[] | typeof FILES> {
+): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
   if (argChoices) return argChoices.map((value) => ({ value, what: '' }));
-  if (name === 'file' || name === 'config') return FILES;
+  if (name === 'file' || name === 'config') return COMPLETE_FILES;
   return (await ask(name)).map((value) => ({ value, what: '' }));
 }

@@ -5,15 +5,15 @@ import { RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID } from '../config/servers-config.js';
 import { withoutComments } from './without-comments.js';
 
-export interface Imported {
-  readonly config: { readonly mcpServers: Record<string, Entry> };
+export interface ImportResult {
+  readonly config: { readonly mcpServers: Record<string, ServerDefinition> };
   /** What whoever imports should know. */
   readonly notes: readonly string[];
   /** What our configuration does not accept as it stands. */
   readonly problems: readonly string[];
 }
 
-type Entry = Record<string, unknown>;
+type ServerDefinition = Record<string, unknown>;
 
 /** Taken over as they are. The rest belongs to the program the file comes from. */
 const KEPT = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
@@ -25,7 +25,7 @@ const OTHER_URLS = ['serverUrl', 'httpUrl'];
  * Reads a file of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code, which all hold the same thing under slightly
  * different names. Throws a RangeError when it holds no servers.
  */
-export function importServers(text: string, file: string): Imported {
+export function importServers(text: string, file: string): ImportResult {
   const document = documentIn(text, file);
   const servers = [document['mcpServers'], document['servers'], inside(document['mcp'], 'servers')].find(
     isObject,
@@ -33,7 +33,7 @@ export function importServers(text: string, file: string): Imported {
   if (!servers) throw new RangeError(`${file} has neither mcpServers nor servers: is it the right file?`);
   const notes = new Set<string>();
   const translate = new Variables(notes, inputsOf(document));
-  const mcpServers: Record<string, Entry> = {};
+  const mcpServers: Record<string, ServerDefinition> = {};
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
     if (id !== name) notes.add(`${name}: is called ${id} here, because tools are named after it`);
@@ -43,7 +43,7 @@ export function importServers(text: string, file: string): Imported {
   return { config: { mcpServers }, notes: [...notes], problems: problemsIn(mcpServers) };
 }
 
-function documentIn(text: string, file: string): Entry {
+function documentIn(text: string, file: string): ServerDefinition {
   let document: unknown;
   try {
     // Every JSON is YAML, also with the commas at the end of lists that editors allow.
@@ -55,9 +55,14 @@ function documentIn(text: string, file: string): Entry {
   return document;
 }
 
-function entryOf(id: string, entry: Entry, translate: Variables, notes: Set<string>): Entry {
+function entryOf(
+  id: string,
+  entry: ServerDefinition,
+  translate: Variables,
+  notes: Set<string>,
+): ServerDefinition {
   const url = entry['url'] ?? OTHER_URLS.map((name) => entry[name]).find((value) => value !== undefined);
-  const given: Entry = { ...entry, ...(url === undefined ? {} : { url }) };
+  const given: ServerDefinition = { ...entry, ...(url === undefined ? {} : { url }) };
   const kept = KEPT.filter((name) => given[name] !== undefined && given[name] !== null);
   const { type } = entry;
   const isOff = entry['disabled'] === true || entry['enabled'] === false;
@@ -141,7 +146,7 @@ const PLACES: Readonly<Record<string, { readonly text: string; readonly note?: s
   workspaceRoot: { text: '.', note: 'a relative path starts where the gateway is started' },
 };
 
-function inputsOf(document: Entry): ReadonlyMap<string, string> {
+function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   const inputs = document['inputs'] ?? inside(document['mcp'], 'inputs');
   const known = Array.isArray(inputs) ? inputs.filter(isObject) : [];
   return new Map(
@@ -149,7 +154,7 @@ function inputsOf(document: Entry): ReadonlyMap<string, string> {
   );
 }
 
-function idFor(name: string, taken: Entry): string {
+function idFor(name: string, taken: ServerDefinition): string {
   const cleaned = name.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   const base = (RESERVED_NAMES.includes(cleaned) ? `${cleaned}-server` : cleaned).slice(0, 60) || 'server';
   for (let number = 1; ; number++) {
@@ -159,7 +164,7 @@ function idFor(name: string, taken: Entry): string {
 }
 
 /** Held against our own rules; that a variable is not set here is no fault of the file. */
-function problemsIn(mcpServers: Record<string, Entry>): string[] {
+function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
   try {
     readConfig({ text: JSON.stringify({ mcpServers }), file: 'import', env: {} });
     return [];
@@ -174,7 +179,7 @@ function problemsIn(mcpServers: Record<string, Entry>): string[] {
   }
 }
 
-const isObject = (value: unknown): value is Entry =>
+const isObject = (value: unknown): value is ServerDefinition =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const inside = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);

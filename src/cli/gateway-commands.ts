@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { examples } from './examples.js';
-import { withGateway, type GatewayOptions } from './gateway-options.js';
+import { withExamples } from './examples.js';
+import { withGateway, type GatewayOptions } from './command-options.js';
 
 const ACTIONS = [
   ['enable', 'start a server, also one of the file that was deleted; waits until it is up or fails'],
@@ -10,7 +10,7 @@ const ACTIONS = [
 
 /** What a gateway and its servers are doing, and what they should do. */
 export function addGatewayCommands(program: Command): void {
-  examples(
+  withExamples(
     withGateway(program.command('status'))
       .description('how the gateway is doing; fails when it takes no requests')
       .action(async (options: GatewayOptions) => (await import('./status-report.js')).showStatus(options)),
@@ -22,10 +22,10 @@ export function addGatewayCommands(program: Command): void {
 
   addServers(program);
 
-  const projects = examples(program.command('projects').description('views on some of the servers'), [
+  const projects = withExamples(program.command('projects').description('views on some of the servers'), [
     ['projects ls', ''],
   ]);
-  examples(
+  withExamples(
     withGateway(projects.command('ls'))
       .description('every project, with its servers')
       .action(async (options: GatewayOptions) =>
@@ -38,11 +38,11 @@ export function addGatewayCommands(program: Command): void {
 }
 
 function addServers(program: Command): void {
-  const servers = examples(program.command('servers').description('the servers behind the gateway'), [
+  const servers = withExamples(program.command('servers').description('the servers behind the gateway'), [
     ['servers ls', ''],
     ['servers reconnect github', ''],
   ]);
-  examples(
+  withExamples(
     withGateway(servers.command('ls'))
       .description('every server, with its state and why')
       .action(async (options: GatewayOptions) => (await import('./server-reports.js')).listServers(options)),
@@ -53,7 +53,7 @@ function addServers(program: Command): void {
       ],
     ],
   );
-  examples(
+  withExamples(
     withGateway(servers.command('show <server>'))
       .description('one server, with its last words on stderr')
       .action(async (id: string, options: GatewayOptions) =>
@@ -63,19 +63,21 @@ function addServers(program: Command): void {
   );
   for (const parent of [servers, program])
     for (const [action, description] of ACTIONS)
-      examples(
+      withExamples(
         withGateway(parent.command(`${action} <server>`))
           .description(parent === program ? `the same as servers ${action}` : description)
           .action(async (id: string, options: GatewayOptions) =>
-            (await import('./server-reports.js')).steerServer(id, action, options),
+            (await import('./server-reports.js')).runServerAction(id, action, options),
           ),
         [[`${parent === program ? '' : 'servers '}${action} github`, '']],
       );
 }
 
 function addSubscriptions(program: Command): void {
-  const subs = examples(program.command('subs').description('subscriptions to resources'), [['subs ls', '']]);
-  examples(
+  const subs = withExamples(program.command('subs').description('subscriptions to resources'), [
+    ['subs ls', ''],
+  ]);
+  withExamples(
     withGateway(subs.command('ls'))
       .description('who is subscribed to what')
       .option('-s, --server <server>', 'only to resources of this server')
@@ -90,7 +92,7 @@ function addSubscriptions(program: Command): void {
       ['subs ls --query "cursor readme"', 'of clients called Cursor, to what is called so'],
     ],
   );
-  examples(
+  withExamples(
     withGateway(subs.command('end <id>'))
       .description('end a subscription; its client hears no more of the resource')
       .action(async (id: string, options: GatewayOptions) =>

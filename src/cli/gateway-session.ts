@@ -1,18 +1,18 @@
 import { AdminApi } from '../client/admin-api.js';
-import { findTarget, type Target, type TargetOptions } from '../client/target.js';
+import { resolveGatewayTarget, type GatewayTarget, type TargetOptions } from '../client/gateway-target.js';
 import { configPath } from '../config/config-path.js';
-import type { GatewayOptions } from './gateway-options.js';
+import type { GatewayOptions } from './command-options.js';
 import { Output } from './output.js';
 
 export interface GatewaySession {
-  readonly target: Target;
+  readonly target: GatewayTarget;
   readonly api: AdminApi;
   readonly out: Output;
 }
 
 /** The gateway that a command is for. */
-export function targetOf(options: TargetOptions): Promise<Target> {
-  return findTarget(options, process.env, async (named) => {
+export function resolveTarget(options: TargetOptions): Promise<GatewayTarget> {
+  return resolveGatewayTarget(options, process.env, async (named) => {
     // Reading a configuration needs the whole schema; whoever names a gateway need not wait for it.
     const { findLocalGateway } = await import('../client/local-gateway.js');
     return findLocalGateway(configPath(named), isNamed(named), process.env);
@@ -20,7 +20,7 @@ export function targetOf(options: TargetOptions): Promise<Target> {
 }
 
 /** The state directory of the gateway here. */
-export async function stateOf({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
+export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
   const { findLocalState } = await import('../client/local-gateway.js');
   return findLocalState(configPath(config), isNamed(config), process.env);
 }
@@ -29,6 +29,6 @@ const isNamed = (config: string | undefined): boolean =>
   config !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined;
 
 export async function openGateway(options: GatewayOptions): Promise<GatewaySession> {
-  const target = await targetOf(options);
+  const target = await resolveTarget(options);
   return { target, api: new AdminApi(target), out: new Output(options.output) };
 }

@@ -1,4 +1,4 @@
 /** Somebody pressed Ctrl-C. There is nothing to explain to him. */
-export class Interrupted extends Error {
+export class InterruptedError extends Error {
   override readonly name = 'Interrupted';
 }

@@ -1,9 +1,9 @@
 import { Argument, type Command } from 'commander';
-import type { TargetOptions } from '../client/target.js';
-import { SHELLS, type Shell } from './completion-scripts.js';
-import { examples } from './examples.js';
-import { configOption, withOutput, withUrl } from './gateway-options.js';
-import type { AuditOptions, KeyCreateOptions } from './local-actions.js';
+import type { TargetOptions } from '../client/gateway-target.js';
+import { COMPLETION_SHELLS, type CompletionShell } from './completion-scripts.js';
+import { withExamples } from './examples.js';
+import { configOption, withOutput, withUrl } from './command-options.js';
+import type { AuditVerifyOptions, KeyCreateOptions } from './local-actions.js';
 
 /** What is done on the machine of a gateway, without its admin API. */
 export function addLocalCommands(program: Command): void {
@@ -13,16 +13,16 @@ export function addLocalCommands(program: Command): void {
 }
 
 function addKeys(program: Command): void {
-  const key = examples(program.command('key').description('keys of clients'), [
+  const key = withExamples(program.command('key').description('keys of clients'), [
     ['key create ci --project payments', ''],
   ]);
-  examples(
+  withExamples(
     withOutput(key.command('create <id>'))
       .description('make a key, and print it once with the line that lets it in')
       .requiredOption('-p, --project <name...>', 'projects it may use; * for all')
       .option('-e, --expires <date>', 'when it ends, for instance 2027-01-01')
       .action(async (id: string, options: KeyCreateOptions) =>
-        (await import('./local-actions.js')).makeKey(id, options),
+        (await import('./local-actions.js')).printNewKey(id, options),
       ),
     [
       ['key create ci --project payments --expires 2027-01-01', ''],
@@ -32,20 +32,20 @@ function addKeys(program: Command): void {
 }
 
 function addChecks(program: Command): void {
-  const audit = examples(program.command('audit').description('the audit log'), [['audit verify', '']]);
-  examples(
+  const audit = withExamples(program.command('audit').description('the audit log'), [['audit verify', '']]);
+  withExamples(
     withOutput(audit.command('verify [file]'))
       .description('check that no entry was changed, removed or put in (default: audit.jsonl in stateDir)')
       .addOption(configOption())
-      .action(async (file: string | undefined, options: AuditOptions) =>
-        (await import('./local-actions.js')).checkAudit(file, options),
+      .action(async (file: string | undefined, options: AuditVerifyOptions) =>
+        (await import('./local-actions.js')).verifyAuditLog(file, options),
       ),
     [
       ['audit verify', 'that of the gateway here'],
       ['audit verify /backup/audit.jsonl -o json', 'another one, for a script'],
     ],
   );
-  examples(
+  withExamples(
     withUrl(program.command('healthcheck'))
       .description('exit 0 if the gateway is alive, for a container')
       .action(async (options: TargetOptions) => (await import('./local-actions.js')).checkHealth(options)),
@@ -57,16 +57,16 @@ function addChecks(program: Command): void {
 }
 
 function addCompletion(program: Command): void {
-  examples(
+  withExamples(
     program
       .command('completion')
-      .addArgument(new Argument('<shell>').choices(SHELLS))
+      .addArgument(new Argument('<shell>').choices(COMPLETION_SHELLS))
       .description(
         'a script that lets the shell complete commands and the names of servers, tools and resources',
       )
-      .action(async (shell: Shell) => {
-        const { SCRIPTS } = await import('./completion-scripts.js');
-        process.stdout.write(SCRIPTS[shell]);
+      .action(async (shell: CompletionShell) => {
+        const { COMPLETION_SCRIPTS } = await import('./completion-scripts.js');
+        process.stdout.write(COMPLETION_SCRIPTS[shell]);
       }),
     [
       ['completion bash > ~/.local/share/bash-completion/completions/gatehouse', ''],
@@ -75,10 +75,11 @@ function addCompletion(program: Command): void {
     ],
   );
   program.command('__complete [words...]', { hidden: true }).action(async (words: string[]) => {
-    const [{ complete }, { lookUp }] = await Promise.all([
+    const [{ complete }, { lookUpNames }] = await Promise.all([
       import('./completion.js'),
       import('./completion-lookup.js'),
     ]);
-    for (const candidate of await complete(program, words, lookUp)) process.stdout.write(`${candidate}\n`);
+    for (const candidate of await complete(program, words, lookUpNames))
+      process.stdout.write(`${candidate}\n`);
   });
 }

@@ -1,13 +1,13 @@
 import { McpClient, type Contents, type ToolResult } from '../client/mcp-client.js';
 import { printable } from '../client/printable.js';
-import { size } from '../client/words.js';
-import { CommandFailed } from './command-failed.js';
-import type { GatewayOptions } from './gateway-options.js';
-import { targetOf } from './gateway-session.js';
-import { Interrupted } from './interrupted.js';
+import { formatBytes } from '../client/format.js';
+import { CommandError } from './command-failed.js';
+import type { GatewayOptions } from './command-options.js';
+import { resolveTarget } from './gateway-session.js';
+import { InterruptedError } from './interrupted.js';
 import { Output } from './output.js';
 import { ProgressBar } from './progress-bar.js';
-import { toolArguments } from './tool-arguments.js';
+import { parseToolArguments } from './tool-arguments.js';
 
 export interface McpOptions extends GatewayOptions {
   readonly project?: string;
@@ -21,7 +21,7 @@ export async function callTool(
   pairs: readonly string[],
   options: McpOptions & { readonly args?: string },
 ): Promise<void> {
-  const args = toolArguments(options.args, pairs);
+  const args = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
   const bar = new ProgressBar(out.stderr);
   const result = await inSession(options, (client, signal) =>
@@ -35,7 +35,7 @@ export async function callTool(
   );
   if (out.format === 'json') out.json(result);
   else showResult(out, result);
-  if (result.isError === true) throw new CommandFailed(printable(`${name} reports a failure`));
+  if (result.isError === true) throw new CommandError(printable(`${name} reports a failure`));
 }
 
 export async function readResource(uri: string, options: McpOptions): Promise<void> {
@@ -52,14 +52,14 @@ async function inSession<T>(
   options: McpOptions,
   act: (client: McpClient, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const client = await McpClient.connect(await targetOf(options), options.project);
+  const client = await McpClient.connect(await resolveTarget(options), options.project);
   const interruption = new AbortController();
-  const interrupt = (): void => interruption.abort(new Interrupted());
+  const interrupt = (): void => interruption.abort(new InterruptedError());
   process.once('SIGINT', interrupt);
   try {
     return await act(client, interruption.signal);
   } catch (error) {
-    throw interruption.signal.aborted ? new Interrupted() : error;
+    throw interruption.signal.aborted ? new InterruptedError() : error;
   } finally {
     process.off('SIGINT', interrupt);
     await client.close();
@@ -93,4 +93,4 @@ function showContents(out: Output, { text, blob = '', mimeType = 'binary' }: Con
 }
 
 const stub = (what: string, base64: string): string =>
-  `[${printable(what)}, ${size(Buffer.byteLength(base64, 'base64'))}]`;
+  `[${printable(what)}, ${formatBytes(Buffer.byteLength(base64, 'base64'))}]`;

@@ -1,8 +1,8 @@
 import { printable, printableJson, printableLines } from '../client/printable.js';
 import { painter, wantsColour, type Paint } from './paint.js';
-import { tableLines, type Cell, type Column } from './table.js';
+import { tableLines, type TableCell, type TableColumn } from './table.js';
 
-export type Format = 'table' | 'json';
+export type OutputFormat = 'table' | 'json';
 
 interface Stream {
   readonly isTTY?: boolean;
@@ -15,7 +15,7 @@ export class Output {
   readonly paint: Paint;
 
   constructor(
-    readonly format: Format,
+    readonly format: OutputFormat,
     private readonly stdout: Stream = process.stdout,
     readonly stderr: Stream = process.stderr,
     env: Readonly<Record<string, string | undefined>> = process.env,
@@ -36,7 +36,7 @@ export class Output {
   }
 
   /** On a terminal it is made to fit; elsewhere nothing is cut. Says so when there is nothing. */
-  table(columns: readonly Column[], rows: readonly (readonly Cell[])[], nothing: string): void {
+  table(columns: readonly TableColumn[], rows: readonly (readonly TableCell[])[], nothing: string): void {
     if (rows.length === 0) {
       this.note(nothing);
       return;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { ProgressBar, type Reported } from './progress-bar.js';
+import { ProgressBar, type ReportedProgress } from './progress-bar.js';
 
-function drawn(reports: readonly Reported[], isTTY = true, columns = 80): string[] {
+function drawn(reports: readonly ReportedProgress[], isTTY = true, columns = 80): string[] {
   const written: string[] = [];
   const bar = new ProgressBar({
     isTTY,

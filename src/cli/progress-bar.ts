@@ -1,5 +1,5 @@
 import { printable } from '../client/printable.js';
-import { cut } from '../client/text-width.js';
+import { truncateEnd } from '../client/terminal-text.js';
 
 interface Stream {
   readonly isTTY?: boolean;
@@ -7,7 +7,7 @@ interface Stream {
   write(text: string): unknown;
 }
 
-export interface Reported {
+export interface ReportedProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
@@ -22,9 +22,9 @@ export class ProgressBar {
 
   constructor(private readonly stream: Stream) {}
 
-  update(reported: Reported): void {
+  update(reported: ReportedProgress): void {
     if (this.stream.isTTY !== true) return;
-    const line = cut(lineOf(reported), (this.stream.columns ?? 80) - 1);
+    const line = truncateEnd(lineOf(reported), (this.stream.columns ?? 80) - 1);
     if (line === this.shown) return;
     this.shown = line;
     this.stream.write(`${CLEAR}${line}`);
@@ -37,7 +37,7 @@ export class ProgressBar {
   }
 }
 
-function lineOf({ progress, total, message }: Reported): string {
+function lineOf({ progress, total, message }: ReportedProgress): string {
   const said = message === undefined ? '' : `  ${printable(message)}`;
   if (total === undefined || !(total > 0)) return `${rounded(progress)}${said}`;
   const share = Math.min(1, Math.max(0, progress / total));

@@ -1,23 +1,23 @@
 import type { ServerSummary } from '../admin/server-views.js';
 import type { ServerAction } from '../client/admin-api.js';
-import { age, count, stateTone } from '../client/words.js';
+import { formatAge, formatCount, stateTone } from '../client/format.js';
 import { printable, printableLines } from '../client/printable.js';
-import type { GatewayOptions } from './gateway-options.js';
+import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
-import type { Cell, Column } from './table.js';
+import type { TableCell, TableColumn } from './table.js';
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: 'SERVER' },
   { title: 'STATE' },
   { title: 'TRANSPORT' },
   { title: 'SINCE', align: 'right' },
   { title: 'CALLS', align: 'right' },
-  { title: 'QUEUE', align: 'right', isSpare: true },
+  { title: 'QUEUE', align: 'right', isOptional: true },
   { title: 'TOOLS', align: 'right' },
-  { title: 'PROMPTS', align: 'right', isSpare: true },
+  { title: 'PROMPTS', align: 'right', isOptional: true },
   { title: 'RESOURCES', align: 'right' },
-  { title: 'TEMPLATES', align: 'right', isSpare: true },
-  { title: 'REASON', shrinks: 'end' },
+  { title: 'TEMPLATES', align: 'right', isOptional: true },
+  { title: 'REASON', truncate: 'end' },
 ];
 
 export async function listServers(options: GatewayOptions): Promise<void> {
@@ -27,13 +27,13 @@ export async function listServers(options: GatewayOptions): Promise<void> {
   else out.table(COLUMNS, servers.map(rowOf), 'there are no servers');
 }
 
-function rowOf(server: ServerSummary): Cell[] {
+function rowOf(server: ServerSummary): TableCell[] {
   const { id, state, transport, since, calls, waiting, counts, reason = '' } = server;
   return [
     id,
     { text: state, style: TONES[stateTone(state)] },
     transport,
-    since === undefined ? '-' : age(since, Date.now()),
+    since === undefined ? '-' : formatAge(since, Date.now()),
     String(calls),
     String(waiting),
     String(counts.tools),
@@ -66,11 +66,11 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
     ['calls', `${server.calls} so far, ${server.inFlight} in flight, ${server.waiting} waiting`],
-    ['tools', count(counts.tools)],
+    ['tools', formatCount(counts.tools)],
     ['tools off', off.length === 0 ? undefined : off.join(', ')],
-    ['prompts', count(counts.prompts)],
-    ['resources', count(counts.resources)],
-    ['templates', count(counts.templates)],
+    ['prompts', formatCount(counts.prompts)],
+    ['resources', formatCount(counts.resources)],
+    ['templates', formatCount(counts.templates)],
     ['defined by', origin === 'config' ? 'the configuration' : 'an administrator'],
   ];
   out.line(out.paint('bold', printable(server.id)));
@@ -86,7 +86,11 @@ const DONE: Readonly<Record<ServerAction, string>> = {
   reconnect: 'reconnected',
 };
 
-export async function steerServer(id: string, action: ServerAction, options: GatewayOptions): Promise<void> {
+export async function runServerAction(
+  id: string,
+  action: ServerAction,
+  options: GatewayOptions,
+): Promise<void> {
   const { api, out } = await openGateway(options);
   const server = await api.steer(id, action);
   if (out.format === 'json') {
@@ -98,7 +102,7 @@ export async function steerServer(id: string, action: ServerAction, options: Gat
   out.line(printable(`${id} is ${DONE[action]}${now}${reason}`));
 }
 
-export async function switchTool(
+export async function setToolEnabled(
   server: string,
   tool: string,
   action: 'enable' | 'disable',

@@ -2,9 +2,9 @@ import type { AdminApi } from '../client/admin-api.js';
 import type { Health } from '../client/admin-answers.js';
 import { GatewayProblem } from '../client/gateway-problem.js';
 import { printable } from '../client/printable.js';
-import { count, many } from '../client/words.js';
-import { CommandFailed } from './command-failed.js';
-import type { GatewayOptions } from './gateway-options.js';
+import { formatCount, pluralize } from '../client/format.js';
+import { CommandError } from './command-failed.js';
+import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
 
 interface Status {
@@ -34,11 +34,11 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
     const facts: [string, string | undefined][] = [
       ['status', out.paint(tone[status.status], status.status)],
       ['servers', `${ready} of ${enabled} ready${off}`],
-      ['tools', count(status.tools)],
-      ['prompts', count(status.prompts)],
+      ['tools', formatCount(status.tools)],
+      ['prompts', formatCount(status.prompts)],
       ['resources', resourcesIn(status)],
-      ['subscriptions', status.subscriptions === undefined ? undefined : count(status.subscriptions)],
-      ['sessions', count(status.sessions)],
+      ['subscriptions', status.subscriptions === undefined ? undefined : formatCount(status.subscriptions)],
+      ['sessions', formatCount(status.sessions)],
       ['configuration', status.config.ok ? `accepted ${status.config.at}` : out.paint('yellow', 'refused')],
     ];
     out.line(out.paint('bold', status.url));
@@ -50,12 +50,14 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
       out.table(columns, rows, '');
     }
   }
-  if (status.status === 'down') throw new CommandFailed(printable(`${target.url} takes no requests`));
+  if (status.status === 'down') throw new CommandError(printable(`${target.url} takes no requests`));
 }
 
 function resourcesIn({ resources, resourceTemplates }: Status): string | undefined {
   if (resources === undefined) return undefined;
-  return resourceTemplates ? `${count(resources)}, ${many(resourceTemplates, 'template')}` : count(resources);
+  return resourceTemplates
+    ? `${formatCount(resources)}, ${pluralize(resourceTemplates, 'template')}`
+    : formatCount(resources);
 }
 
 async function statusOf(api: AdminApi, url: string): Promise<Status> {

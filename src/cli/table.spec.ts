@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { widthOf } from '../client/text-width.js';
+import { textWidth } from '../client/terminal-text.js';
 import { painter, wantsColour } from './paint.js';
-import { tableLines, type Column } from './table.js';
+import { tableLines, type TableColumn } from './table.js';
 
-const columns: Column[] = [
-  { title: 'URI', shrinks: 'middle' },
-  { title: 'NAME', shrinks: 'end' },
+const columns: TableColumn[] = [
+  { title: 'URI', truncate: 'middle' },
+  { title: 'NAME', truncate: 'end' },
   { title: 'SIZE', align: 'right' },
 ];
 const rows = [
@@ -30,15 +30,15 @@ describe('a table', () => {
       'resource://f…h/to/app.log  the log of the applicati…  1.2 kB',
       'resource://m/x             世界                          7 B',
     ]);
-    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(60);
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(60);
   });
 
   it('leaves out what can be spared, the last first, where there is still too little room', () => {
-    const counted: Column[] = [
+    const counted: TableColumn[] = [
       { title: 'SERVER' },
-      { title: 'QUEUE', isSpare: true },
+      { title: 'QUEUE', isOptional: true },
       { title: 'TOOLS' },
-      { title: 'PROMPTS', isSpare: true },
+      { title: 'PROMPTS', isOptional: true },
     ];
     const at = (width: number): string =>
       tableLines(counted, [['files', '1', '2', '3']], { ...plain, width })[0]!;

@@ -1,34 +1,34 @@
 import { printable } from '../client/printable.js';
-import { cut, cutMiddle, padEnd, padStart, widthOf } from '../client/text-width.js';
+import { truncateEnd, truncateMiddle, padTextEnd, padTextStart, textWidth } from '../client/terminal-text.js';
 import type { Paint, Style } from './paint.js';
 
-export interface Column {
+export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /** Gives way when the table is too wide: at its end, or in the middle as a URI does. */
-  readonly shrinks?: 'end' | 'middle';
+  readonly truncate?: 'end' | 'middle';
   /** Left out where even that does not help. */
-  readonly isSpare?: boolean;
+  readonly isOptional?: boolean;
 }
 
 /** A cell is text as it came from anywhere. */
-export type Cell = string | { readonly text: string; readonly style: Style | undefined };
+export type TableCell = string | { readonly text: string; readonly style: Style | undefined };
 
 const GAP = '  ';
 const NARROWEST = 12;
 
 /** Lines that stand under one another. `width` is that of the terminal; without one nothing is cut. */
 export function tableLines(
-  columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
+  columns: readonly TableColumn[],
+  rows: readonly (readonly TableCell[])[],
   { width = Infinity, paint }: { width?: number | undefined; paint: Paint },
 ): string[] {
   const texts = rows.map((row) => row.map((cell) => printable(typeof cell === 'string' ? cell : cell.text)));
   const wanted = columns.map(({ title }, at) =>
-    texts.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), title.length),
+    texts.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
   );
   const widths = fitting(columns, wanted, width);
-  const spare = columns.findLastIndex(({ isSpare }) => isSpare === true);
+  const spare = columns.findLastIndex(({ isOptional }) => isOptional === true);
   if (spare !== -1 && wholeWidth(widths) > width) {
     const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== spare);
     return tableLines(without(columns), rows.map(without), { width, paint });
@@ -55,23 +55,23 @@ export function tableLines(
   ];
 }
 
-function placed(text: string, width: number, column: Column, isLast: boolean): string {
-  const short = column.shrinks === 'middle' ? cutMiddle(text, width) : cut(text, width);
-  if (column.align === 'right') return padStart(short, width);
-  return isLast ? short : padEnd(short, width);
+function placed(text: string, width: number, column: TableColumn, isLast: boolean): string {
+  const short = column.truncate === 'middle' ? truncateMiddle(text, width) : truncateEnd(text, width);
+  if (column.align === 'right') return padTextStart(short, width);
+  return isLast ? short : padTextEnd(short, width);
 }
 
 const wholeWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
 
 /** The widest of those that can give way gives way first. */
-function fitting(columns: readonly Column[], wanted: readonly number[], width: number): number[] {
+function fitting(columns: readonly TableColumn[], wanted: readonly number[], width: number): number[] {
   const widths = [...wanted];
   for (;;) {
     const excess = wholeWidth(widths) - width;
     if (excess <= 0) return widths;
     const givers = columns
-      .map((column, at) => ({ at, shrinks: column.shrinks !== undefined && widths[at]! > NARROWEST }))
+      .map((column, at) => ({ at, shrinks: column.truncate !== undefined && widths[at]! > NARROWEST }))
       .filter(({ shrinks }) => shrinks)
       .toSorted((a, b) => widths[b.at]! - widths[a.at]!);
     const [widest, next] = givers;

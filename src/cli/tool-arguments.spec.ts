@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { tempDir } from '../../test/kit/temp-dir.js';
-import { toolArguments } from './tool-arguments.js';
+import { parseToolArguments } from './tool-arguments.js';
 
 describe('the arguments of a tool', () => {
   it('are text, or JSON where the sign says so', () => {
-    expect(toolArguments(undefined, ['a=1', 'b:=1', 'c:=[true]', 'd=x=y', 'e='])).toEqual({
+    expect(parseToolArguments(undefined, ['a=1', 'b:=1', 'c:=[true]', 'd=x=y', 'e='])).toEqual({
       a: '1',
       b: 1,
       c: [true],
@@ -18,8 +18,8 @@ describe('the arguments of a tool', () => {
   it('are an object, from the command line or a file, with pairs over it', () => {
     const file = join(tempDir(), 'args.json');
     writeFileSync(file, '{"a":1,"b":2}');
-    expect(toolArguments(`@${file}`, ['b:=3'])).toEqual({ a: 1, b: 3 });
-    expect(toolArguments('{"a":null}', [])).toEqual({ a: null });
+    expect(parseToolArguments(`@${file}`, ['b:=3'])).toEqual({ a: 1, b: 3 });
+    expect(parseToolArguments('{"a":null}', [])).toEqual({ a: null });
   });
 
   it.each([
@@ -29,7 +29,7 @@ describe('the arguments of a tool', () => {
     [undefined, ['novalue'], 'novalue is no argument'],
     [undefined, ['n:=nope'], 'n:= is no JSON'],
   ])('cannot be %j and %j', (json, pairs, problem) => {
-    expect(() => toolArguments(json, pairs)).toThrow(problem);
-    expect(() => toolArguments(json, pairs)).toThrow(RangeError);
+    expect(() => parseToolArguments(json, pairs)).toThrow(problem);
+    expect(() => parseToolArguments(json, pairs)).toThrow(RangeError);
   });
 });

@@ -7,7 +7,10 @@ const PAIR = /^([^=:]+)(:?=)(.*)$/s;
  * The arguments of a tool, from JSON (as text, from a file as `@file`, or `-` for stdin) and pairs, which go over it.
  * Throws a RangeError that says what is wrong.
  */
-export function toolArguments(json: string | undefined, pairs: readonly string[]): Record<string, unknown> {
+export function parseToolArguments(
+  json: string | undefined,
+  pairs: readonly string[],
+): Record<string, unknown> {
   const args = json === undefined ? {} : objectIn(textOf(json));
   for (const pair of pairs) {
     const [, name, sign, value] = PAIR.exec(pair) ?? [];

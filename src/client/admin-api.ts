@@ -4,7 +4,7 @@ import type { SessionView } from '../admin/session-admin.js';
 import type { Project } from '../projects/projects.service.js';
 import type { Health, ListName, ListPage, Lists, PageQuery } from './admin-answers.js';
 import { GatewayProblem, unreachable, type ProblemKind } from './gateway-problem.js';
-import type { Target } from './target.js';
+import type { GatewayTarget } from './gateway-target.js';
 
 const PATIENCE_MS = 15_000;
 /** Enabling or reconnecting a server waits until it is up or fails. */
@@ -30,7 +30,7 @@ const MEMBERS: Readonly<Record<ListName, string>> = {
 
 /** The admin API of one gateway. Whatever fails is a GatewayProblem in words for people. */
 export class AdminApi {
-  constructor(readonly target: Target) {}
+  constructor(readonly target: GatewayTarget) {}
 
   async servers(signal?: AbortSignal): Promise<readonly ServerSummary[]> {
     return (await this.json<{ servers: ServerSummary[] }>('admin/v1/servers', { signal })).servers;
@@ -192,7 +192,7 @@ const KINDS: Readonly<Record<number, ProblemKind>> = {
   404: 'not-found',
 };
 
-function problemOf({ status }: Response, body: unknown, { token }: Target): GatewayProblem {
+function problemOf({ status }: Response, body: unknown, { token }: GatewayTarget): GatewayProblem {
   const { title, detail } = body as { title?: unknown; detail?: unknown };
   // The title only repeats what the detail says better.
   const said = [detail, title].find((part) => typeof part === 'string' && part !== '');

@@ -7,7 +7,7 @@ import { Problems } from '../config/problems.js';
 import { readDocument, type Document } from '../config/source/document.js';
 import { interpolate, type Environment } from '../config/source/interpolate.js';
 import { StateDir } from '../config/state-dir.js';
-import type { LocalGateway } from './target.js';
+import type { LocalGateway } from './gateway-target.js';
 
 /** The keys that say where a gateway is. The others may need variables that only the gateway itself has. */
 const KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { McpError, ResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
 import { VERSION } from '../version.js';
 import { GatewayProblem, unreachable } from './gateway-problem.js';
-import type { Target } from './target.js';
+import type { GatewayTarget } from './gateway-target.js';
 
 const PATIENCE_MS = 15_000;
 /** What the SDK calls a request that nobody answered in time. */
@@ -38,7 +38,7 @@ export class McpClient {
     private readonly url: string,
   ) {}
 
-  static async connect({ url, key }: Target, project?: string): Promise<McpClient> {
+  static async connect({ url, key }: GatewayTarget, project?: string): Promise<McpClient> {
     const endpoint =
       project === undefined ? `${url}/mcp` : `${url}/projects/${encodeURIComponent(project)}/mcp`;
     const client = new Client({ name: 'gatehouse-cli', title: 'Gatehouse command line', version: VERSION });

@@ -2,12 +2,12 @@ import { AdminApi } from './admin-api.js';
 import type { ServerSummary } from '../admin/server-views.js';
 import type { ListName, ListPage, Lists, PageQuery } from './admin-answers.js';
 import { GatewayProblem } from './gateway-problem.js';
-import type { Target } from './target.js';
+import type { GatewayTarget } from './gateway-target.js';
 
 /** A gateway as one of its projects sees it. */
 export class ProjectApi extends AdminApi {
   constructor(
-    target: Target,
+    target: GatewayTarget,
     private readonly project: string,
   ) {
     super(target);

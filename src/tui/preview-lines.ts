@@ -1,10 +1,10 @@
 import type { Contents } from '../client/mcp-client.js';
 import { printableLines } from '../client/printable.js';
-import { size } from '../client/words.js';
+import { formatBytes } from '../client/format.js';
 
-const MOST_TEXT = 100_000;
-const MOST_BYTES = 1024;
-const BYTES_A_LINE = 8;
+const MAX_TEXT_LENGTH = 100_000;
+const MAX_BYTES = 1024;
+const BYTES_PER_LINE = 8;
 
 /** What the side panel shows of the contents of a resource: text as text, anything else as its first bytes. */
 export function previewLines(contents: readonly Contents[]): string[] {
@@ -19,18 +19,20 @@ export function previewLines(contents: readonly Contents[]): string[] {
 
 function textIn(text: string): string[] {
   if (text === '') return ['(empty)'];
-  const shown = printableLines(text.slice(0, MOST_TEXT));
-  return text.length > MOST_TEXT ? [...shown, `… ${size(text.length - MOST_TEXT)} more`] : shown;
+  const shown = printableLines(text.slice(0, MAX_TEXT_LENGTH));
+  return text.length > MAX_TEXT_LENGTH
+    ? [...shown, `… ${formatBytes(text.length - MAX_TEXT_LENGTH)} more`]
+    : shown;
 }
 
 function bytesIn({ blob = '', mimeType = 'binary' }: Contents): string[] {
   const bytes = Buffer.from(blob, 'base64');
-  const lines = [`${printableLines(mimeType)[0]}, ${size(bytes.length)}`, ''];
-  for (let at = 0; at < Math.min(bytes.length, MOST_BYTES); at += BYTES_A_LINE) {
-    const part = bytes.subarray(at, at + BYTES_A_LINE);
+  const lines = [`${printableLines(mimeType)[0]}, ${formatBytes(bytes.length)}`, ''];
+  for (let at = 0; at < Math.min(bytes.length, MAX_BYTES); at += BYTES_PER_LINE) {
+    const part = bytes.subarray(at, at + BYTES_PER_LINE);
     const hex = [...part].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
     const letters = [...part].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.'));
-    lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(BYTES_A_LINE * 3)} ${letters.join('')}`);
+    lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(BYTES_PER_LINE * 3)} ${letters.join('')}`);
   }
-  return bytes.length > MOST_BYTES ? [...lines, `… ${size(bytes.length - MOST_BYTES)} more`] : lines;
+  return bytes.length > MAX_BYTES ? [...lines, `… ${formatBytes(bytes.length - MAX_BYTES)} more`] : lines;
 }

@@ -1,11 +1,11 @@
 import { AdminApi } from '../client/admin-api.js';
 import { ProjectApi } from '../client/project-api.js';
-import type { Target } from '../client/target.js';
+import type { GatewayTarget } from '../client/gateway-target.js';
 import { FrameWriter } from './frame-writer.js';
 import { previewLines } from './preview-lines.js';
 
 /** Runs until somebody leaves it, and the process ends with it. Throws before anything is drawn when there is no terminal, or no gateway. */
-export async function runTui(target: Target, project: string | undefined): Promise<void> {
+export async function runTui(target: GatewayTarget, project: string | undefined): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY)
     throw new RangeError('the terminal UI needs a terminal; try gatehouse status, or -o json for scripts');
@@ -44,7 +44,7 @@ export async function runTui(target: Target, project: string | undefined): Promi
   process.exit();
 }
 
-async function read(target: Target, project: string | undefined, uri: string, signal: AbortSignal) {
+async function read(target: GatewayTarget, project: string | undefined, uri: string, signal: AbortSignal) {
   const { McpClient } = await import('../client/mcp-client.js');
   const client = await McpClient.connect(target, project);
   try {

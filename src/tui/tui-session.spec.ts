@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { FakeAdminApi } from '../../test/kit/tui-gateway.js';
+import { FakeAdminApi } from '../../test/kit/fake-admin-api.js';
 import { resource, server, tool } from '../../test/kit/tui-model.js';
 import { until } from '../../test/kit/until.js';
-import { currentEntry } from './model/model.js';
+import { selectedRow } from './model/model.js';
 import { knownLength } from './model/paged-list.js';
 import { TuiSession } from './tui-session.js';
 
 async function live(api: FakeAdminApi, project?: string): Promise<TuiSession> {
   const session = new TuiSession({
-    api: api.asApi,
+    api: api.api,
     project,
     preview: (uri) => Promise.resolve([`contents of ${uri}`]),
     size: { columns: 80, rows: 24 },
@@ -24,7 +24,7 @@ const press = (session: TuiSession, ...keys: string[]): void => {
   for (const key of keys) session.dispatch({ type: 'key', key });
 };
 
-const house = () =>
+const fakeApi = () =>
   new FakeAdminApi({
     servers: [server('files')],
     resources: [resource('a.txt'), resource('b.txt')],
@@ -33,28 +33,28 @@ const house = () =>
 
 describe('TuiSession', () => {
   it('asks for what is on the screen, and for nothing else', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api);
     press(session, '4');
     await until('resources are there', () => knownLength(session.model.lists.resources.paged) === 2);
-    expect(api.asked).not.toContain('tools');
-    expect(api.asked).not.toContain('prompts');
+    expect(api.requests).not.toContain('tools');
+    expect(api.requests).not.toContain('prompts');
   });
 
   it('asks once however many events say that a list changed', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api);
     press(session, '2');
     await until('tools are there', () => knownLength(session.model.lists.tools.paged) === 1);
-    api.asked.length = 0;
+    api.requests.length = 0;
     api.gateway = { ...api.gateway, tools: [tool('read'), tool('write')] };
-    for (let times = 0; times < 100; times++) api.tell('catalog', { kind: 'tools', servers: ['files'] });
+    for (let times = 0; times < 100; times++) api.emit('catalog', { kind: 'tools', servers: ['files'] });
     await until('the new one is there', () => knownLength(session.model.lists.tools.paged) === 2);
-    expect(api.asked.filter((what) => what === 'tools')).toHaveLength(1);
+    expect(api.requests.filter((what) => what === 'tools')).toHaveLength(1);
   });
 
   it('says that the connection is lost, keeps what it has, and is whole again afterwards', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api);
     press(session, '4');
     await until('resources are there', () => knownLength(session.model.lists.resources.paged) === 2);
@@ -66,30 +66,30 @@ describe('TuiSession', () => {
     api.gateway = { ...api.gateway, resources: [resource('c.txt')] };
     press(session, 'R');
     await until('it is live', () => session.model.connection.state === 'live');
-    await until('it is as it is now', () => currentEntry(session.model)?.key.endsWith('c.txt'));
+    await until('it is as it is now', () => selectedRow(session.model)?.key.endsWith('c.txt'));
   });
 
   it('does what was confirmed, and says how it went', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api);
     press(session, 'd', 'y');
     await until('it is done', () => session.model.notice?.text === 'files is disabled');
-    expect(api.asked).toContain('disable files');
+    expect(api.requests).toContain('disable files');
     api.problem = 'there is no room to store it';
     press(session, 'd', 'y');
     await until('it is refused', () => session.model.notice?.text === 'there is no room to store it');
-    expect(session.model).toMatchObject({ deed: undefined, notice: { tone: 'bad' } });
+    expect(session.model).toMatchObject({ pendingAction: undefined, notice: { tone: 'bad' } });
   });
 
   it('shows why a list cannot be had, and tries again when it is told to', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api);
     api.problem = 'oops';
     press(session, '3');
     await until('it says so', () => session.model.lists.prompts.problem === 'oops');
-    const asked = api.asked.filter((what) => what === 'prompts').length;
+    const asked = api.requests.filter((what) => what === 'prompts').length;
     press(session, 'j', 'k');
-    expect(api.asked.filter((what) => what === 'prompts')).toHaveLength(asked);
+    expect(api.requests.filter((what) => what === 'prompts')).toHaveLength(asked);
     api.problem = undefined;
     press(session, 'R');
     await until('it is there', () => session.model.lists.prompts.paged.pages.length === 1);
@@ -97,30 +97,30 @@ describe('TuiSession', () => {
   });
 
   it('keeps to the last search when one overtakes another', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api);
     press(session, '4', '/', 'b', '.', 't', 'x', 't');
     await until('it is found', () => knownLength(session.model.lists.resources.paged) === 1);
-    expect(currentEntry(session.model)?.key).toContain('b.txt');
+    expect(selectedRow(session.model)?.key).toContain('b.txt');
   });
 
   it('keeps to the servers of its project, and follows when the project changes', async () => {
-    const api = house();
+    const api = fakeApi();
     const session = await live(api, 'logs');
     expect(session.model.gateway).toBe('127.0.0.1:3000 project logs');
-    api.tell('server', server('other'));
-    api.tell('server', server('files', { calls: 7 }));
+    api.emit('server', server('other'));
+    api.emit('server', server('files', { calls: 7 }));
     await until('its own is told', () => session.model.servers[0]?.calls === 7);
     expect(session.model.servers).toHaveLength(1);
     api.gateway = { ...api.gateway, servers: [server('files'), server('other')] };
-    api.tell('project', { id: 'logs', servers: ['files', 'other'] });
+    api.emit('project', { id: 'logs', servers: ['files', 'other'] });
     await until('the other is there', () => session.model.servers.length === 2);
   });
 
   it('shows the contents of a resource', async () => {
-    const session = await live(house());
+    const session = await live(fakeApi());
     press(session, '4');
-    await until('resources are there', () => currentEntry(session.model));
+    await until('resources are there', () => selectedRow(session.model));
     press(session, 'p');
     await until('they are read', () => session.model.details.preview?.lines);
     expect(session.model.details.preview?.lines).toEqual([`contents of ${resource('a.txt').uri}`]);

@@ -2,11 +2,11 @@ import type { AdminApi } from '../client/admin-api.js';
 import { FeedReader } from '../client/feed-reader.js';
 import { GatewayProblem } from '../client/gateway-problem.js';
 import { printable } from '../client/printable.js';
-import { entryOf, type ListId } from './model/entry.js';
-import type { Event } from './model/event.js';
-import { listsChangedBy } from './model/feed-events.js';
-import { newModel, type Deed, type Model } from './model/model.js';
-import { requestsFor, type Request } from './model/requests.js';
+import { listRow, type ListId } from './model/list-row.js';
+import type { TuiEvent } from './model/tui-event.js';
+import { listsAffectedBy } from './model/feed-events.js';
+import { newModel, type PendingAction, type Model } from './model/model.js';
+import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
 
 /** A server that lists a thousand things says so a thousand times. */
@@ -69,7 +69,7 @@ export class TuiSession {
 
   readonly snapshot = (): Model => this.model;
 
-  dispatch(event: Event): void {
+  dispatch(event: TuiEvent): void {
     const before = this.model;
     this.model = update(before, event);
     if (this.model === before) return;
@@ -82,7 +82,7 @@ export class TuiSession {
   private heard(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOfOthers(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });
-    for (const list of listsChangedBy(kind, data)) this.changed.add(list);
+    for (const list of listsAffectedBy(kind, data)) this.changed.add(list);
     if (this.changed.size === 0) return;
     this.gathering ??= setTimeout(() => {
       this.gathering = undefined;
@@ -101,17 +101,17 @@ export class TuiSession {
     const wanted = new Map(requestsFor(this.model).map((request) => [request.key, request]));
     for (const [key, request] of this.running) {
       // What was confirmed is done.
-      if (wanted.has(key) || key.startsWith('deed ')) continue;
+      if (wanted.has(key) || key.startsWith('action ')) continue;
       this.running.delete(key);
       request.abort();
     }
     for (const request of wanted.values()) if (!this.running.has(request.key)) void this.carryOut(request);
   }
 
-  private async carryOut(request: Request): Promise<void> {
+  private async carryOut(request: TuiRequest): Promise<void> {
     const controller = new AbortController();
     this.running.set(request.key, controller);
-    let outcome: Event | undefined;
+    let outcome: TuiEvent | undefined;
     try {
       outcome = await this.answerTo(request, controller.signal);
     } catch (error) {
@@ -121,15 +121,15 @@ export class TuiSession {
     if (outcome && !controller.signal.aborted) this.dispatch(outcome);
   }
 
-  private async answerTo(request: Request, signal: AbortSignal): Promise<Event> {
+  private async answerTo(request: TuiRequest, signal: AbortSignal): Promise<TuiEvent> {
     const { api } = this.options;
     switch (request.kind) {
       case 'servers':
         return { type: 'servers', servers: await api.servers(signal), version: request.version };
       case 'page':
         return this.page(request, signal);
-      case 'off-tools':
-        return { type: 'off-tools', request, tools: await this.offTools(request.servers, signal) };
+      case 'disabled-tools':
+        return { type: 'disabled-tools', request, tools: await this.disabledTools(request.servers, signal) };
       case 'server':
         return { type: 'server', detail: await api.server(request.id, signal), version: request.version };
       case 'sessions':
@@ -141,22 +141,22 @@ export class TuiSession {
       case 'preview':
         return { type: 'preview', uri: request.uri, lines: await this.options.preview(request.uri, signal) };
       default:
-        return { type: 'done', deed: request.deed, text: await this.carryOutDeed(request.deed) };
+        return { type: 'done', action: request.action, text: await this.runAction(request.action) };
     }
   }
 
-  private async page(request: Extract<Request, { kind: 'page' }>, signal: AbortSignal): Promise<Event> {
+  private async page(request: Extract<TuiRequest, { kind: 'page' }>, signal: AbortSignal): Promise<TuiEvent> {
     const { list, wanted, query, server, limit } = request;
     const asked = { q: query.trim(), server, cursor: wanted.cursor, limit };
     const { rows, nextCursor, total } = await this.options.api.page(list, asked, signal);
     return {
       type: 'page',
       request,
-      answer: { rows: rows.map((row) => entryOf(list, row)), nextCursor, total },
+      answer: { rows: rows.map((row) => listRow(list, row)), nextCursor, total },
     };
   }
 
-  private async offTools(servers: readonly string[], signal: AbortSignal) {
+  private async disabledTools(servers: readonly string[], signal: AbortSignal) {
     const lists = await Promise.all(
       servers.map(async (server) => {
         const tools = await this.options.api.serverTools(server, signal);
@@ -166,19 +166,19 @@ export class TuiSession {
     return lists.flat();
   }
 
-  private async carryOutDeed(deed: Deed): Promise<string> {
+  private async runAction(action: PendingAction): Promise<string> {
     const { api } = this.options;
-    if (deed.kind === 'end-subscription') {
-      await api.endSubscription(deed.id);
-      return `the subscription to ${printable(deed.uri)} is over`;
+    if (action.kind === 'end-subscription') {
+      await api.endSubscription(action.id);
+      return `the subscription to ${printable(action.uri)} is over`;
     }
-    if (deed.kind === 'tool') {
-      await api.switchTool(deed.server, deed.tool, deed.action);
-      return `${printable(deed.tool)} is switched ${deed.action === 'enable' ? 'on' : 'off'}`;
+    if (action.kind === 'tool') {
+      await api.switchTool(action.server, action.tool, action.action);
+      return `${printable(action.tool)} is switched ${action.action === 'enable' ? 'on' : 'off'}`;
     }
-    const { state, reason } = await api.steer(deed.server, deed.action);
+    const { state, reason } = await api.steer(action.server, action.action);
     const why = state === 'ready' || reason === undefined ? '' : `: ${printable(reason)}`;
-    return `${printable(deed.server)} is ${state}${why}`;
+    return `${printable(action.server)} is ${state}${why}`;
   }
 }
 

@@ -9,7 +9,7 @@ import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio } from '../kit/real-servers.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { filesServer } from '../kit/tui-files-server.js';
-import { RealTerminal } from '../kit/tui-terminal.js';
+import { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
 
 const APP_LOG = 'resource://files/file:///logs/app.log';
@@ -165,8 +165,8 @@ describe('the command line uses a gateway as a client', () => {
 
   it('shows how far a tool is and what a resource holds, at a terminal and nowhere else', async () => {
     const env = { GATEHOUSE_URL: gateway.urlOf('/') };
-    const at = (...args: string[]): RealTerminal =>
-      RealTerminal.run([process.execPath, 'dist/main.js', ...args], { columns: 80, rows: 24 }, env);
+    const at = (...args: string[]): PseudoTerminal =>
+      PseudoTerminal.run([process.execPath, 'dist/main.js', ...args], { columns: 80, rows: 24 }, env);
     const [calling, reading, piped] = [
       at('tools', 'call', 'files__index'),
       at('resources', 'read', APP_LOG),

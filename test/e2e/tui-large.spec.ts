@@ -3,9 +3,9 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway } from '../kit/gateway.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { PuppetLink } from '../kit/scripted-stdio.js';
-import { tuiOn } from '../kit/tui-gateway-state.js';
+import { runTuiOn } from '../kit/tui-on-gateway.js';
 import { SMALL } from '../kit/tui-screens.js';
-import type { RealTerminal } from '../kit/tui-terminal.js';
+import type { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
 
 const RESOURCES = 100_000;
@@ -19,7 +19,7 @@ const resourceAt = (at: number): object => {
 
 describe('the terminal UI in front of a server with 100,000 resources', () => {
   let archive: ScriptedBackend;
-  let terminal: RealTerminal;
+  let terminal: PseudoTerminal;
 
   beforeAll(async () => {
     archive = (await ScriptedBackend.start())
@@ -40,7 +40,7 @@ describe('the terminal UI in front of a server with 100,000 resources', () => {
       async () => (await admin.get('resources?limit=1')).json['total'] === RESOURCES,
       30_000,
     );
-    terminal = tuiOn(gateway, SMALL);
+    terminal = runTuiOn(gateway, SMALL);
     await terminal.shows('▶ archive');
   }, 60_000);
 

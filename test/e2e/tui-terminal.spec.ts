@@ -2,18 +2,18 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import { launchGateway } from '../kit/gateway.js';
 import { descendantsOf } from '../kit/processes.js';
-import { TuiHouse } from '../kit/tui-gateway-state.js';
+import { TuiGateway } from '../kit/tui-on-gateway.js';
 import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
-import { RealTerminal } from '../kit/tui-terminal.js';
+import { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
 
 describe('the terminal UI and its terminal', () => {
-  let house: TuiHouse;
-  let terminal: RealTerminal;
+  let tuiGateway: TuiGateway;
+  let terminal: PseudoTerminal;
 
   beforeAll(async () => {
-    house = await TuiHouse.open();
-    terminal = house.tui(LARGE, [], { NO_COLOR: '1' });
+    tuiGateway = await TuiGateway.open();
+    terminal = tuiGateway.tui(LARGE, [], { NO_COLOR: '1' });
     await terminal.shows('▶ everything');
   }, 60_000);
 
@@ -52,7 +52,7 @@ describe('the terminal UI and its terminal', () => {
   });
 
   it('gives the screen back when it is told to end', async () => {
-    const other = house.tui(SMALL);
+    const other = tuiGateway.tui(SMALL);
     await other.shows('▶ everything');
     const [pid] = descendantsOf(other.pid).toReversed();
     process.kill(pid!, 'SIGTERM');
@@ -62,7 +62,7 @@ describe('the terminal UI and its terminal', () => {
   });
 
   it('shows what a project has, and nothing else', async () => {
-    const other = house.tui(SMALL, ['--project', 'logs']);
+    const other = tuiGateway.tui(SMALL, ['--project', 'logs']);
     await other.shows('▶ files');
     await other.shows(/project logs +● live/);
     expect(other.text).toMatch(/Servers 1\].*Tools 2 .*Prompts 0 /);
@@ -74,14 +74,14 @@ describe('the terminal UI and its terminal', () => {
   });
 
   it('does not begin with a project that there is not', async () => {
-    const other = house.tui(SMALL, ['--project', 'lgos']);
+    const other = tuiGateway.tui(SMALL, ['--project', 'lgos']);
     expect(await within('it to end', other.exited)).toMatchObject({ code: 1 });
     expect(other.raw).toContain('there is no project `lgos`');
   });
 
   // The gateway that is started here ends with the test.
   it('says that the connection is lost, and is back when the gateway is', async () => {
-    const back = await house.crash();
+    const back = await tuiGateway.crash();
     await terminal.shows('Connection lost');
     await terminal.shows('✖ lost');
     terminal.type('1');
@@ -105,7 +105,7 @@ describe('the terminal UI', () => {
   });
 
   it('does not begin where no gateway is', async () => {
-    const terminal = RealTerminal.run(
+    const terminal = PseudoTerminal.run(
       [process.execPath, 'dist/main.js', 'tui', '--url', 'http://127.0.0.1:9', '--token', ADMIN_TOKEN],
       SMALL,
     );

@@ -1,29 +1,29 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { RawSession } from '../kit/raw-session.js';
 import { HOSTILE_NAME } from '../kit/tui-files-server.js';
-import { RESOURCES, TuiHouse } from '../kit/tui-gateway-state.js';
+import { RESOURCES, TuiGateway } from '../kit/tui-on-gateway.js';
 import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
-import type { RealTerminal } from '../kit/tui-terminal.js';
+import type { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
 
 const GRAPH = 'resource://memory/memory://knowledge-graph';
 /** What is promised of everything that changes at the gateway. */
 const SOON_MS = 1000;
 
-let house: TuiHouse;
+let tuiGateway: TuiGateway;
 
 beforeAll(async () => {
-  house = await TuiHouse.open();
+  tuiGateway = await TuiGateway.open();
 }, 60_000);
 
-const since = async (): Promise<unknown> => (await house.admin.get('servers/memory')).json['since'];
+const since = async (): Promise<unknown> => (await tuiGateway.admin.get('servers/memory')).json['since'];
 
 describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns and $rows rows', (size) => {
-  let terminal: RealTerminal;
+  let terminal: PseudoTerminal;
   const looksAs = (what: string): Promise<void> => expectDocumented(terminal, what, size);
 
   beforeAll(async () => {
-    terminal = house.tui(size);
+    terminal = tuiGateway.tui(size);
     await terminal.shows('▶ everything');
   }, 40_000);
 
@@ -132,17 +132,17 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
   it('follows within a second, and without a key, what others do to what it shows', async () => {
     terminal.type('4g');
     await terminal.shows('1 of 11');
-    await house.admin.post('servers/memory/disable');
+    await tuiGateway.admin.post('servers/memory/disable');
     await terminal.shows('1 of 10', SOON_MS);
     expect(terminal.text).not.toContain('knowledge-graph');
-    await house.admin.post('servers/memory/enable');
+    await tuiGateway.admin.post('servers/memory/enable');
     await terminal.shows('1 of 11', SOON_MS);
     expect(terminal.text).toMatch(/resource:\/\/memor.*knowledge-graph/);
   });
 
   it('shows what a hostile name is made of, and obeys none of it', async () => {
-    house.files.files.push({ uri: `file:///${HOSTILE_NAME}`, name: HOSTILE_NAME });
-    house.files.announce('notifications/resources/list_changed');
+    tuiGateway.files.files.push({ uri: `file:///${HOSTILE_NAME}`, name: HOSTILE_NAME });
+    tuiGateway.files.announce('notifications/resources/list_changed');
     await terminal.shows('1 of 12');
     terminal.type('/owned\r');
     await terminal.shows(/Resources .* 1 of 1 ─/);
@@ -154,15 +154,15 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.hides('Details');
     terminal.press('escape');
     await terminal.shows('of 12');
-    house.files.files.pop();
-    house.files.announce('notifications/resources/list_changed');
-    await house.has(RESOURCES);
+    tuiGateway.files.files.pop();
+    tuiGateway.files.announce('notifications/resources/list_changed');
+    await tuiGateway.has(RESOURCES);
   });
 
   it('shows who subscribes to what while it happens, finds one, and ends it', async () => {
     terminal.type('5');
     await terminal.shows('no subscriptions');
-    const session = await RawSession.open(house.gateway.url);
+    const session = await RawSession.open(tuiGateway.gateway.url);
     for (const uri of [GRAPH, 'resource://files/file:///logs/app.log'])
       expect(await session.request('resources/subscribe', { uri })).toMatchObject({ result: {} });
     await terminal.shows(/▶ raw +memory +resource:\/\/memory[\s\S]* {2}raw +files +resource:\/\/files/);
@@ -179,7 +179,7 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.shows('no subscriptions match raw graph');
     terminal.press('escape');
     await terminal.shows(/▶ raw +files/);
-    expect((await house.admin.get('subscriptions')).json).toMatchObject({ total: 1 });
+    expect((await tuiGateway.admin.get('subscriptions')).json).toMatchObject({ total: 1 });
     await session.end();
     await terminal.shows('no subscriptions');
   });
@@ -208,7 +208,9 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     terminal.press('enter');
     terminal.type('ey');
     await terminal.shows('▶ memory__create_relations');
-    expect((await house.admin.get('servers/memory')).json).toMatchObject({ counts: { disabledTools: 0 } });
+    expect((await tuiGateway.admin.get('servers/memory')).json).toMatchObject({
+      counts: { disabledTools: 0 },
+    });
   });
 
   it('shows the prompts, and what one takes', async () => {

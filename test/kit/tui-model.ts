@@ -6,11 +6,11 @@ import type {
   SubscriptionItem,
   TemplateItem,
 } from '../../src/client/admin-answers.js';
-import { entryOf, type Entry } from '../../src/tui/model/entry.js';
-import type { Event } from '../../src/tui/model/event.js';
+import { listRow, type ListRow } from '../../src/tui/model/list-row.js';
+import type { TuiEvent } from '../../src/tui/model/tui-event.js';
 import { newModel, type Model } from '../../src/tui/model/model.js';
-import type { Answer } from '../../src/tui/model/paged-list.js';
-import { requestsFor, type Request } from '../../src/tui/model/requests.js';
+import type { PageAnswer } from '../../src/tui/model/paged-list.js';
+import { requestsFor, type TuiRequest } from '../../src/tui/model/tui-request.js';
 import { update } from '../../src/tui/model/update.js';
 
 /** When all of this happens. */
@@ -66,7 +66,7 @@ export const subscription = (id: string): SubscriptionItem => ({
 });
 
 /** What the gateway answers; a list that is not given is empty. */
-export interface Gateway {
+export interface TuiGatewayContents {
   readonly servers?: readonly ServerSummary[];
   readonly resources?: readonly ResourceItem[];
   readonly templates?: readonly TemplateItem[];
@@ -76,46 +76,46 @@ export interface Gateway {
 }
 
 /** A screen that is live, without a terminal and without a gateway: requests are answered in the same step. */
-export class ModelStage {
+export class TuiModelHarness {
   model: Model;
   /** Every request there was, by key. */
-  readonly asked: Request[] = [];
-  private readonly sorted = new Map<Gateway, Record<ListName, readonly Entry[]>>();
+  readonly requests: TuiRequest[] = [];
+  private readonly sorted = new Map<TuiGatewayContents, Record<ListName, readonly ListRow[]>>();
 
   constructor(
-    public gateway: Gateway,
+    public gateway: TuiGatewayContents,
     size: { columns: number; rows: number } = { columns: 80, rows: 24 },
   ) {
     this.model = newModel('127.0.0.1:3000', size, NOW);
-    this.happen({ type: 'connected' });
+    this.dispatch({ type: 'connected' });
   }
 
-  happen(event: Event): this {
+  dispatch(event: TuiEvent): this {
     this.model = update(this.model, event);
     for (let rounds = 0; rounds < 500; rounds++) {
       const [request] = requestsFor(this.model);
       if (!request) return this;
-      this.asked.push(request);
+      this.requests.push(request);
       this.model = update(this.model, this.answerTo(request));
     }
     throw new Error(`never satisfied: ${requestsFor(this.model)[0]?.key}`);
   }
 
   press(...keys: readonly string[]): this {
-    for (const key of keys) this.happen({ type: 'key', key });
+    for (const key of keys) this.dispatch({ type: 'key', key });
     return this;
   }
 
-  private answerTo(request: Request): Event {
+  private answerTo(request: TuiRequest): TuiEvent {
     const { servers = [] } = this.gateway;
     switch (request.kind) {
       case 'servers':
         return { type: 'servers', servers, version: request.version };
       case 'page':
         return { type: 'page', request, answer: this.page(request) };
-      case 'off-tools':
+      case 'disabled-tools':
         return {
-          type: 'off-tools',
+          type: 'disabled-tools',
           request,
           tools: request.servers.map((id) => ({
             own: 'off',
@@ -144,11 +144,17 @@ export class ModelStage {
       case 'preview':
         return { type: 'preview', uri: request.uri, lines: ['the contents'] };
       default:
-        return { type: 'done', deed: request.deed, text: 'it is done' };
+        return { type: 'done', action: request.action, text: 'it is done' };
     }
   }
 
-  private page({ list, wanted, limit, query, server: only }: Extract<Request, { kind: 'page' }>): Answer {
+  private page({
+    list,
+    wanted,
+    limit,
+    query,
+    server: only,
+  }: Extract<TuiRequest, { kind: 'page' }>): PageAnswer {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const found = this.rows(list)
       .filter(({ item }) => only === undefined || ('server' in item && item.server === only))
@@ -159,18 +165,18 @@ export class ModelStage {
     return { rows, total: found.length, ...(isLast ? {} : { nextCursor: rows.at(-1)!.key }) };
   }
 
-  private rows(list: ListName): readonly Entry[] {
+  private rows(list: ListName): readonly ListRow[] {
     const held = this.sorted.get(this.gateway)?.[list];
     if (held) return held;
     const { resources = [], templates = [], tools = [], prompts = [], subscriptions = [] } = this.gateway;
-    const entries: Record<ListName, readonly Entry[]> = {
-      resources: resources.map((item) => entryOf('resources', item)),
-      'resource-templates': templates.map((item) => entryOf('resource-templates', item)),
-      tools: tools.map((item) => entryOf('tools', item)),
-      prompts: prompts.map((item) => entryOf('prompts', item)),
-      subscriptions: subscriptions.map((item) => entryOf('subscriptions', item)),
+    const entries: Record<ListName, readonly ListRow[]> = {
+      resources: resources.map((item) => listRow('resources', item)),
+      'resource-templates': templates.map((item) => listRow('resource-templates', item)),
+      tools: tools.map((item) => listRow('tools', item)),
+      prompts: prompts.map((item) => listRow('prompts', item)),
+      subscriptions: subscriptions.map((item) => listRow('subscriptions', item)),
     };
-    for (const rows of Object.values(entries)) (rows as Entry[]).sort((a, b) => (a.key < b.key ? -1 : 1));
+    for (const rows of Object.values(entries)) (rows as ListRow[]).sort((a, b) => (a.key < b.key ? -1 : 1));
     this.sorted.set(this.gateway, entries);
     return entries[list];
   }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
-import type { RealTerminal, TerminalSize } from './tui-terminal.js';
+import type { PseudoTerminal, TerminalSize } from './pseudo-terminal.js';
 
 const DOCUMENT = 'docs/tui.md';
 
@@ -38,7 +38,7 @@ const timeless = (lines: readonly string[]): string =>
  * one of them; of a large screen only some are there. Run with WRITE_SCREENS=1 to take them anew, and look at them.
  */
 export async function expectDocumented(
-  terminal: RealTerminal,
+  terminal: PseudoTerminal,
   what: string,
   { columns, rows }: TerminalSize,
 ): Promise<void> {

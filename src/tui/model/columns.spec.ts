@@ -1,57 +1,63 @@
 import { describe, expect, it } from '@jest/globals';
-import { ModelStage, resource } from '../../../test/kit/tui-model.js';
-import { widthOf } from '../../client/text-width.js';
-import { columnsOf, entryLine, headLine } from './columns.js';
-import { entryOf } from './entry.js';
-import { marking } from './marking.js';
+import { TuiModelHarness, resource } from '../../../test/kit/tui-model.js';
+import { textWidth } from '../../client/terminal-text.js';
+import { placeColumns, rowLine, headerLine } from './columns.js';
+import { listRow } from './list-row.js';
+import { highlighterFor } from './marking.js';
 
-const { model } = new ModelStage({});
+const { model } = new TuiModelHarness({});
 const HOSTILE = '\x1b[2J\x1b[1;1H\u202etxt.exe\r\n\x07世界';
 
 describe('the columns of a list', () => {
   it.each([
     'servers',
     'tools',
-    'off-tools',
+    'disabled-tools',
     'prompts',
     'resources',
     'resource-templates',
     'subscriptions',
   ] as const)('of %s fill it exactly, whatever its width', (list) => {
-    for (let width = 28; width <= 200; width++) expect(widthOf(headLine(columnsOf(list, width)))).toBe(width);
+    for (let width = 28; width <= 200; width++)
+      expect(textWidth(headerLine(placeColumns(list, width)))).toBe(width);
   });
 
   it('mark what was looked for', () => {
-    const line = entryLine(
-      entryOf('resources', resource('app.log')),
-      columnsOf('resources', 78),
-      marking('resources', 'LOG'),
+    const line = rowLine(
+      listRow('resources', resource('app.log')),
+      placeColumns('resources', 78),
+      highlighterFor('resources', 'LOG'),
       model,
     );
-    expect(line.filter(({ look }) => look === 'match').map(({ text }) => text)).toEqual(['log', 'log']);
+    expect(line.filter(({ style }) => style === 'match').map(({ text }) => text)).toEqual(['log', 'log']);
   });
 
   it('make a row stand out that was found by what it has no room for', () => {
     const item = resource('a.txt', { definition: { name: 'a.txt', description: 'the newest' } });
-    const looks = (query: string) =>
-      entryLine(entryOf('resources', item), columnsOf('resources', 78), marking('resources', query), model)
+    const styles = (query: string) =>
+      rowLine(
+        listRow('resources', item),
+        placeColumns('resources', 78),
+        highlighterFor('resources', query),
+        model,
+      )
         .filter(({ text }) => text.includes('a.txt'))
-        .map(({ look }) => look);
-    expect(looks('')).toEqual(['plain', 'plain']);
-    expect(looks('newest')).toEqual(['accent', 'plain']);
+        .map(({ style }) => style);
+    expect(styles('')).toEqual(['plain', 'plain']);
+    expect(styles('newest')).toEqual(['accent', 'plain']);
   });
 
   it('hold a row whose texts are hostile, without a character that a terminal obeys', () => {
     const item = resource('x', { uri: HOSTILE, definition: { name: HOSTILE, mimeType: HOSTILE, size: 1e9 } });
     for (let width = 28; width <= 200; width++) {
-      const line = entryLine(
-        entryOf('resources', item),
-        columnsOf('resources', width),
-        marking('tools', 'x1b'),
+      const line = rowLine(
+        listRow('resources', item),
+        placeColumns('resources', width),
+        highlighterFor('tools', 'x1b'),
         model,
       );
       const text = line.map((span) => span.text).join('');
-      expect(widthOf(text)).toBe(width);
+      expect(textWidth(text)).toBe(width);
       // oxlint-disable-next-line no-control-regex -- these are what it is about
       expect(text).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
     }

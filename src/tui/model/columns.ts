@@ -1,12 +1,12 @@
 import { printable } from '../../client/printable.js';
-import { cut, cutMiddle, padEnd, padStart } from '../../client/text-width.js';
-import { age, size, stateTone } from '../../client/words.js';
-import type { Entry, ListId } from './entry.js';
-import { UNMARKED, type Mark } from './marking.js';
+import { truncateEnd, truncateMiddle, padTextEnd, padTextStart } from '../../client/terminal-text.js';
+import { formatAge, formatBytes, stateTone } from '../../client/format.js';
+import type { ListRow, ListId } from './list-row.js';
+import { NO_HIGHLIGHT, type Highlighter } from './marking.js';
 import type { Model } from './model.js';
-import { span, type Look, type TextLine } from './text-line.js';
+import { span, type TextStyle, type TextLine } from './text-line.js';
 
-interface Column {
+interface TuiColumn {
   readonly title: string;
   /** Columns it takes, or its share of what the others leave. */
   readonly width: number | { readonly share: number };
@@ -14,29 +14,29 @@ interface Column {
   readonly from?: number;
   readonly align?: 'right';
   readonly cut?: 'middle';
-  readonly text: (entry: Entry, model: Model) => string;
-  readonly look?: (entry: Entry) => Look;
+  readonly text: (entry: ListRow, model: Model) => string;
+  readonly style?: (entry: ListRow) => TextStyle;
 }
 
 const GAP = 1;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const firstLine = (value: unknown): string => text(value).trim().split('\n', 1)[0]!;
-const definitionOf = (entry: Entry): Readonly<Record<string, unknown>> =>
+const definitionOf = (entry: ListRow): Readonly<Record<string, unknown>> =>
   'definition' in entry.item ? entry.item.definition : {};
-const serverColumn = (from: number): Column => ({
+const serverColumn = (from: number): TuiColumn => ({
   title: 'SERVER',
   width: 14,
   from,
   text: (entry) => ('server' in entry.item ? entry.item.server : ''),
 });
 
-const SERVERS: readonly Column[] = [
-  { title: 'SERVER', width: { share: 2 }, text: (entry) => entry.key, look: () => 'plain' },
+const SERVERS: readonly TuiColumn[] = [
+  { title: 'SERVER', width: { share: 2 }, text: (entry) => entry.key, style: () => 'plain' },
   {
     title: 'STATE',
     width: 12,
     text: (entry) => (entry.kind === 'server' ? entry.item.state : ''),
-    look: (entry) => (entry.kind === 'server' ? TONES[stateTone(entry.item.state)] : 'plain'),
+    style: (entry) => (entry.kind === 'server' ? TONES[stateTone(entry.item.state)] : 'plain'),
   },
   {
     title: 'VIA',
@@ -51,7 +51,7 @@ const SERVERS: readonly Column[] = [
     from: 36,
     text: (entry, { now }) =>
       entry.kind === 'server' && entry.item.state === 'ready' && entry.item.since !== undefined
-        ? age(entry.item.since, now)
+        ? formatAge(entry.item.since, now)
         : '-',
   },
   number('CALLS', 5, 50, (server) => server.calls),
@@ -65,13 +65,13 @@ const SERVERS: readonly Column[] = [
     from: 70,
     text: (entry) =>
       entry.kind === 'server' && entry.item.state !== 'ready' ? firstLine(entry.item.reason) : '',
-    look: () => 'dim',
+    style: () => 'dim',
   },
 ];
 
-type Server = Extract<Entry, { kind: 'server' }>['item'];
+type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
-function number(title: string, width: number, from: number, read: (server: Server) => number): Column {
+function number(title: string, width: number, from: number, read: (server: Server) => number): TuiColumn {
   return {
     title,
     width,
@@ -83,7 +83,7 @@ function number(title: string, width: number, from: number, read: (server: Serve
 
 const TONES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
-const NAMED: readonly Column[] = [
+const NAMED: readonly TuiColumn[] = [
   { title: 'NAME', width: { share: 4 }, text: (entry) => entry.key },
   serverColumn(60),
   {
@@ -91,26 +91,30 @@ const NAMED: readonly Column[] = [
     width: { share: 5 },
     from: 60,
     text: (entry) => firstLine(definitionOf(entry)['description']) || text(definitionOf(entry)['title']),
-    look: () => 'dim',
+    style: () => 'dim',
   },
 ];
 
-const OFF_TOOLS: readonly Column[] = [
-  { title: 'NAME', width: { share: 4 }, text: (entry) => (entry.kind === 'off-tool' ? entry.item.own : '') },
+const DISABLED_TOOLS: readonly TuiColumn[] = [
+  {
+    title: 'NAME',
+    width: { share: 4 },
+    text: (entry) => (entry.kind === 'disabled-tool' ? entry.item.own : ''),
+  },
   serverColumn(60),
   {
     title: 'DESCRIPTION',
     width: { share: 5 },
     from: 60,
-    text: (entry) => (entry.kind === 'off-tool' ? firstLine(entry.item.description) : ''),
-    look: () => 'dim',
+    text: (entry) => (entry.kind === 'disabled-tool' ? firstLine(entry.item.description) : ''),
+    style: () => 'dim',
   },
 ];
 
-const nameOf = (entry: Entry): string =>
+const nameOf = (entry: ListRow): string =>
   text(definitionOf(entry)['title']) || text(definitionOf(entry)['name']);
 
-const RESOURCES: readonly Column[] = [
+const RESOURCES: readonly TuiColumn[] = [
   { title: 'URI', width: { share: 5 }, cut: 'middle', text: (entry) => entry.key },
   { title: 'NAME', width: { share: 3 }, from: 60, text: nameOf },
   {
@@ -118,23 +122,29 @@ const RESOURCES: readonly Column[] = [
     width: 16,
     from: 60,
     text: (entry) => text(definitionOf(entry)['mimeType']),
-    look: () => 'dim',
+    style: () => 'dim',
   },
-  { title: 'SIZE', width: 7, from: 60, align: 'right', text: (entry) => size(definitionOf(entry)['size']) },
+  {
+    title: 'SIZE',
+    width: 7,
+    from: 60,
+    align: 'right',
+    text: (entry) => formatBytes(definitionOf(entry)['size']),
+  },
 ];
 
-const TEMPLATES: readonly Column[] = [
+const TEMPLATES: readonly TuiColumn[] = [
   { title: 'PATTERN', width: { share: 5 }, cut: 'middle', text: (entry) => entry.key },
   {
     title: 'DESCRIPTION',
     width: { share: 4 },
     from: 60,
     text: (entry) => firstLine(definitionOf(entry)['description']) || nameOf(entry),
-    look: () => 'dim',
+    style: () => 'dim',
   },
 ];
 
-const SUBSCRIPTIONS: readonly Column[] = [
+const SUBSCRIPTIONS: readonly TuiColumn[] = [
   {
     title: 'CLIENT',
     width: { share: 2 },
@@ -154,27 +164,27 @@ const SUBSCRIPTIONS: readonly Column[] = [
     title: 'AGE',
     width: 7,
     align: 'right',
-    text: (entry, { now }) => (entry.kind === 'subscription' ? age(entry.item.since, now) : ''),
+    text: (entry, { now }) => (entry.kind === 'subscription' ? formatAge(entry.item.since, now) : ''),
   },
 ];
 
-const COLUMNS: Readonly<Record<ListId, readonly Column[]>> = {
+const COLUMNS: Readonly<Record<ListId, readonly TuiColumn[]>> = {
   servers: SERVERS,
   tools: NAMED,
-  'off-tools': OFF_TOOLS,
+  'disabled-tools': DISABLED_TOOLS,
   prompts: NAMED,
   resources: RESOURCES,
   'resource-templates': TEMPLATES,
   subscriptions: SUBSCRIPTIONS,
 };
 
-export interface Placed {
-  readonly column: Column;
+export interface PlacedColumn {
+  readonly column: TuiColumn;
   readonly width: number;
 }
 
 /** The columns that a list of this width has room for, and how wide each is. */
-export function columnsOf(list: ListId, width: number): readonly Placed[] {
+export function placeColumns(list: ListId, width: number): readonly PlacedColumn[] {
   const shown = COLUMNS[list].filter(({ from = 0 }) => width >= from);
   const fixed = shown.reduce((sum, { width: own }) => sum + (typeof own === 'number' ? own : 0), 0);
   const shares = shown.reduce((sum, { width: own }) => sum + (typeof own === 'number' ? 0 : own.share), 0);
@@ -189,18 +199,25 @@ export function columnsOf(list: ListId, width: number): readonly Placed[] {
   });
 }
 
-export const headLine = (placed: readonly Placed[]): string =>
-  placed.map(({ column, width }) => aligned(cut(column.title, width), width, column)).join(' '.repeat(GAP));
+export const headerLine = (placed: readonly PlacedColumn[]): string =>
+  placed
+    .map(({ column, width }) => aligned(truncateEnd(column.title, width), width, column))
+    .join(' '.repeat(GAP));
 
 /** One row, with what was looked for marked. */
-export function entryLine(entry: Entry, placed: readonly Placed[], mark: Mark, model: Model): TextLine {
+export function rowLine(
+  entry: ListRow,
+  placed: readonly PlacedColumn[],
+  mark: Highlighter,
+  model: Model,
+): TextLine {
   const cells = placed.map(({ column, width }) => {
-    const shown = printable(column.text(entry, model).slice(0, MOST_SHOWN));
-    const short = column.cut === 'middle' ? cutMiddle(shown, width) : cut(shown, width);
-    return mark(aligned(short, width, column), column.look?.(entry) ?? 'plain');
+    const shown = printable(column.text(entry, model).slice(0, MAX_CELL_LENGTH));
+    const short = column.cut === 'middle' ? truncateMiddle(shown, width) : truncateEnd(shown, width);
+    return mark(aligned(short, width, column), column.style?.(entry) ?? 'plain');
   });
   // Found by what the row has no room for, such as a description: then it stands out as a whole.
-  const isFoundUnseen = mark !== UNMARKED && !cells.flat().some(({ look }) => look === 'match');
+  const isFoundUnseen = mark !== NO_HIGHLIGHT && !cells.flat().some(({ style }) => style === 'match');
   return cells.flatMap((cell, at) => {
     if (at > 0) return [span(' '.repeat(GAP)), ...cell];
     return isFoundUnseen ? cell.map(({ text: piece }) => span(piece, 'accent')) : cell;
@@ -208,7 +225,7 @@ export function entryLine(entry: Entry, placed: readonly Placed[], mark: Mark, m
 }
 
 /** No screen is as wide; what is longer need not be looked through. */
-const MOST_SHOWN = 2000;
+const MAX_CELL_LENGTH = 2000;
 
-const aligned = (shown: string, width: number, { align }: Column): string =>
-  align === 'right' ? padStart(shown, width) : padEnd(shown, width);
+const aligned = (shown: string, width: number, { align }: TuiColumn): string =>
+  align === 'right' ? padTextStart(shown, width) : padTextEnd(shown, width);

@@ -1,12 +1,12 @@
 import { printable } from '../../client/printable.js';
-import { age, count, many, size, stateTone } from '../../client/words.js';
+import { formatAge, formatCount, pluralize, formatBytes, stateTone } from '../../client/format.js';
 import { DetailPage } from './detail-page.js';
-import type { Entry, OffTool } from './entry.js';
-import { marking } from './marking.js';
-import { layoutOf } from './layout.js';
-import { currentEntry, currentList, type Model, type Preview } from './model.js';
+import type { ListRow, DisabledTool } from './list-row.js';
+import { highlighterFor } from './marking.js';
+import { computeLayout } from './layout.js';
+import { selectedRow, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
-import { lineOf, span, type TextLine } from './text-line.js';
+import { textLine, span, type TextLine } from './text-line.js';
 
 /** What is said now matters; all that is kept of it, `servers show` prints. */
 const LAST_WORDS = 20;
@@ -14,17 +14,17 @@ const LAST_WORDS = 20;
 /** The border between two spaces. */
 const FRAME = 3;
 
-const detailWidth = (model: Model): number => layoutOf(model).detailColumns - FRAME;
+const detailWidth = (model: Model): number => computeLayout(model).detailColumns - FRAME;
 
 export const detailLength = (model: Model): number => detailLines(model).length;
 
 /** Everything the side panel says about the row that is selected. */
 export function detailLines(model: Model): readonly TextLine[] {
-  const entry = currentEntry(model);
+  const entry = selectedRow(model);
   const width = detailWidth(model);
-  if (!entry || width <= 0) return [lineOf('nothing is selected', 'dim')];
+  if (!entry || width <= 0) return [textLine('nothing is selected', 'dim')];
   if (model.details.preview) return previewPage(model.details.preview, width);
-  const page = new DetailPage(width, marking(currentList(model), model.panels[model.panel].query));
+  const page = new DetailPage(width, highlighterFor(currentList(model), model.panels[model.panel].query));
   describe(entry, model, page);
   return page.lines;
 }
@@ -32,22 +32,22 @@ export function detailLines(model: Model): readonly TextLine[] {
 /** Contents are not what was searched. */
 function previewPage({ uri, lines, problem }: Preview, width: number): readonly TextLine[] {
   const page = new DetailPage(width);
-  page.fact('preview of', uri);
+  page.field('preview of', uri);
   page.add([[]]);
   if (problem !== undefined) page.text(problem, 'bad');
   else if (lines === undefined) page.text('reading…', 'dim');
-  else for (const line of lines) page.wrapped(line);
+  else for (const line of lines) page.wrappedLine(line);
   return page.lines;
 }
 
-function describe(entry: Entry, model: Model, page: DetailPage): void {
+function describe(entry: ListRow, model: Model, page: DetailPage): void {
   switch (entry.kind) {
     case 'server':
       return describeServer(entry.item, model, page);
     case 'tool':
       return describeTool(entry.item, page);
-    case 'off-tool':
-      return describeOffTool(entry.item, page);
+    case 'disabled-tool':
+      return describeDisabledTool(entry.item, page);
     case 'prompt':
       return describePrompt(entry.item, page);
     case 'resource':
@@ -59,55 +59,59 @@ function describe(entry: Entry, model: Model, page: DetailPage): void {
   }
 }
 
-type Item<K extends Entry['kind']> = Extract<Entry, { kind: K }>['item'];
+type Item<K extends ListRow['kind']> = Extract<ListRow, { kind: K }>['item'];
 
 function describeServer(server: Item<'server'>, model: Model, page: DetailPage): void {
   const { id, state, reason, transport, since, restarts, calls, inFlight, waiting, pid, counts } = server;
   const held = model.serverDetail?.detail;
   const detail = held?.id === id ? held : undefined;
-  page.fact('server', id, 'bold');
-  page.fact('state', state, TONES[stateTone(state)]);
-  page.fact('reason', reason, state === 'ready' ? 'plain' : 'bad');
-  page.fact('transport', transport);
-  if (since !== undefined) page.fact(state === 'ready' ? 'up for' : 'for', age(since, model.now));
-  page.fact('restarts', count(restarts));
-  page.fact('process', pid);
-  page.fact('calls', `${count(calls)} (${inFlight} running, ${waiting} waiting)`);
-  page.fact('tools', offered(counts.tools, counts.disabledTools));
-  page.fact('prompts', count(counts.prompts));
-  page.fact('resources', count(counts.resources));
-  page.fact('templates', count(counts.templates));
-  if (server.serverInfo) page.fact('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
-  page.fact('protocol', server.protocolVersion);
-  page.fact('defined by', server.origin === 'config' ? 'the configuration' : 'an administrator');
+  page.field('server', id, 'bold');
+  page.field('state', state, TONES[stateTone(state)]);
+  page.field('reason', reason, state === 'ready' ? 'plain' : 'bad');
+  page.field('transport', transport);
+  if (since !== undefined) page.field(state === 'ready' ? 'up for' : 'for', formatAge(since, model.now));
+  page.field('restarts', formatCount(restarts));
+  page.field('process', pid);
+  page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} waiting)`);
+  page.field('tools', offered(counts.tools, counts.disabledTools));
+  page.field('prompts', formatCount(counts.prompts));
+  page.field('resources', formatCount(counts.resources));
+  page.field('templates', formatCount(counts.templates));
+  if (server.serverInfo) page.field('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
+  page.field('protocol', server.protocolVersion);
+  page.field('defined by', server.origin === 'config' ? 'the configuration' : 'an administrator');
   if (!detail) return;
   page.heading('Last words on stderr');
   const { stderr } = detail;
   if (stderr.length === 0) page.text('none', 'dim');
-  if (stderr.length > LAST_WORDS) page.text(`… ${many(stderr.length - LAST_WORDS, 'line')} before`, 'dim');
+  if (stderr.length > LAST_WORDS)
+    page.text(`… ${pluralize(stderr.length - LAST_WORDS, 'line')} before`, 'dim');
   for (const line of stderr.slice(-LAST_WORDS)) page.text(line);
   page.heading('Definition');
   page.json(detail.definition);
 }
 
 const offered = (on: number, off: number): string =>
-  off === 0 ? count(on) : `${count(on)} (${off} switched off)`;
+  off === 0 ? formatCount(on) : `${formatCount(on)} (${off} switched off)`;
 
 const TONES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
 function describeTool({ name, server, own, definition }: Item<'tool'>, page: DetailPage): void {
-  page.fact('tool', name, 'bold');
-  page.fact('title', definition['title']);
-  page.fact('server', server);
-  page.fact('own name', own);
+  page.field('tool', name, 'bold');
+  page.field('title', definition['title']);
+  page.field('server', server);
+  page.field('own name', own);
   describeUse(definition, page);
 }
 
-function describeOffTool({ own, server, title, description, definition }: OffTool, page: DetailPage): void {
-  page.fact('tool', own, 'bold');
-  page.fact('title', title);
-  page.fact('server', server);
-  page.fact('state', 'switched off: no client sees it', 'busy');
+function describeDisabledTool(
+  { own, server, title, description, definition }: DisabledTool,
+  page: DetailPage,
+): void {
+  page.field('tool', own, 'bold');
+  page.field('title', title);
+  page.field('server', server);
+  page.field('state', 'switched off: no client sees it', 'busy');
   // An older gateway gives no more than these words.
   describeUse(definition ?? { description }, page);
 }
@@ -123,7 +127,7 @@ function hintsIn(annotations: unknown): unknown {
 /** What a tool does, takes and gives. */
 function describeUse(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const { inputSchema, outputSchema, description, annotations, ...rest } = definition;
-  page.fact('hints', hintsIn(annotations));
+  page.field('hints', hintsIn(annotations));
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');
@@ -139,10 +143,10 @@ function describeUse(definition: Readonly<Record<string, unknown>>, page: Detail
 
 function describePrompt({ name, server, own, definition }: Item<'prompt'>, page: DetailPage): void {
   const { arguments: taken, description, title, ...rest } = definition;
-  page.fact('prompt', name, 'bold');
-  page.fact('title', title);
-  page.fact('server', server);
-  page.fact('own name', own);
+  page.field('prompt', name, 'bold');
+  page.field('title', title);
+  page.field('server', server);
+  page.field('own name', own);
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');
@@ -160,15 +164,15 @@ function describePrompt({ name, server, own, definition }: Item<'prompt'>, page:
 function describeResource(resource: Item<'resource'>, page: DetailPage): void {
   const { uri, original, server, id, subscribers, definition } = resource;
   const { name, title, description, mimeType, size: bytes, annotations, _meta, ...rest } = definition;
-  page.fact('URI', uri, 'bold');
-  page.fact('original', original);
-  page.fact('server', server);
-  page.fact('name', name);
-  page.fact('title', title);
-  page.fact('type', mimeType);
-  if (typeof bytes === 'number') page.fact('size', `${size(bytes)} (${count(bytes)} bytes)`);
-  if (subscribers !== undefined) page.fact('subscribers', count(subscribers));
-  page.fact('id', id);
+  page.field('URI', uri, 'bold');
+  page.field('original', original);
+  page.field('server', server);
+  page.field('name', name);
+  page.field('title', title);
+  page.field('type', mimeType);
+  if (typeof bytes === 'number') page.field('size', `${formatBytes(bytes)} (${formatCount(bytes)} bytes)`);
+  if (subscribers !== undefined) page.field('subscribers', formatCount(subscribers));
+  page.field('id', id);
   if (description !== undefined) page.heading('Description');
   page.text(description);
   describeRest({ annotations, _meta, ...rest }, page);
@@ -179,13 +183,13 @@ function describeTemplate(
   page: DetailPage,
 ): void {
   const { name, title, description, mimeType, annotations, _meta, ...rest } = definition;
-  page.fact('pattern', uriTemplate, 'bold');
-  page.fact('original', original);
-  page.fact('server', server);
-  page.fact('name', name);
-  page.fact('title', title);
-  page.fact('type', mimeType);
-  page.fact('id', id);
+  page.field('pattern', uriTemplate, 'bold');
+  page.field('original', original);
+  page.field('server', server);
+  page.field('name', name);
+  page.field('title', title);
+  page.field('type', mimeType);
+  page.field('id', id);
   if (description !== undefined) page.heading('Description');
   page.text(description);
   describeRest({ annotations, _meta, ...rest }, page);
@@ -193,20 +197,20 @@ function describeTemplate(
 
 function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
   const { id, client, server, uri, original, since } = item;
-  page.fact('URI', uri, 'bold');
-  page.fact('original', original);
-  page.fact('server', server);
-  page.fact('since', `${since} (${age(since, model.now)} ago)`);
-  page.fact('id', id);
+  page.field('URI', uri, 'bold');
+  page.field('original', original);
+  page.field('server', server);
+  page.field('since', `${since} (${formatAge(since, model.now)} ago)`);
+  page.field('id', id);
   page.heading('Client');
-  page.fact('session', client);
+  page.field('session', client);
   const session = model.sessions.get(client);
   if (!session) return;
-  if (session.client) page.fact('program', `${session.client.name} ${session.client.version}`);
-  page.fact('principal', session.principal);
-  page.fact('project', session.project);
-  page.fact('protocol', session.protocolVersion);
-  page.fact('connected', `${age(session.opened, model.now)} ago`);
+  if (session.client) page.field('program', `${session.client.name} ${session.client.version}`);
+  page.field('principal', session.principal);
+  page.field('project', session.project);
+  page.field('protocol', session.protocolVersion);
+  page.field('connected', `${formatAge(session.opened, model.now)} ago`);
 }
 
 /** Names that are ours or the server's, which say nothing once they stand above. */

@@ -1,7 +1,7 @@
 import type { ServerSummary } from '../../admin/server-views.js';
 import type { SessionView } from '../../admin/session-admin.js';
-import { withListsOutdated, withNotice, withServers } from './changes.js';
-import type { ListId } from './entry.js';
+import { withListsStale, withNotice, withServers } from './model-changes.js';
+import type { ListId } from './list-row.js';
 import type { Model } from './model.js';
 import { isLoaded } from './paged-list.js';
 
@@ -10,7 +10,7 @@ type Data = Readonly<Record<string, unknown>>;
 const EVERY_LIST: readonly ListId[] = [
   'servers',
   'tools',
-  'off-tools',
+  'disabled-tools',
   'prompts',
   'resources',
   'resource-templates',
@@ -18,13 +18,13 @@ const EVERY_LIST: readonly ListId[] = [
 ];
 
 /** Lists in which an event of the feed may have changed something. They are asked for again, many events at once. */
-export function listsChangedBy(kind: string, data: Data): readonly ListId[] {
+export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind !== 'catalog') return [];
   switch (data['kind']) {
     case 'tools':
-      return ['tools', 'off-tools', 'servers'];
+      return ['tools', 'disabled-tools', 'servers'];
     case 'prompts':
       return ['prompts', 'servers'];
     default:
@@ -78,5 +78,5 @@ function withSession(model: Model, data: Data): Model {
   else sessions.set(id, data as unknown as SessionView);
   const next = { ...model, sessions };
   // With a session go its subscriptions.
-  return data['closed'] === true ? withListsOutdated(next, ['subscriptions']) : next;
+  return data['closed'] === true ? withListsStale(next, ['subscriptions']) : next;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { highlight, matches } from './highlight.js';
+import { highlightSubstrings, matchesQuery } from './highlight.js';
 
 const marked = (text: string, query: string): string =>
-  highlight(text, query)
+  highlightSubstrings(text, query)
     .map(({ text: piece, isMatch }) => (isMatch ? `<${piece}>` : piece))
     .join('');
 
@@ -28,6 +28,6 @@ describe('matches', () => {
     ['not one of them', ['read_file'], 'file write', false],
     ['no words', ['x'], '  ', true],
   ])('of %s', (_what, texts, query, expected) => {
-    expect(matches(texts, query)).toBe(expected);
+    expect(matchesQuery(texts, query)).toBe(expected);
   });
 });

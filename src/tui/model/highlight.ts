@@ -1,5 +1,5 @@
 /** A piece of text, and whether somebody looked for it. */
-export interface Piece {
+export interface HighlightPiece {
   readonly text: string;
   readonly isMatch: boolean;
 }
@@ -7,7 +7,7 @@ export interface Piece {
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
 /** Every occurrence of every word of the query, whatever its case. */
-export function highlight(text: string, query: string): readonly Piece[] {
+export function highlightSubstrings(text: string, query: string): readonly HighlightPiece[] {
   const words = query
     .split(/\s+/)
     .filter(Boolean)
@@ -21,7 +21,7 @@ export function highlight(text: string, query: string): readonly Piece[] {
 }
 
 /** For lists that the gateway does not search itself. */
-export function matches(texts: readonly string[], query: string): boolean {
+export function matchesQuery(texts: readonly string[], query: string): boolean {
   const text = texts.join('\n').toLowerCase();
   return query
     .toLowerCase()

@@ -1,11 +1,11 @@
-import { withList, withListsOutdated, withNotice } from './changes.js';
-import { commandFor } from './commands.js';
+import { withList, withListsStale, withNotice } from './model-changes.js';
+import { commandOfKey } from './row-commands.js';
 import { detailLength } from './details.js';
-import { layoutOf } from './layout.js';
-import { moved, movedToEnd } from './list-state.js';
-import { CLOSED, currentList, PANELS, planOf, type Model } from './model.js';
+import { computeLayout } from './layout.js';
+import { withSelectionMoved, withSelectionAtEnd } from './list-state.js';
+import { CLOSED_DETAILS, currentList, PANELS, panelDefinition, type Model } from './model.js';
 import { knownLength } from './paged-list.js';
-import { pressedInOverlay } from './overlay-keys.js';
+import { withOverlayKeyPressed } from './overlay-keys.js';
 import { withSearch } from './search.js';
 
 const JUMPS: Readonly<Record<string, (page: number) => number>> = {
@@ -26,16 +26,16 @@ const JUMPS: Readonly<Record<string, (page: number) => number>> = {
 };
 
 /** What a key does depends on what lies on top: an overlay, the side panel, or the list. */
-export function pressed(model: Model, key: string): Model {
-  if (key === 'ctrl-c') return { ...model, isOver: true };
-  if (model.overlay) return pressedInOverlay(model, model.overlay, key);
+export function withKeyPressed(model: Model, key: string): Model {
+  if (key === 'ctrl-c') return { ...model, isClosing: true };
+  if (model.overlay) return withOverlayKeyPressed(model, model.overlay, key);
   return everywhere(model, key) ?? pressedInPanel(model, key);
 }
 
 function everywhere(model: Model, key: string): Model | undefined {
   switch (key) {
     case 'q':
-      return { ...model, isOver: true };
+      return { ...model, isClosing: true };
     case '?':
       return { ...model, overlay: { kind: 'help', scroll: 0 } };
     case 'tab':
@@ -45,7 +45,7 @@ function everywhere(model: Model, key: string): Model | undefined {
     case 'R':
     case 'ctrl-l':
       return withNotice(
-        withListsOutdated(model, Object.keys(model.lists) as (keyof Model['lists'])[]),
+        withListsStale(model, Object.keys(model.lists) as (keyof Model['lists'])[]),
         'reloading',
         'plain',
       );
@@ -67,7 +67,10 @@ function pressedInPanel(model: Model, key: string): Model {
   if (jump) return model.details.hasFocus ? scrolledDetails(model, jump) : movedInList(model, jump);
   switch (key) {
     case 'enter':
-      return { ...model, details: model.details.isOpen ? CLOSED : { ...CLOSED, isOpen: true } };
+      return {
+        ...model,
+        details: model.details.isOpen ? CLOSED_DETAILS : { ...CLOSED_DETAILS, isOpen: true },
+      };
     case 'right':
     case 'l':
       return { ...model, details: { ...model.details, isOpen: true, hasFocus: true } };
@@ -81,19 +84,21 @@ function pressedInPanel(model: Model, key: string): Model {
     case 't':
       return otherSection(model);
     default:
-      return commandFor(model, key)?.run(model) ?? model;
+      return commandOfKey(model, key)?.run(model) ?? model;
   }
 }
 
 function movedInList(model: Model, jump: (page: number) => number): Model {
   const id = currentList(model);
-  const { mainRows, secondRows } = layoutOf(model);
-  const by = jump(id === planOf(model.panel).main ? mainRows : secondRows);
-  return withList(model, id, (list) => (by === Infinity ? movedToEnd(list) : moved(list, by)));
+  const { mainRows, secondRows } = computeLayout(model);
+  const by = jump(id === panelDefinition(model.panel).main ? mainRows : secondRows);
+  return withList(model, id, (list) =>
+    by === Infinity ? withSelectionAtEnd(list) : withSelectionMoved(list, by),
+  );
 }
 
 function scrolledDetails(model: Model, jump: (page: number) => number): Model {
-  const { detailRows } = layoutOf(model);
+  const { detailRows } = computeLayout(model);
   const last = Math.max(0, detailLength(model) - detailRows);
   const scroll = Math.min(last, Math.max(0, model.details.scroll + jump(detailRows)));
   return { ...model, details: { ...model.details, scroll } };
@@ -105,13 +110,13 @@ function stepBack(model: Model): Model {
   const { query, server } = model.panels[panel];
   if (details.hasFocus) return { ...model, details: { ...details, hasFocus: false } };
   if (details.preview) return { ...model, details: { ...details, preview: undefined, scroll: 0 } };
-  if (details.isOpen) return { ...model, details: CLOSED };
+  if (details.isOpen) return { ...model, details: CLOSED_DETAILS };
   if (query !== '') return withSearch(model, { query: '' });
   return server === undefined ? model : withSearch(model, { server: undefined });
 }
 
 function otherSection(model: Model): Model {
-  const { second } = planOf(model.panel);
+  const { second } = panelDefinition(model.panel);
   const state = model.panels[model.panel];
   const isEmpty = second === undefined || knownLength(model.lists[second.list].paged) === 0;
   const section = state.section === 'main' && !isEmpty ? 'second' : 'main';

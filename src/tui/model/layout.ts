@@ -1,14 +1,14 @@
 import { knownLength } from './paged-list.js';
-import { currentPanel, planOf, type Model } from './model.js';
+import { currentPanel, panelDefinition, type Model } from './model.js';
 
 /** Smaller than this nothing can be shown that would help anybody. */
-export const SMALLEST = { columns: 60, rows: 16 };
+export const MIN_SIZE = { columns: 60, rows: 16 };
 
 /** Header, tabs, notice and keys. */
 const FRAME_ROWS = 4;
 /** Its title and the names of its columns. */
 const HEAD_ROWS = 2;
-const LEAST_ROWS_OF_SECOND = 2;
+const MIN_SECOND_ROWS = 2;
 
 export interface Layout {
   readonly columns: number;
@@ -23,11 +23,11 @@ export interface Layout {
   readonly detailRows: number;
 }
 
-export function layoutOf(model: Model): Layout {
+export function computeLayout(model: Model): Layout {
   const { columns, rows } = model.size;
   const body = rows - FRAME_ROWS;
   const detailColumns = model.details.isOpen ? Math.min(72, Math.floor(columns * 0.5)) : 0;
-  const { second } = planOf(model.panel);
+  const { second } = panelDefinition(model.panel);
   const secondRows = second ? rowsOfSecond(model, body - 2 * HEAD_ROWS) : 0;
   return {
     columns,
@@ -42,10 +42,10 @@ export function layoutOf(model: Model): Layout {
 
 /** The second list takes what it needs up to a third, and half when somebody is in it. */
 function rowsOfSecond(model: Model, room: number): number {
-  const { second } = planOf(model.panel);
+  const { second } = panelDefinition(model.panel);
   const length = second ? knownLength(model.lists[second.list].paged) : 0;
   const most = Math.floor(room / (currentPanel(model).section === 'second' ? 2 : 3));
-  return Math.max(1, Math.min(Math.max(length, 1), Math.max(LEAST_ROWS_OF_SECOND, most)));
+  return Math.max(1, Math.min(Math.max(length, 1), Math.max(MIN_SECOND_ROWS, most)));
 }
 
 /** Within its box. */

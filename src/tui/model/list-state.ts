@@ -1,5 +1,5 @@
-import type { Entry } from './entry.js';
-import { EMPTY, indexOf, knownLength, outdated, rowAt, type PagedList } from './paged-list.js';
+import type { ListRow } from './list-row.js';
+import { EMPTY_LIST, indexOfKey, knownLength, markStale, rowAt, type PagedList } from './paged-list.js';
 
 /** A list with somebody looking at it. */
 export interface ListState {
@@ -19,8 +19,8 @@ export interface ListState {
   readonly problem: string | undefined;
 }
 
-export const NEW_LIST: ListState = {
-  paged: EMPTY,
+export const INITIAL_LIST: ListState = {
+  paged: EMPTY_LIST,
   selected: 0,
   selectedKey: undefined,
   top: 0,
@@ -31,26 +31,26 @@ export const NEW_LIST: ListState = {
 };
 
 /** Another question: everything begins anew. */
-export const asked = ({ generation, version }: ListState): ListState => ({
-  ...NEW_LIST,
+export const restarted = ({ generation, version }: ListState): ListState => ({
+  ...INITIAL_LIST,
   generation: generation + 1,
   version,
 });
 
 /** The same question, whose answer may have changed. */
-export const stale = (list: ListState): ListState => ({
+export const withPagesStale = (list: ListState): ListState => ({
   ...list,
-  paged: outdated(list.paged),
+  paged: markStale(list.paged),
   version: list.version + 1,
   problem: undefined,
 });
 
-export const selectedEntry = ({ paged, selected }: ListState): Entry | undefined => rowAt(paged, selected);
+export const selectedRowOf = ({ paged, selected }: ListState): ListRow | undefined => rowAt(paged, selected);
 
 /** Takes new rows, and keeps to the row that was selected. */
-export function holding(list: ListState, paged: PagedList): ListState {
+export function withRows(list: ListState, paged: PagedList): ListState {
   const last = Math.max(0, knownLength(paged) - 1);
-  const found = list.selectedKey === undefined ? undefined : indexOf(paged, list.selectedKey);
+  const found = list.selectedKey === undefined ? undefined : indexOfKey(paged, list.selectedKey);
   const selected = list.toEnd ? last : Math.min(found ?? list.selected, last);
   const toEnd = list.toEnd && paged.rest !== undefined;
   // The row that is looked at stays where it is on the screen.
@@ -61,20 +61,20 @@ export function holding(list: ListState, paged: PagedList): ListState {
   return { ...list, paged, selected, selectedKey, toEnd, top, problem: undefined };
 }
 
-export function moved(list: ListState, by: number): ListState {
+export function withSelectionMoved(list: ListState, by: number): ListState {
   const last = Math.max(0, knownLength(list.paged) - 1);
   const selected = Math.min(last, Math.max(0, list.selected + by));
   // A row that we do not hold any more is known by its place alone.
   return { ...list, selected, selectedKey: rowAt(list.paged, selected)?.key, toEnd: false };
 }
 
-export const movedToEnd = (list: ListState): ListState => ({
-  ...moved(list, Infinity),
+export const withSelectionAtEnd = (list: ListState): ListState => ({
+  ...withSelectionMoved(list, Infinity),
   toEnd: list.paged.rest !== undefined,
 });
 
 /** Scrolled so far that the selected row is in view, and no further. */
-export function scrolled(list: ListState, height: number): ListState {
+export function withSelectionInView(list: ListState, height: number): ListState {
   const lowest = Math.max(0, list.selected - height + 1);
   const highest = Math.min(list.selected, Math.max(0, knownLength(list.paged) - height));
   const top = Math.min(Math.max(list.top, lowest), Math.max(lowest, highest));

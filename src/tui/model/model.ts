@@ -1,12 +1,12 @@
 import type { ServerDetail, ServerSummary } from '../../admin/server-views.js';
 import type { SessionView } from '../../admin/session-admin.js';
-import type { Entry, ListId } from './entry.js';
-import { NEW_LIST, selectedEntry, type ListState } from './list-state.js';
+import type { ListRow, ListId } from './list-row.js';
+import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 
 export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions';
 
 /** A panel shows one list, and some a second one below it. */
-export interface PanelPlan {
+export interface PanelDefinition {
   readonly id: PanelId;
   readonly title: string;
   readonly main: ListId;
@@ -18,13 +18,13 @@ export interface PanelPlan {
   };
 }
 
-export const PANELS: readonly PanelPlan[] = [
+export const PANELS: readonly PanelDefinition[] = [
   { id: 'servers', title: 'Servers', main: 'servers' },
   {
     id: 'tools',
     title: 'Tools',
     main: 'tools',
-    second: { list: 'off-tools', title: 'Switched off', label: 'off' },
+    second: { list: 'disabled-tools', title: 'Switched off', label: 'off' },
   },
   { id: 'prompts', title: 'Prompts', main: 'prompts' },
   {
@@ -36,7 +36,7 @@ export const PANELS: readonly PanelPlan[] = [
   { id: 'subscriptions', title: 'Subscriptions', main: 'subscriptions' },
 ];
 
-export const planOf = (id: PanelId): PanelPlan => PANELS.find((plan) => plan.id === id)!;
+export const panelDefinition = (id: PanelId): PanelDefinition => PANELS.find((plan) => plan.id === id)!;
 
 /** What somebody looks for in a panel. */
 export interface PanelState {
@@ -45,13 +45,13 @@ export interface PanelState {
   readonly server: string | undefined;
 }
 
-export type Connection =
+export type FeedConnection =
   | { readonly state: 'connecting' }
   | { readonly state: 'live' }
   | { readonly state: 'lost'; readonly problem: string; readonly retryAt: number };
 
 /** What is done to the gateway once somebody has confirmed it. */
-export type Deed =
+export type PendingAction =
   | { readonly kind: 'server'; readonly action: 'enable' | 'disable' | 'reconnect'; readonly server: string }
   | {
       readonly kind: 'tool';
@@ -65,7 +65,12 @@ export type Deed =
 /** What lies over the panel and takes the keys. */
 export type Overlay =
   | { readonly kind: 'help'; readonly scroll: number }
-  | { readonly kind: 'confirm'; readonly deed: Deed; readonly question: string; readonly effect: string }
+  | {
+      readonly kind: 'confirm';
+      readonly action: PendingAction;
+      readonly question: string;
+      readonly effect: string;
+    }
   | { readonly kind: 'servers'; readonly options: readonly (string | undefined)[]; readonly selected: number }
   | { readonly kind: 'search'; readonly before: string };
 
@@ -95,7 +100,7 @@ export interface Model {
   readonly gateway: string;
   readonly size: { readonly columns: number; readonly rows: number };
   readonly now: number;
-  readonly connection: Connection;
+  readonly connection: FeedConnection;
   readonly panel: PanelId;
   readonly panels: Readonly<Record<PanelId, PanelState>>;
   readonly lists: Readonly<Record<ListId, ListState>>;
@@ -110,13 +115,13 @@ export interface Model {
   readonly details: Details;
   readonly overlay: Overlay | undefined;
   /** Being done right now. */
-  readonly deed: Deed | undefined;
+  readonly pendingAction: PendingAction | undefined;
   readonly notice: Notice | undefined;
-  readonly isOver: boolean;
+  readonly isClosing: boolean;
 }
 
-const NEW_PANEL: PanelState = { section: 'main', query: '', server: undefined };
-export const CLOSED: Details = { isOpen: false, hasFocus: false, scroll: 0, preview: undefined };
+const INITIAL_PANEL: PanelState = { section: 'main', query: '', server: undefined };
+export const CLOSED_DETAILS: Details = { isOpen: false, hasFocus: false, scroll: 0, preview: undefined };
 
 export const newModel = (gateway: string, size: Model['size'], now: number): Model => ({
   gateway,
@@ -125,40 +130,40 @@ export const newModel = (gateway: string, size: Model['size'], now: number): Mod
   connection: { state: 'connecting' },
   panel: 'servers',
   panels: {
-    servers: NEW_PANEL,
-    tools: NEW_PANEL,
-    prompts: NEW_PANEL,
-    resources: NEW_PANEL,
-    subscriptions: NEW_PANEL,
+    servers: INITIAL_PANEL,
+    tools: INITIAL_PANEL,
+    prompts: INITIAL_PANEL,
+    resources: INITIAL_PANEL,
+    subscriptions: INITIAL_PANEL,
   },
   lists: {
-    servers: NEW_LIST,
-    tools: NEW_LIST,
-    'off-tools': NEW_LIST,
-    prompts: NEW_LIST,
-    resources: NEW_LIST,
-    'resource-templates': NEW_LIST,
-    subscriptions: NEW_LIST,
+    servers: INITIAL_LIST,
+    tools: INITIAL_LIST,
+    'disabled-tools': INITIAL_LIST,
+    prompts: INITIAL_LIST,
+    resources: INITIAL_LIST,
+    'resource-templates': INITIAL_LIST,
+    subscriptions: INITIAL_LIST,
   },
   servers: [],
   serverDetail: undefined,
   sessions: new Map(),
   sessionsVersion: { wanted: 1, held: 0 },
   totals: {},
-  details: CLOSED,
+  details: CLOSED_DETAILS,
   overlay: undefined,
-  deed: undefined,
+  pendingAction: undefined,
   notice: undefined,
-  isOver: false,
+  isClosing: false,
 });
 
 export const currentPanel = ({ panel, panels }: Model): PanelState => panels[panel];
 
 /** The list that the keys move in. */
 export function currentList(model: Model): ListId {
-  const plan = planOf(model.panel);
+  const plan = panelDefinition(model.panel);
   return currentPanel(model).section === 'second' && plan.second ? plan.second.list : plan.main;
 }
 
-export const currentEntry = (model: Model): Entry | undefined =>
-  selectedEntry(model.lists[currentList(model)]);
+export const selectedRow = (model: Model): ListRow | undefined =>
+  selectedRowOf(model.lists[currentList(model)]);

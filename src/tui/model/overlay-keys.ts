@@ -3,11 +3,11 @@ import { helpRows } from './layout.js';
 import type { Model, Overlay } from './model.js';
 import { withSearch } from './search.js';
 
-const LONGEST_QUERY = 200;
+const MAX_QUERY_LENGTH = 200;
 
 type Of<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
 
-export function pressedInOverlay(model: Model, overlay: Overlay, key: string): Model {
+export function withOverlayKeyPressed(model: Model, overlay: Overlay, key: string): Model {
   switch (overlay.kind) {
     case 'help':
       return inHelp(model, overlay, key);
@@ -30,8 +30,8 @@ function inHelp(model: Model, { scroll }: Of<'help'>, key: string): Model {
 }
 
 /** Only a plain yes counts. */
-function inConfirm(model: Model, { deed }: Of<'confirm'>, key: string): Model {
-  if (key === 'y' || key === 'Y') return { ...closed(model), deed, notice: undefined };
+function inConfirm(model: Model, { action }: Of<'confirm'>, key: string): Model {
+  if (key === 'y' || key === 'Y') return { ...closed(model), pendingAction: action, notice: undefined };
   return ['n', 'N', 'q', 'escape'].includes(key) ? closed(model) : model;
 }
 
@@ -80,7 +80,7 @@ function inSearch(model: Model, { before }: Of<'search'>, key: string): Model {
     case 'ctrl-w':
       return withSearch(model, { query: query.replace(/\S+\s*$/, '') });
     default:
-      return Array.from(key).length === 1 && query.length < LONGEST_QUERY
+      return Array.from(key).length === 1 && query.length < MAX_QUERY_LENGTH
         ? withSearch(model, { query: query + key })
         : model;
   }

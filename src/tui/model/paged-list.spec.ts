@@ -1,24 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { resource } from '../../../test/kit/tui-model.js';
-import { entryOf, type Entry } from './entry.js';
+import { listRow, type ListRow } from './list-row.js';
 import {
-  EMPTY,
-  indexOf,
+  EMPTY_LIST,
+  indexOfKey,
   knownLength,
-  lengthOf,
-  outdated,
+  totalLength,
+  markStale,
   rowAt,
-  wantedPage,
+  nextMissingPage,
   withPage,
   type PagedList,
 } from './paged-list.js';
 
-const entries = (count: number): Entry[] =>
-  Array.from({ length: count }, (_, at) => entryOf('resources', resource(String(at).padStart(6, '0'))));
+const entries = (count: number): ListRow[] =>
+  Array.from({ length: count }, (_, at) => listRow('resources', resource(String(at).padStart(6, '0'))));
 
 /** A page as the gateway gives it: the cursor is the last key of the page before. */
-function answer(all: readonly Entry[], cursor: string | undefined, limit: number) {
+function answer(all: readonly ListRow[], cursor: string | undefined, limit: number) {
   const behind = all.filter(({ key }) => cursor === undefined || key > cursor);
   const rows = behind.slice(0, limit);
   return { rows, total: all.length, nextCursor: behind.length > limit ? rows.at(-1)!.key : undefined };
@@ -27,14 +27,14 @@ function answer(all: readonly Entry[], cursor: string | undefined, limit: number
 /** Asks for as long as something is wanted in view. */
 function viewed(
   list: PagedList,
-  all: readonly Entry[],
+  all: readonly ListRow[],
   from: number,
   to: number,
   limit = 10,
 ): [PagedList, number] {
   let next = list;
   let asked = 0;
-  for (let wanted = wantedPage(next, from, to); wanted; wanted = wantedPage(next, from, to)) {
+  for (let wanted = nextMissingPage(next, from, to); wanted; wanted = nextMissingPage(next, from, to)) {
     next = withPage(next, wanted, answer(all, wanted.cursor, limit), true);
     if (++asked > 1000) throw new Error('it never ends');
   }
@@ -48,33 +48,33 @@ describe('a paged list', () => {
   const all = entries(95);
 
   it('asks for no more than what is in view', () => {
-    const [list, asked] = viewed(EMPTY, all, 0, 14);
+    const [list, asked] = viewed(EMPTY_LIST, all, 0, 14);
     expect(asked).toBe(2);
     expect(knownLength(list)).toBe(20);
-    expect(lengthOf(list)).toEqual({ rows: 95, isLeast: false });
+    expect(totalLength(list)).toEqual({ rows: 95, isLeast: false });
   });
 
   it('says that it is longer where the gateway does not count', () => {
-    const wanted = wantedPage(EMPTY, 0, 5)!;
-    const list = withPage(EMPTY, wanted, { rows: all.slice(0, 10), nextCursor: 'x' }, true);
-    expect(lengthOf(list)).toEqual({ rows: 10, isLeast: true });
+    const wanted = nextMissingPage(EMPTY_LIST, 0, 5)!;
+    const list = withPage(EMPTY_LIST, wanted, { rows: all.slice(0, 10), nextCursor: 'x' }, true);
+    expect(totalLength(list)).toEqual({ rows: 10, isLeast: true });
   });
 
   it('asks again for what changed, and only where somebody looks', () => {
-    const [whole] = viewed(EMPTY, all, 0, 94);
-    const [, asked] = viewed(outdated(whole), all, 30, 39);
+    const [whole] = viewed(EMPTY_LIST, all, 0, 94);
+    const [, asked] = viewed(markStale(whole), all, 30, 39);
     expect(asked).toBe(1);
   });
 
   it('keeps what follows when a page still ends where it did', () => {
-    const [whole] = viewed(EMPTY, all, 0, 94);
-    const [list] = viewed(outdated(whole), all, 0, 5);
+    const [whole] = viewed(EMPTY_LIST, all, 0, 94);
+    const [list] = viewed(markStale(whole), all, 0, 5);
     expect(knownLength(list)).toBe(95);
   });
 
   it('lets go of pages far away, and has them again when somebody comes back', () => {
     const many = entries(15_000);
-    let list = EMPTY;
+    let list = EMPTY_LIST;
     for (let from = 0; from < many.length; from += 1000) [list] = viewed(list, many, from, from + 40, 1000);
     expect(rowAt(list, 0)).toBeUndefined();
     expect(knownLength(list)).toBe(15_000);
@@ -83,9 +83,9 @@ describe('a paged list', () => {
   });
 
   it('finds a row by its key', () => {
-    const [list] = viewed(EMPTY, all, 0, 94);
-    expect(indexOf(list, all[42]!.key)).toBe(42);
-    expect(indexOf(list, 'nothing')).toBeUndefined();
+    const [list] = viewed(EMPTY_LIST, all, 0, 94);
+    expect(indexOfKey(list, all[42]!.key)).toBe(42);
+    expect(indexOfKey(list, 'nothing')).toBeUndefined();
   });
 
   it('shows what the gateway has, whatever came and went in between and wherever one looks', () => {
@@ -97,11 +97,11 @@ describe('a paged list', () => {
     const every = entries(200);
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 8 }), (steps) => {
-        let list = EMPTY;
+        let list = EMPTY_LIST;
         for (const { gone, from, limit } of steps) {
           const now = every.filter((_, at) => !gone.includes(at));
           // From the top down to what is in view: then places are known for certain.
-          [list] = viewed(outdated(list), now, 0, from + 20, limit);
+          [list] = viewed(markStale(list), now, 0, from + 20, limit);
           [list] = viewed(list, now, from, from + 20, limit);
           const expected = Array.from({ length: 21 }, (_, at) => now[from + at]?.key);
           expect(keysIn(list, from, from + 20)).toEqual(expected);

@@ -1,10 +1,10 @@
-import type { Entry } from './entry.js';
+import type { ListRow } from './list-row.js';
 
 interface Page {
   /** Where it begins; the first page has no cursor. */
   readonly cursor: string | undefined;
   /** Undefined when they were let go: they can be had again. */
-  readonly rows: readonly Entry[] | undefined;
+  readonly rows: readonly ListRow[] | undefined;
   readonly count: number;
   readonly lastKey: string | undefined;
   /** Whether nothing changed at the gateway since. */
@@ -23,24 +23,24 @@ export interface PagedList {
   readonly total: number | undefined;
 }
 
-export interface Answer {
-  readonly rows: readonly Entry[];
+export interface PageAnswer {
+  readonly rows: readonly ListRow[];
   readonly nextCursor?: string | undefined;
   readonly total?: number | undefined;
 }
 
-export interface Wanted {
+export interface PagePosition {
   readonly index: number;
   readonly cursor: string | undefined;
 }
 
 /** Many times what any screen shows. */
-const MOST_ROWS_HELD = 10_000;
+const MAX_ROWS_HELD = 10_000;
 
-export const EMPTY: PagedList = { pages: [], rest: { cursor: undefined }, total: undefined };
+export const EMPTY_LIST: PagedList = { pages: [], rest: { cursor: undefined }, total: undefined };
 
 /** A list that came whole. */
-export const wholeList = (rows: readonly Entry[]): PagedList => ({
+export const wholeList = (rows: readonly ListRow[]): PagedList => ({
   pages: [pageOf(undefined, rows, true)],
   rest: undefined,
   total: rows.length,
@@ -50,7 +50,7 @@ export const wholeList = (rows: readonly Entry[]): PagedList => ({
 export const knownLength = ({ pages }: PagedList): number => pages.reduce((sum, { count }) => sum + count, 0);
 
 /** How many there are; a list that does not count and goes on has at least as many. */
-export function lengthOf(list: PagedList): { readonly rows: number; readonly isLeast: boolean } {
+export function totalLength(list: PagedList): { readonly rows: number; readonly isLeast: boolean } {
   const known = knownLength(list);
   if (!list.rest) return { rows: known, isLeast: false };
   return list.total === undefined
@@ -61,7 +61,7 @@ export function lengthOf(list: PagedList): { readonly rows: number; readonly isL
 export const isLoaded = ({ pages }: PagedList): boolean => pages.length > 0;
 
 /** Undefined where there is no row, or none that we hold. */
-export function rowAt({ pages }: PagedList, index: number): Entry | undefined {
+export function rowAt({ pages }: PagedList, index: number): ListRow | undefined {
   let before = 0;
   for (const { rows, count } of pages) {
     if (index < before + count) return rows?.[index - before];
@@ -71,7 +71,7 @@ export function rowAt({ pages }: PagedList, index: number): Entry | undefined {
 }
 
 /** The next page to ask for so that these rows are at hand and as they are now; undefined when they are. */
-export function wantedPage(list: PagedList, from: number, to: number): Wanted | undefined {
+export function nextMissingPage(list: PagedList, from: number, to: number): PagePosition | undefined {
   let before = 0;
   for (const [index, page] of list.pages.entries()) {
     const isInView = before <= to && (before + page.count > from || page.count === 0);
@@ -82,7 +82,12 @@ export function wantedPage(list: PagedList, from: number, to: number): Wanted | 
 }
 
 /** Puts a page in its place. Pages behind it stay if it still ends where it did, for then they still follow. */
-export function withPage(list: PagedList, { index }: Wanted, answer: Answer, isFresh: boolean): PagedList {
+export function withPage(
+  list: PagedList,
+  { index }: PagePosition,
+  answer: PageAnswer,
+  isFresh: boolean,
+): PagedList {
   const { rows, nextCursor, total } = answer;
   const before = list.pages[index];
   const cursor = before ? before.cursor : list.rest?.cursor;
@@ -91,17 +96,17 @@ export function withPage(list: PagedList, { index }: Wanted, answer: Answer, isF
   const behind = endsAsBefore && nextCursor !== undefined ? list.pages.slice(index + 1) : [];
   const pages = [...list.pages.slice(0, index), page, ...behind];
   const rest = nextCursor === undefined ? undefined : { cursor: nextCursor };
-  return letGo({ pages, rest: behind.length > 0 ? list.rest : rest, total }, index);
+  return evictDistantPages({ pages, rest: behind.length > 0 ? list.rest : rest, total }, index);
 }
 
 /** Something changed at the gateway: what we hold is shown until it has been asked for again. */
-export const outdated = (list: PagedList): PagedList => ({
+export const markStale = (list: PagedList): PagedList => ({
   ...list,
   pages: list.pages.map((page) => ({ ...page, isFresh: false })),
 });
 
 /** The place of a row near where it was; undefined when we do not hold it. */
-export function indexOf(list: PagedList, key: string): number | undefined {
+export function indexOfKey(list: PagedList, key: string): number | undefined {
   let before = 0;
   for (const { rows, count } of list.pages) {
     const at = rows?.findIndex((row) => row.key === key) ?? -1;
@@ -112,8 +117,8 @@ export function indexOf(list: PagedList, key: string): number | undefined {
 }
 
 /** The pages farthest from the one that was asked for go first. */
-function letGo(list: PagedList, near: number): PagedList {
-  let excess = list.pages.reduce((sum, { rows = [] }) => sum + rows.length, 0) - MOST_ROWS_HELD;
+function evictDistantPages(list: PagedList, near: number): PagedList {
+  let excess = list.pages.reduce((sum, { rows = [] }) => sum + rows.length, 0) - MAX_ROWS_HELD;
   if (excess <= 0) return list;
   const gone = new Set<number>();
   const far = [...list.pages.keys()].toSorted((a, b) => Math.abs(b - near) - Math.abs(a - near));
@@ -128,7 +133,7 @@ function letGo(list: PagedList, near: number): PagedList {
   };
 }
 
-const pageOf = (cursor: string | undefined, rows: readonly Entry[], isFresh: boolean): Page => ({
+const pageOf = (cursor: string | undefined, rows: readonly ListRow[], isFresh: boolean): Page => ({
   cursor,
   rows,
   count: rows.length,

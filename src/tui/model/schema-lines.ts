@@ -1,19 +1,19 @@
 import { printable, printableLines } from '../../client/printable.js';
-import { wrap } from '../../client/text-width.js';
-import { lineOf, span, type TextLine } from './text-line.js';
+import { wrapText } from '../../client/terminal-text.js';
+import { textLine, span, type TextLine } from './text-line.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const MOST_PROPERTIES = 200;
+const MAX_PROPERTIES = 200;
 
 /** The properties of a JSON Schema as people read them: name, type, whether it is needed, and what it is. */
 export function schemaLines(schema: unknown, width: number): TextLine[] {
   const properties =
     isObject(schema) && isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
-  if (properties.length === 0) return [lineOf('none', 'dim')];
+  if (properties.length === 0) return [textLine('none', 'dim')];
   const required = isObject(schema) && Array.isArray(schema['required']) ? schema['required'] : [];
   return properties
-    .slice(0, MOST_PROPERTIES)
+    .slice(0, MAX_PROPERTIES)
     .flatMap(([name, property]) => [
       [
         span(printable(name), 'accent'),
@@ -41,7 +41,7 @@ function descriptionOf(property: unknown, width: number): TextLine[] {
   const also = fallback === undefined ? '' : `${said === '' ? '' : ' '}(default ${JSON.stringify(fallback)})`;
   if (said + also === '') return [];
   return printableLines(said + also).flatMap((line) =>
-    wrap(line, width - 2).map((part): TextLine => [span('  '), span(part, 'dim')]),
+    wrapText(line, width - 2).map((part): TextLine => [span('  '), span(part, 'dim')]),
   );
 }
 

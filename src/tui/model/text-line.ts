@@ -1,13 +1,13 @@
 /** How a piece of text looks. */
-export type Look = 'plain' | 'dim' | 'bold' | 'accent' | 'good' | 'busy' | 'bad' | 'match';
+export type TextStyle = 'plain' | 'dim' | 'bold' | 'accent' | 'good' | 'busy' | 'bad' | 'match';
 
-export interface Span {
+export interface TextSpan {
   readonly text: string;
-  readonly look: Look;
+  readonly style: TextStyle;
 }
 
 /** One row of the screen, from left to right. */
-export type TextLine = readonly Span[];
+export type TextLine = readonly TextSpan[];
 
-export const span = (text: string, look: Look = 'plain'): Span => ({ text, look });
-export const lineOf = (text: string, look: Look = 'plain'): TextLine => [span(text, look)];
+export const span = (text: string, style: TextStyle = 'plain'): TextSpan => ({ text, style });
+export const textLine = (text: string, style: TextStyle = 'plain'): TextLine => [span(text, style)];

@@ -1,31 +1,38 @@
-import { holdingWhole, withList, withListsOutdated, withNotice, withServers, withTotal } from './changes.js';
-import { offToolEntry, type ListId } from './entry.js';
-import type { Event } from './event.js';
+import {
+  withAllRows,
+  withList,
+  withListsStale,
+  withNotice,
+  withServers,
+  withTotal,
+} from './model-changes.js';
+import { disabledToolRow, type ListId } from './list-row.js';
+import type { TuiEvent } from './tui-event.js';
 import { withFeedEvent } from './feed-events.js';
-import { matches } from './highlight.js';
-import { pressed } from './keys.js';
-import { layoutOf } from './layout.js';
-import { holding, scrolled, stale } from './list-state.js';
-import { CLOSED, currentEntry, planOf, type Model } from './model.js';
+import { matchesQuery } from './highlight.js';
+import { withKeyPressed } from './keys.js';
+import { computeLayout } from './layout.js';
+import { withRows, withSelectionInView, withPagesStale } from './list-state.js';
+import { CLOSED_DETAILS, selectedRow, panelDefinition, type Model } from './model.js';
 import { isLoaded, knownLength, withPage } from './paged-list.js';
 
 /** What is on the screen after something happened. Nothing here does anything: see requestsFor. */
-export function update(model: Model, event: Event): Model {
+export function update(model: Model, event: TuiEvent): Model {
   const next = inView(happened(model, event));
-  const isOther = model.panel !== next.panel || currentEntry(model)?.key !== currentEntry(next)?.key;
+  const isOther = model.panel !== next.panel || selectedRow(model)?.key !== selectedRow(next)?.key;
   return isOther ? { ...next, details: { ...next.details, scroll: 0, preview: undefined } } : next;
 }
 
 type Answered = Extract<
-  Event,
-  { type: 'servers' | 'page' | 'off-tools' | 'server' | 'sessions' | 'total' | 'preview' }
+  TuiEvent,
+  { type: 'servers' | 'page' | 'disabled-tools' | 'server' | 'sessions' | 'total' | 'preview' }
 >;
-type Failed = Extract<Event, { type: 'failed' }>;
+type Failed = Extract<TuiEvent, { type: 'failed' }>;
 
-function happened(model: Model, event: Event): Model {
+function happened(model: Model, event: TuiEvent): Model {
   switch (event.type) {
     case 'key':
-      return pressed(model, event.key);
+      return withKeyPressed(model, event.key);
     case 'resized':
       return { ...model, size: { columns: event.columns, rows: event.rows } };
     case 'tick':
@@ -37,9 +44,9 @@ function happened(model: Model, event: Event): Model {
     case 'feed':
       return withFeedEvent(model, event.kind, event.data);
     case 'lists-changed':
-      return withListsOutdated(model, event.lists);
+      return withListsStale(model, event.lists);
     case 'done':
-      return withNotice({ ...model, deed: undefined }, event.text, 'good');
+      return withNotice({ ...model, pendingAction: undefined }, event.text, 'good');
     case 'failed':
       return failed(model, event);
     default:
@@ -53,8 +60,8 @@ function answered(model: Model, event: Answered): Model {
       return withServers(model, event.servers, model.lists.servers.version === event.version);
     case 'page':
       return withAnswer(model, event);
-    case 'off-tools':
-      return withOffTools(model, event);
+    case 'disabled-tools':
+      return withDisabledTools(model, event);
     case 'server':
       return { ...model, serverDetail: { detail: event.detail, version: event.version } };
     case 'sessions':
@@ -77,7 +84,7 @@ function ticked(model: Model, now: number): Model {
 
 /** Whatever happened in between was missed: everything is asked for anew. */
 function reconnected(model: Model): Model {
-  const lists = Object.entries(model.lists).map(([id, list]) => [id, stale(list)]);
+  const lists = Object.entries(model.lists).map(([id, list]) => [id, withPagesStale(list)]);
   return {
     ...model,
     connection: { state: 'live' },
@@ -86,38 +93,41 @@ function reconnected(model: Model): Model {
   };
 }
 
-function withAnswer(model: Model, { request, answer }: Extract<Event, { type: 'page' }>): Model {
+function withAnswer(model: Model, { request, answer }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, wanted, generation, version } = request;
   const next = withList(model, id, (list) => {
     // A page that would lie behind one that meanwhile became the last is of no use.
     if (list.generation !== generation || wanted.index > list.paged.pages.length) return list;
-    return holding(list, withPage(list.paged, wanted, answer, list.version === version));
+    return withRows(list, withPage(list.paged, wanted, answer, list.version === version));
   });
   const isWhole = request.query === '' && request.server === undefined;
   return isWhole && answer.total !== undefined ? withTotal(next, id, answer.total, version) : next;
 }
 
-function withOffTools(model: Model, { request, tools }: Extract<Event, { type: 'off-tools' }>): Model {
+function withDisabledTools(
+  model: Model,
+  { request, tools }: Extract<TuiEvent, { type: 'disabled-tools' }>,
+): Model {
   const { query } = model.panels.tools;
-  return withList(model, 'off-tools', (list) => {
+  return withList(model, 'disabled-tools', (list) => {
     if (list.generation !== request.generation) return list;
     const found = tools.filter(({ own, title = '', description = '' }) =>
-      matches([own, title, description], query),
+      matchesQuery([own, title, description], query),
     );
-    return holdingWhole(list, found.map(offToolEntry), list.version === request.version);
+    return withAllRows(list, found.map(disabledToolRow), list.version === request.version);
   });
 }
 
 function failed(model: Model, { request, problem }: Failed): Model {
   switch (request.kind) {
-    case 'deed':
-      return withNotice({ ...model, deed: undefined }, problem, 'bad');
+    case 'action':
+      return withNotice({ ...model, pendingAction: undefined }, problem, 'bad');
     case 'preview':
       return withPreview(model, request.uri, { problem });
     case 'servers':
       return withList(model, 'servers', (list) => ({ ...list, problem }));
-    case 'off-tools':
-      return withList(model, 'off-tools', (list) => ({ ...list, problem }));
+    case 'disabled-tools':
+      return withList(model, 'disabled-tools', (list) => ({ ...list, problem }));
     case 'page':
       return withList(model, request.list, (list) =>
         list.generation === request.generation ? { ...list, problem } : list,
@@ -129,7 +139,7 @@ function failed(model: Model, { request, problem }: Failed): Model {
       return { ...model, sessionsVersion: { ...model.sessionsVersion, held: request.version } };
     default:
       // A server that is looked at. It may be gone; the feed says so too.
-      return withNotice({ ...model, details: CLOSED }, problem, 'bad');
+      return withNotice({ ...model, details: CLOSED_DETAILS }, problem, 'bad');
   }
 }
 
@@ -145,11 +155,13 @@ function withPreview(
 
 /** However big the screen is now, what is selected is on it; and nobody stays in a section with nothing in it. */
 function inView(given: Model): Model {
-  const plan = planOf(given.panel);
+  const plan = panelDefinition(given.panel);
   const model = plan.second ? leavingEmpty(given, plan.second.list) : given;
-  const { mainRows, secondRows } = layoutOf(model);
-  const next = withList(model, plan.main, (list) => scrolled(list, mainRows));
-  return plan.second ? withList(next, plan.second.list, (list) => scrolled(list, secondRows)) : next;
+  const { mainRows, secondRows } = computeLayout(model);
+  const next = withList(model, plan.main, (list) => withSelectionInView(list, mainRows));
+  return plan.second
+    ? withList(next, plan.second.list, (list) => withSelectionInView(list, secondRows))
+    : next;
 }
 
 function leavingEmpty(model: Model, list: ListId): Model {

@@ -1,12 +1,12 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { Box, Text, useApp, useInput, useStdout, type Key } from 'ink';
-import { layoutOf, SMALLEST, type Layout } from '../model/layout.js';
-import { planOf, type Model } from '../model/model.js';
+import { computeLayout, MIN_SIZE, type Layout } from '../model/layout.js';
+import { panelDefinition, type Model } from '../model/model.js';
 import type { TuiSession } from '../tui-session.js';
 import { DetailsPane } from './details-pane.js';
 import { Dialog } from './dialogs.js';
 import { Header, KeyLine, NoticeLine, Tabs } from './frame.js';
-import { keysIn } from './key-names.js';
+import { parseKeys } from './parse-keys.js';
 import { ListView } from './list-view.js';
 
 /** The whole screen of one session. */
@@ -15,7 +15,7 @@ export function App({ session }: { readonly session: TuiSession }) {
   const { exit } = useApp();
   const { stdout } = useStdout();
   useInput((input: string, key: Key) => {
-    for (const name of keysIn(input, key)) session.dispatch({ type: 'key', key: name });
+    for (const name of parseKeys(input, key)) session.dispatch({ type: 'key', key: name });
   });
   useEffect(() => {
     const resized = (): void =>
@@ -26,20 +26,20 @@ export function App({ session }: { readonly session: TuiSession }) {
     };
   }, [session, stdout]);
   useEffect(() => {
-    if (model.isOver) exit();
-  }, [model.isOver, exit]);
+    if (model.isClosing) exit();
+  }, [model.isClosing, exit]);
   return <Screen model={model} />;
 }
 
 export function Screen({ model }: { readonly model: Model }) {
   const { columns, rows } = model.size;
-  if (columns < SMALLEST.columns || rows < SMALLEST.rows)
+  if (columns < MIN_SIZE.columns || rows < MIN_SIZE.rows)
     return (
       <Text wrap="truncate">
-        {`${columns}x${rows} is too small; ${SMALLEST.columns}x${SMALLEST.rows} will do. q quits.`}
+        {`${columns}x${rows} is too small; ${MIN_SIZE.columns}x${MIN_SIZE.rows} will do. q quits.`}
       </Text>
     );
-  const layout = layoutOf(model);
+  const layout = computeLayout(model);
   return (
     <Box flexDirection="column" width={columns} height={layout.rows}>
       <Header model={model} width={columns} />
@@ -55,7 +55,7 @@ function Body({ model, layout }: { readonly model: Model; readonly layout: Layou
   const { overlay, details } = model;
   if (overlay && overlay.kind !== 'search')
     return <Dialog model={model} width={layout.columns} height={layout.rows - 4} />;
-  const plan = planOf(model.panel);
+  const plan = panelDefinition(model.panel);
   const { section } = model.panels[model.panel];
   const inList = !details.hasFocus;
   return (

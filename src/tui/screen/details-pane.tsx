@@ -1,32 +1,32 @@
 import { Box } from 'ink';
 import { detailLines } from '../model/details.js';
-import { layoutOf } from '../model/layout.js';
+import { computeLayout } from '../model/layout.js';
 import type { Model } from '../model/model.js';
 import { span } from '../model/text-line.js';
-import { Line } from './line.js';
+import { ScreenLine } from './screen-line.js';
 
 /** The panel at the side: everything about one row, or its contents. */
 export function DetailsPane({ model }: { readonly model: Model }) {
-  const { detailColumns: width, detailRows: height } = layoutOf(model);
+  const { detailColumns: width, detailRows: height } = computeLayout(model);
   const { scroll, hasFocus, preview } = model.details;
   const lines = detailLines(model);
-  const look = hasFocus ? 'accent' : 'dim';
+  const style = hasFocus ? 'accent' : 'dim';
   const title = preview ? ' Preview ' : ' Details ';
   const more =
     lines.length > height ? ` ${Math.min(100, Math.round(((scroll + height) / lines.length) * 100))}% ` : '';
   const rule = '─'.repeat(Math.max(0, width - title.length - more.length - 4));
   const head = [
-    span('─┬─', look),
+    span('─┬─', style),
     span(title, hasFocus ? 'bold' : 'plain'),
-    span(rule, look),
+    span(rule, style),
     span(more),
-    span('─', look),
+    span('─', style),
   ];
   return (
     <Box flexDirection="column" width={width}>
-      <Line line={head} width={width} />
+      <ScreenLine line={head} width={width} />
       {Array.from({ length: height }, (_, at) => (
-        <Line key={at} line={[span(' │ ', look), ...(lines[scroll + at] ?? [])]} width={width} />
+        <ScreenLine key={at} line={[span(' │ ', style), ...(lines[scroll + at] ?? [])]} width={width} />
       ))}
     </Box>
   );

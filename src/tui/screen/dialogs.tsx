@@ -1,10 +1,10 @@
 import { Box } from 'ink';
 import { printable } from '../../client/printable.js';
-import { cut, widthOf, wrap } from '../../client/text-width.js';
+import { truncateEnd, textWidth, wrapText } from '../../client/terminal-text.js';
 import { HELP_LINES } from '../model/help.js';
 import type { Model, Overlay } from '../model/model.js';
-import { lineOf, span, type Look, type TextLine } from '../model/text-line.js';
-import { Line } from './line.js';
+import { textLine, span, type TextStyle, type TextLine } from '../model/text-line.js';
+import { ScreenLine } from './screen-line.js';
 
 interface Props {
   readonly model: Model;
@@ -20,7 +20,7 @@ export function Dialog({ model, width, height }: Props) {
   const inner = Math.min(WIDEST, width - 6);
   const lines = overlay ? linesOf(overlay, model, inner, height - 2) : [];
   const title = overlay ? TITLES[overlay.kind] : '';
-  const look: Look = overlay?.kind === 'confirm' ? 'busy' : 'accent';
+  const style: TextStyle = overlay?.kind === 'confirm' ? 'busy' : 'accent';
   const left = ' '.repeat(Math.max(0, Math.floor((width - inner - 4) / 2)));
   const above = Math.max(0, Math.floor((height - lines.length - 2) / 2));
   const below = Math.max(0, height - lines.length - 2 - above);
@@ -28,11 +28,14 @@ export function Dialog({ model, width, height }: Props) {
   return (
     <Box flexDirection="column" width={width}>
       <Blank rows={above} width={width} name="above" />
-      <Line line={[span(left), span(top, look)]} width={width} />
+      <ScreenLine line={[span(left), span(top, style)]} width={width} />
       {lines.map((line, at) => (
-        <Line key={at} line={boxed(line, left, inner, look)} width={width} />
+        <ScreenLine key={at} line={boxed(line, left, inner, style)} width={width} />
       ))}
-      <Line line={[span(left), span(`└${bottom(overlay, lines.length, inner + 2)}┘`, look)]} width={width} />
+      <ScreenLine
+        line={[span(left), span(`└${bottom(overlay, lines.length, inner + 2)}┘`, style)]}
+        width={width}
+      />
       <Blank rows={below} width={width} name="below" />
     </Box>
   );
@@ -47,17 +50,19 @@ function Blank({
   readonly width: number;
   readonly name: string;
 }) {
-  return Array.from({ length: rows }, (_, at) => <Line key={`${name} ${at}`} line={[]} width={width} />);
+  return Array.from({ length: rows }, (_, at) => (
+    <ScreenLine key={`${name} ${at}`} line={[]} width={width} />
+  ));
 }
 
-function boxed(line: TextLine, left: string, inner: number, look: Look): TextLine {
-  const used = line.reduce((sum, { text }) => sum + widthOf(text), 0);
+function boxed(line: TextLine, left: string, inner: number, style: TextStyle): TextLine {
+  const used = line.reduce((sum, { text }) => sum + textWidth(text), 0);
   return [
     span(left),
-    span('│ ', look),
+    span('│ ', style),
     ...line,
     span(' '.repeat(Math.max(0, inner - used))),
-    span(' │', look),
+    span(' │', style),
   ];
 }
 
@@ -80,9 +85,9 @@ function linesOf(overlay: Overlay, model: Model, width: number, room: number): r
       return helpLines(overlay.scroll, width, room);
     case 'confirm':
       return [
-        ...wrap(overlay.question, width).map((text) => lineOf(text, 'bold')),
+        ...wrapText(overlay.question, width).map((text) => textLine(text, 'bold')),
         [],
-        ...wrap(overlay.effect, width).map((text) => lineOf(text)),
+        ...wrapText(overlay.effect, width).map((text) => textLine(text)),
         [],
         [span('y', 'accent'), span(' yes    '), span('n', 'accent'), span(' no')],
       ];
@@ -96,8 +101,8 @@ function linesOf(overlay: Overlay, model: Model, width: number, room: number): r
 const helpLines = (scroll: number, width: number, room: number): readonly TextLine[] =>
   HELP_LINES.slice(scroll, scroll + room).map(({ title, keys = '', what = '' }) =>
     title === undefined
-      ? [span(keys, 'accent'), span(cut(what, Math.max(0, width - widthOf(keys))))]
-      : lineOf(title, 'bold'),
+      ? [span(keys, 'accent'), span(truncateEnd(what, Math.max(0, width - textWidth(keys))))]
+      : textLine(title, 'bold'),
   );
 
 function serverLines(
@@ -113,7 +118,7 @@ function serverLines(
     const name = id === undefined ? 'every server' : printable(id);
     return [
       span(isSelected ? '▶ ' : '  ', 'accent'),
-      span(cut(name, width - 16), isSelected ? 'bold' : 'plain'),
+      span(truncateEnd(name, width - 16), isSelected ? 'bold' : 'plain'),
       span(state === 'ready' || state === '' ? '' : `  ${state}`, 'dim'),
     ];
   });

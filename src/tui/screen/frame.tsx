@@ -1,10 +1,10 @@
 import { printable } from '../../client/printable.js';
-import { cut, cutMiddle, widthOf } from '../../client/text-width.js';
-import { commandsFor } from '../model/commands.js';
-import { currentEntry, PANELS, planOf, type Model, type PanelId } from '../model/model.js';
-import { span, type Span, type TextLine } from '../model/text-line.js';
+import { truncateEnd, truncateMiddle, textWidth } from '../../client/terminal-text.js';
+import { availableCommands } from '../model/row-commands.js';
+import { selectedRow, PANELS, panelDefinition, type Model, type PanelId } from '../model/model.js';
+import { span, type TextSpan, type TextLine } from '../model/text-line.js';
 import { VERSION } from '../../version.js';
-import { Line } from './line.js';
+import { ScreenLine } from './screen-line.js';
 
 interface Props {
   readonly model: Model;
@@ -15,16 +15,16 @@ interface Props {
 export function Header({ model, width }: Props) {
   const state = connection(model);
   const name = ' Gatehouse ';
-  const room = width - name.length - VERSION.length - widthOf(state.text) - 4;
-  const where = cutMiddle(printable(model.gateway), Math.max(0, room));
+  const room = width - name.length - VERSION.length - textWidth(state.text) - 4;
+  const where = truncateMiddle(printable(model.gateway), Math.max(0, room));
   const gap = ' '.repeat(
-    Math.max(1, width - name.length - VERSION.length - widthOf(where) - widthOf(state.text) - 3),
+    Math.max(1, width - name.length - VERSION.length - textWidth(where) - textWidth(state.text) - 3),
   );
   const line = [span(name, 'bold'), span(`${VERSION}  `, 'dim'), span(where, 'accent'), span(gap), state];
-  return <Line line={line} width={width} />;
+  return <ScreenLine line={line} width={width} />;
 }
 
-function connection({ connection: { state } }: Model): Span {
+function connection({ connection: { state } }: Model): TextSpan {
   if (state === 'live') return span('● live', 'good');
   return state === 'lost' ? span('✖ lost', 'bad') : span('○ connecting', 'busy');
 }
@@ -34,14 +34,14 @@ export function Tabs({ model, width }: Props) {
   const isNarrow = width < 90;
   const line = PANELS.flatMap(({ id, title }, at): TextLine => {
     const total = totalOf(model, id);
-    const label = ` ${at + 1} ${title}${total === undefined ? '' : ` ${compact(total)}`} `;
+    const label = ` ${at + 1} ${title}${total === undefined ? '' : ` ${formatCompact(total)}`} `;
     const shown =
       id === model.panel
         ? [span('[', 'accent'), span(label.trim(), 'bold'), span(']', 'accent')]
         : [span(label, 'dim')];
     return at === 0 ? [span(isNarrow ? '' : ' '), ...shown] : [span(isNarrow ? '' : '  '), ...shown];
   });
-  return <Line line={line} width={width} />;
+  return <ScreenLine line={line} width={width} />;
 }
 
 function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | undefined {
@@ -55,7 +55,7 @@ function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | un
 }
 
 /** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab. */
-export function compact(number: number): string {
+export function formatCompact(number: number): string {
   if (number < 1000) return String(number);
   const [value, unit] = number < 999_500 ? [number / 1000, 'k'] : [number / 1_000_000, 'M'];
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
@@ -63,11 +63,11 @@ export function compact(number: number): string {
 
 /** What whoever looks should know: what was done, what failed, or that the screen is old. */
 export function NoticeLine({ model, width }: Props) {
-  return <Line line={noticeOf(model, width)} width={width} />;
+  return <ScreenLine line={noticeOf(model, width)} width={width} />;
 }
 
 function noticeOf(model: Model, width: number): TextLine {
-  const { overlay, connection: link, notice, deed, now, panels, panel } = model;
+  const { overlay, connection: link, notice, pendingAction, now, panels, panel } = model;
   if (overlay?.kind === 'search') {
     const query = printable(panels[panel].query);
     return [span(' /', 'accent'), span(query.slice(-Math.max(10, width - 30)), 'bold'), span('█', 'accent')];
@@ -77,28 +77,28 @@ function noticeOf(model: Model, width: number): TextLine {
     const again = seconds === 0 ? 'trying again' : `trying again in ${seconds}s`;
     return [
       span(
-        cut(` Connection lost, ${again}; what you see may be old: ${printable(link.problem)}`, width),
+        truncateEnd(` Connection lost, ${again}; what you see may be old: ${printable(link.problem)}`, width),
         'bad',
       ),
     ];
   }
-  if (deed) return [span(cut(` ${doing(deed)}…`, width), 'busy')];
-  if (notice) return [span(cut(` ${printable(notice.text)}`, width), notice.tone)];
+  if (pendingAction) return [span(truncateEnd(` ${doing(pendingAction)}…`, width), 'busy')];
+  if (notice) return [span(truncateEnd(` ${printable(notice.text)}`, width), notice.tone)];
   return troubleOf(model, width);
 }
 
 /** Why the selected server is not ready: the list has seldom room for it. */
 function troubleOf(model: Model, width: number): TextLine {
   if (model.details.isOpen) return [];
-  const entry = currentEntry(model);
+  const entry = selectedRow(model);
   if (entry?.kind !== 'server' || entry.item.state === 'ready' || entry.item.reason === undefined) return [];
-  return [span(cut(` ${printable(`${entry.item.id}: ${entry.item.reason}`)}`, width), 'dim')];
+  return [span(truncateEnd(` ${printable(`${entry.item.id}: ${entry.item.reason}`)}`, width), 'dim')];
 }
 
-function doing(deed: NonNullable<Model['deed']>): string {
-  if (deed.kind === 'end-subscription') return 'ending the subscription';
-  const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[deed.action];
-  return `${verb} ${printable(deed.kind === 'tool' ? deed.tool : deed.server)}`;
+function doing(action: NonNullable<Model['pendingAction']>): string {
+  if (action.kind === 'end-subscription') return 'ending the subscription';
+  const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[action.action];
+  return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }
 
 /** The keys that do something right now; where there is no room for all, those that lead to the others stay. */
@@ -110,12 +110,12 @@ export function KeyLine({ model, width }: Props) {
     span(` ${key}`, 'accent'),
     span(` ${label} `, 'dim'),
   ]);
-  return <Line line={line} width={width} />;
+  return <ScreenLine line={line} width={width} />;
 }
 
 type KeyLabel = readonly [string, string];
 
-const lengthOf = ([key, label]: KeyLabel): number => widthOf(key) + widthOf(label) + 3;
+const lengthOf = ([key, label]: KeyLabel): number => textWidth(key) + textWidth(label) + 3;
 
 const ALWAYS: readonly KeyLabel[] = [
   ['?', 'help'],
@@ -158,11 +158,11 @@ function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly Ke
 
 function panelKeys(model: Model): readonly KeyLabel[] {
   const { details, panel, panels } = model;
-  const { second } = planOf(panel);
+  const { second } = panelDefinition(panel);
   const section = panels[panel].section === 'second' ? 'back up' : second?.label;
   return [
     ['Enter', details.isOpen ? 'close' : 'details'],
-    ...commandsFor(model).map(({ key, label }): KeyLabel => [key, label]),
+    ...availableCommands(model).map(({ key, label }): KeyLabel => [key, label]),
     ['/', 'search'],
     ...(section === undefined ? [] : [['t', section] as const]),
     ...(details.isOpen ? [['→', 'scroll'] as const] : []),

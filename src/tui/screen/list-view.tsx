@@ -1,14 +1,14 @@
 import { Box } from 'ink';
 import { printable } from '../../client/printable.js';
-import { cut, widthOf } from '../../client/text-width.js';
-import { count } from '../../client/words.js';
-import { columnsOf, entryLine, headLine } from '../model/columns.js';
-import type { ListId } from '../model/entry.js';
-import { marking } from '../model/marking.js';
-import { planOf, type Model } from '../model/model.js';
-import { isLoaded, knownLength, lengthOf, rowAt } from '../model/paged-list.js';
-import { lineOf, span, type TextLine } from '../model/text-line.js';
-import { Line } from './line.js';
+import { truncateEnd, textWidth } from '../../client/terminal-text.js';
+import { formatCount } from '../../client/format.js';
+import { placeColumns, rowLine, headerLine } from '../model/columns.js';
+import type { ListId } from '../model/list-row.js';
+import { highlighterFor } from '../model/marking.js';
+import { panelDefinition, type Model } from '../model/model.js';
+import { isLoaded, knownLength, totalLength, rowAt } from '../model/paged-list.js';
+import { textLine, span, type TextLine } from '../model/text-line.js';
+import { ScreenLine } from './screen-line.js';
 
 interface Props {
   readonly model: Model;
@@ -31,20 +31,22 @@ const MARGIN = 2;
 /** A list as far as it is in view. */
 export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHead }: Props) {
   const state = model.lists[list];
-  const marked = marking(list, model.panels[model.panel].query);
-  const placed = columnsOf(list, width - MARGIN);
+  const marked = highlighterFor(list, model.panels[model.panel].query);
+  const placed = placeColumns(list, width - MARGIN);
   const rows = Array.from({ length: height }, (_, at) => state.top + at);
   const known = knownLength(state.paged);
   return (
     <Box flexDirection="column" width={width}>
-      <Line line={titleLine(model, list, title, width, hasFocus)} width={width} />
-      {hasHead && <Line line={[span('  '), span(headLine(placed), 'dim')]} width={width} />}
+      <ScreenLine line={titleLine(model, list, title, width, hasFocus)} width={width} />
+      {hasHead && <ScreenLine line={[span('  '), span(headerLine(placed), 'dim')]} width={width} />}
       {rows.map((index) => {
         const isSelected = index === state.selected && known > 0 && isCurrent;
         const entry = rowAt(state.paged, index);
         const mark = span(isSelected ? '▶ ' : '  ', 'accent');
-        const line = entry ? entryLine(entry, placed, marked, model) : lineAt(model, list, index, known);
-        return <Line key={index} line={[mark, ...line]} width={width} isInverse={isSelected && hasFocus} />;
+        const line = entry ? rowLine(entry, placed, marked, model) : lineAt(model, list, index, known);
+        return (
+          <ScreenLine key={index} line={[mark, ...line]} width={width} isInverse={isSelected && hasFocus} />
+        );
       })}
     </Box>
   );
@@ -52,7 +54,7 @@ export function ListView({ model, list, title, width, height, isCurrent, hasFocu
 
 function titleLine(model: Model, list: ListId, title: string, width: number, hasFocus: boolean): TextLine {
   const state = model.panels[model.panel];
-  const isMain = planOf(model.panel).main === list;
+  const isMain = panelDefinition(model.panel).main === list;
   const filters = isMain
     ? [
         ...(state.server === undefined ? [] : [` server: ${printable(state.server)} `]),
@@ -61,41 +63,47 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
     : [];
   const where = placeIn(model, list);
   const name = ` ${title} `;
-  const narrowed = cut(filters.join('─'), Math.max(0, width - widthOf(name) - widthOf(where) - 4));
-  const rule = '─'.repeat(
-    Math.max(0, width - widthOf(name) - widthOf(narrowed) - widthOf(where) - 2 - (narrowed === '' ? 0 : 1)),
+  const narrowed = truncateEnd(
+    filters.join('─'),
+    Math.max(0, width - textWidth(name) - textWidth(where) - 4),
   );
-  const look = hasFocus ? 'accent' : 'dim';
+  const rule = '─'.repeat(
+    Math.max(
+      0,
+      width - textWidth(name) - textWidth(narrowed) - textWidth(where) - 2 - (narrowed === '' ? 0 : 1),
+    ),
+  );
+  const style = hasFocus ? 'accent' : 'dim';
   return [
-    span('─', look),
+    span('─', style),
     span(name, hasFocus ? 'bold' : 'plain'),
-    span(narrowed === '' ? '' : '─', look),
+    span(narrowed === '' ? '' : '─', style),
     span(narrowed, 'busy'),
-    span(rule, look),
+    span(rule, style),
     span(where, 'plain'),
-    span('─', look),
+    span('─', style),
   ];
 }
 
 /** `3 of 107`, with what is still on its way. */
 function placeIn(model: Model, list: ListId): string {
   const { paged, selected, toEnd } = model.lists[list];
-  const { rows, isLeast } = lengthOf(paged);
+  const { rows, isLeast } = totalLength(paged);
   if (!isLoaded(paged) || rows === 0) return '';
-  const of = `${count(rows)}${isLeast ? '+' : ''}`;
-  if (toEnd) return ` on the way to the end: ${count(knownLength(paged))} of ${of} `;
-  return ` ${count(selected + 1)} of ${of} `;
+  const of = `${formatCount(rows)}${isLeast ? '+' : ''}`;
+  if (toEnd) return ` on the way to the end: ${formatCount(knownLength(paged))} of ${of} `;
+  return ` ${formatCount(selected + 1)} of ${of} `;
 }
 
 /** In the place of a row that is not there. */
 function lineAt(model: Model, list: ListId, index: number, known: number): TextLine {
   const { paged, problem } = model.lists[list];
   if (problem !== undefined && index === known)
-    return lineOf(`cannot be read: ${problem}; R tries again`, 'bad');
-  if (index < known) return lineOf('…', 'dim');
+    return textLine(`cannot be read: ${problem}; R tries again`, 'bad');
+  if (index < known) return textLine('…', 'dim');
   if (index > known || index > 0) return [];
-  if (!isLoaded(paged)) return lineOf(model.connection.state === 'live' ? 'loading…' : 'not loaded', 'dim');
-  return lineOf(nothingIn(model, list), 'dim');
+  if (!isLoaded(paged)) return textLine(model.connection.state === 'live' ? 'loading…' : 'not loaded', 'dim');
+  return textLine(nothingIn(model, list), 'dim');
 }
 
 function nothingIn({ panel, panels }: Model, list: ListId): string {
@@ -108,7 +116,7 @@ function nothingIn({ panel, panels }: Model, list: ListId): string {
 const NOTHING: Readonly<Record<ListId, string>> = {
   servers: 'no servers',
   tools: 'no tools',
-  'off-tools': 'none',
+  'disabled-tools': 'none',
   prompts: 'no prompts',
   resources: 'no resources',
   'resource-templates': 'no templates',

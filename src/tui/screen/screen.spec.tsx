@@ -2,28 +2,28 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { render } from 'ink-testing-library';
 import { onCleanup } from '../../../test/kit/cleanup.js';
-import { FakeAdminApi } from '../../../test/kit/tui-gateway.js';
+import { FakeAdminApi } from '../../../test/kit/fake-admin-api.js';
 import {
-  ModelStage,
+  TuiModelHarness,
   NOW,
   resource,
   server,
   subscription,
   template,
   tool,
-  type Gateway,
+  type TuiGatewayContents,
 } from '../../../test/kit/tui-model.js';
 import { until } from '../../../test/kit/until.js';
-import { widthOf } from '../../client/text-width.js';
+import { textWidth } from '../../client/terminal-text.js';
 import { detailLines } from '../model/details.js';
 import type { Model } from '../model/model.js';
 import { TuiSession } from '../tui-session.js';
 import { App, Screen } from './app.js';
-import { compact } from './frame.js';
+import { formatCompact } from './frame.js';
 
 const HOSTILE = '\x1b[2J\x1b]0;owned\x07\u202egnp.exe\nsecond line';
 
-const house: Gateway = {
+const gateway: TuiGatewayContents = {
   servers: [
     server('files'),
     server('broken', { state: 'retrying', reason: 'cannot start "x"', transport: 'http' }),
@@ -47,7 +47,7 @@ function frameOf(model: Model): string {
   return frame;
 }
 
-const screenOf = (stage: ModelStage): string => frameOf(stage.model);
+const screenOf = (harness: TuiModelHarness): string => frameOf(harness.model);
 
 describe('the screen', () => {
   const ways: [string, string[]][] = [
@@ -72,16 +72,16 @@ describe('the screen', () => {
       [60, 16],
       [80, 24],
     ] as const) {
-      const lines = screenOf(new ModelStage(house, { columns, rows }).press(...keys)).split('\n');
+      const lines = screenOf(new TuiModelHarness(gateway, { columns, rows }).press(...keys)).split('\n');
       expect(lines).toHaveLength(rows);
-      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+      for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
       // oxlint-disable-next-line no-control-regex -- these are what it is about
       expect(lines.join('')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
     }
   });
 
   it('lists resources with URI, name, type and size, and templates below with pattern and description', () => {
-    const lines = screenOf(new ModelStage(house).press('4')).split('\n');
+    const lines = screenOf(new TuiModelHarness(gateway).press('4')).split('\n');
     expect(lines[2]).toMatch(/^─ Resources ─+ 1 of 3 ─$/);
     expect(lines[3]).toMatch(/^ {2}URI +NAME +TYPE +SIZE$/);
     const line = lines.find((text) => text.includes('app.log'));
@@ -92,11 +92,11 @@ describe('the screen', () => {
   });
 
   it('shows what a hostile name is made of', () => {
-    expect(screenOf(new ModelStage(house).press('4', 'enter'))).toContain('\\x1b[2J\\x1b]0;owned');
+    expect(screenOf(new TuiModelHarness(gateway).press('4', 'enter'))).toContain('\\x1b[2J\\x1b]0;owned');
   });
 
   it('says everything about a resource at the side', () => {
-    const frame = screenOf(new ModelStage(house, { columns: 99, rows: 40 }).press('4', 'j', 'enter'));
+    const frame = screenOf(new TuiModelHarness(gateway, { columns: 99, rows: 40 }).press('4', 'j', 'enter'));
     for (const fact of [
       'file:///app.log',
       'files',
@@ -112,37 +112,43 @@ describe('the screen', () => {
     const described = resource('a.txt', {
       definition: { name: 'a.txt', description: 'Das Résumé von Anna' },
     });
-    const { model } = new ModelStage({ ...house, resources: [described] }).press('4', 'enter');
-    const looking = {
+    const { model } = new TuiModelHarness({ ...gateway, resources: [described] }).press('4', 'enter');
+    const searching = {
       ...model,
       panels: { ...model.panels, resources: { ...model.panels.resources, query: 'resu' } },
     };
-    const found = detailLines(looking)
+    const found = detailLines(searching)
       .flat()
-      .filter(({ look }) => look === 'match');
+      .filter(({ style }) => style === 'match');
     expect(found.map(({ text }) => text)).toEqual(['Résu']);
   });
 
   it('shows what a tool takes that is switched off', () => {
     const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
-    const stage = new ModelStage({ servers: [server('files', { counts })] }, { columns: 80, rows: 30 });
-    expect(screenOf(stage.press('2', 't', 'enter'))).toMatch(
+    const harness = new TuiModelHarness(
+      { servers: [server('files', { counts })] },
+      { columns: 80, rows: 30 },
+    );
+    expect(screenOf(harness.press('2', 't', 'enter'))).toMatch(
       /switched off[\s\S]*Arguments[\s\S]*path {2}string/,
     );
   });
 
   it('shows how many resources and templates a server has, and the last of many lines on stderr', () => {
-    const stage = new ModelStage(house, { columns: 80, rows: 60 }).press('enter');
+    const harness = new TuiModelHarness(gateway, { columns: 80, rows: 60 }).press('enter');
     const stderr = Array.from({ length: 50 }, (_, at) => `line ${at}`);
-    const held = stage.model.serverDetail!;
-    const frame = frameOf({ ...stage.model, serverDetail: { ...held, detail: { ...held.detail, stderr } } });
+    const held = harness.model.serverDetail!;
+    const frame = frameOf({
+      ...harness.model,
+      serverDetail: { ...held, detail: { ...held.detail, stderr } },
+    });
     expect(frame).toMatch(/resources +3[\s\S]*templates +1/);
     expect(frame).toMatch(/… 30 lines before *\n[^\n]*│ line 30 *\n/);
     expect(frame).toContain('line 49');
   });
 
   it('has something to say where there is nothing', () => {
-    const empty = new ModelStage({ servers: [server('files')] });
+    const empty = new TuiModelHarness({ servers: [server('files')] });
     expect(screenOf(empty.press('4'))).toContain('no resources');
     expect(screenOf(empty.press('/', 'x', 'y'))).toContain('no resources match xy');
     expect(screenOf(empty.press('escape', 'f', 'j', 'enter'))).toContain('no resources of files');
@@ -150,12 +156,12 @@ describe('the screen', () => {
   });
 
   it('says that the connection is lost, and that the screen may be old', () => {
-    const stage = new ModelStage(house, { columns: 100, rows: 24 }).happen({
+    const harness = new TuiModelHarness(gateway, { columns: 100, rows: 24 }).dispatch({
       type: 'lost',
       problem: 'nobody listens there',
       retryAt: NOW + 3000,
     });
-    const frame = screenOf(stage);
+    const frame = screenOf(harness);
     expect(frame).toContain('✖ lost');
     expect(frame).toContain(
       'Connection lost, trying again in 3s; what you see may be old: nobody listens there',
@@ -163,22 +169,24 @@ describe('the screen', () => {
   });
 
   it('says why a server is not ready', () => {
-    expect(screenOf(new ModelStage(house).press('j'))).toContain('broken: cannot start "x"');
+    expect(screenOf(new TuiModelHarness(gateway).press('j'))).toContain('broken: cannot start "x"');
   });
 
   it('names what would happen before it does', () => {
-    const frame = screenOf(new ModelStage(house).press('d'));
+    const frame = screenOf(new TuiModelHarness(gateway).press('d'));
     expect(frame).toContain('Disable files?');
     expect(frame).toContain('2 tools, 1 prompt, 3 resources, 1 template');
   });
 
   it('asks for a larger terminal where it cannot show anything', () => {
-    expect(screenOf(new ModelStage(house, { columns: 40, rows: 10 }))).toContain('40x10 is too small');
+    expect(screenOf(new TuiModelHarness(gateway, { columns: 40, rows: 10 }))).toContain('40x10 is too small');
   });
 
   it('keeps help and the way out among the keys, however few have room', () => {
     for (const columns of [60, 70, 80, 99])
-      expect(screenOf(new ModelStage(house, { columns, rows: 24 }).press('4'))).toMatch(/\? help +q quit$/);
+      expect(screenOf(new TuiModelHarness(gateway, { columns, rows: 24 }).press('4'))).toMatch(
+        /\? help +q quit$/,
+      );
   });
 
   it.each([
@@ -189,14 +197,14 @@ describe('the screen', () => {
     [999_999, '1M'],
     [1_540_000, '1.5M'],
   ])('counts %i as %s', (number, said) => {
-    expect(compact(number)).toBe(said);
+    expect(formatCompact(number)).toBe(said);
   });
 });
 
 async function started() {
-  const api = new FakeAdminApi(house);
+  const api = new FakeAdminApi(gateway);
   const session = new TuiSession({
-    api: api.asApi,
+    api: api.api,
     preview: () => Promise.resolve(['x']),
     size: { columns: 80, rows: 24 },
   });
@@ -250,15 +258,15 @@ describe('the app', () => {
 
   it('follows the gateway without a key', async () => {
     const { api, app, shows } = await started();
-    api.tell('server', server('files', { state: 'crash-loop' }));
+    api.emit('server', server('files', { state: 'crash-loop' }));
     await shows('crash-loop');
     expect(app.lastFrame()).toMatch(/▶ files +crash-loop/);
   });
 
   it('ends with q', async () => {
     const { session, app } = await started();
-    expect(session.model.isOver).toBe(false);
+    expect(session.model.isClosing).toBe(false);
     app.stdin.write('q');
-    await until('it is over', () => session.model.isOver);
+    await until('it is over', () => session.model.isClosing);
   });
 });

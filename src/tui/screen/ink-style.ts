@@ -1,9 +1,9 @@
 import type { TextProps } from 'ink';
-import type { Look } from '../model/text-line.js';
+import type { TextStyle } from '../model/text-line.js';
 
-type Style = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'underline'>;
+type InkStyle = Pick<TextProps, 'color' | 'bold' | 'dimColor' | 'underline'>;
 
-const COLOURED: Readonly<Record<Look, Style>> = {
+const COLOURED: Readonly<Record<TextStyle, InkStyle>> = {
   plain: {},
   dim: { dimColor: true },
   bold: { bold: true },
@@ -15,7 +15,7 @@ const COLOURED: Readonly<Record<Look, Style>> = {
 };
 
 /** Weight and lines instead of colours, for those who asked to be spared (no-color.org). */
-const COLOURLESS: Readonly<Record<Look, Style>> = {
+const COLOURLESS: Readonly<Record<TextStyle, InkStyle>> = {
   ...COLOURED,
   accent: { bold: true },
   good: {},
@@ -24,5 +24,5 @@ const COLOURLESS: Readonly<Record<Look, Style>> = {
   match: { bold: true, underline: true },
 };
 
-export const styleOf = (look: Look, env = process.env): Style =>
-  (env['NO_COLOR'] ? COLOURLESS : COLOURED)[look];
+export const inkStyle = (style: TextStyle, env = process.env): InkStyle =>
+  (env['NO_COLOR'] ? COLOURLESS : COLOURED)[style];

@@ -46,7 +46,7 @@ function lasts(what: string, ms: number, isSo: () => boolean): Promise<unknown> 
  * A program on a real pseudo-terminal, made by script(1) of util-linux, and the screen a user would see, as xterm draws
  * it. Nothing is known of the program but what it writes there.
  */
-export class RealTerminal {
+export class PseudoTerminal {
   readonly exited: Promise<Exit>;
   /** Every byte that came, in order. */
   raw = '';
@@ -66,7 +66,7 @@ export class RealTerminal {
     });
   }
 
-  static run(command: readonly string[], size: TerminalSize, env: NodeJS.ProcessEnv = {}): RealTerminal {
+  static run(command: readonly string[], size: TerminalSize, env: NodeJS.ProcessEnv = {}): PseudoTerminal {
     const deviceFile = join(tempDir(), 'tty');
     const line = [
       `stty rows ${size.rows} cols ${size.columns}`,
@@ -81,7 +81,7 @@ export class RealTerminal {
     child.once('error', (cause) => {
       throw new Error('this test needs script(1) of util-linux', { cause });
     });
-    return new RealTerminal(child, deviceFile, size);
+    return new PseudoTerminal(child, deviceFile, size);
   }
 
   get pid(): number {

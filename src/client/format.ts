@@ -6,7 +6,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** How long ago, in two units at most: `3d4h`, `12m`, `5s`. */
-export function age(since: string, now: number): string {
+export function formatAge(since: string, now: number): string {
   const ms = Math.max(0, now - Date.parse(since));
   if (Number.isNaN(ms)) return '-';
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`;
@@ -21,7 +21,7 @@ function two(ms: number, large: number, largeName: string, small: number, smallN
 }
 
 /** `1.2 kB`; nothing for what has no size. */
-export function size(bytes: unknown): string {
+export function formatBytes(bytes: unknown): string {
   if (typeof bytes !== 'number' || !Number.isFinite(bytes) || bytes < 0) return '';
   if (bytes < 1000) return `${Math.round(bytes)} B`;
   const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
@@ -30,15 +30,15 @@ export function size(bytes: unknown): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`;
 }
 
-export const count = (number: number): string => number.toLocaleString('en-US');
+export const formatCount = (number: number): string => number.toLocaleString('en-US');
 
 /** `1 tool`, `2 tools`. */
-export const many = (number: number, thing: string, things = `${thing}s`): string =>
-  `${count(number)} ${number === 1 ? thing : things}`;
+export const pluralize = (number: number, thing: string, things = `${thing}s`): string =>
+  `${formatCount(number)} ${number === 1 ? thing : things}`;
 
-export type Tone = 'good' | 'busy' | 'bad' | 'off';
+export type StateTone = 'good' | 'busy' | 'bad' | 'off';
 
-const TONES: Readonly<Partial<Record<ServerSummary['state'], Tone>>> = {
+const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {
   ready: 'good',
   connecting: 'busy',
   retrying: 'bad',
@@ -46,4 +46,4 @@ const TONES: Readonly<Partial<Record<ServerSummary['state'], Tone>>> = {
   unresponsive: 'bad',
 };
 
-export const stateTone = (state: ServerSummary['state']): Tone => TONES[state] ?? 'off';
+export const stateTone = (state: ServerSummary['state']): StateTone => TONES[state] ?? 'off';

@@ -1,7 +1,7 @@
 import { GAP, kindOf, LOWER, SIGN, UPPER } from '../../lib/text-index/letters.js';
 import { parseQuery } from '../../lib/text-index/query.js';
 import { fold } from '../../lib/text-index/words.js';
-import type { Piece } from './highlight.js';
+import type { HighlightPiece } from './highlight.js';
 
 const ASCII = /^\p{ASCII}*$/u;
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -10,7 +10,7 @@ const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
  * Marks a text as the gateway finds resources: by words in any case, with accents or without, of which the last may be a
  * beginning.
  */
-export function markWords(text: string, query: string): readonly Piece[] {
+export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
   const { words } = parseQuery(query, (_word, isLast) => isLast);
   if (words.length === 0 || text === '') return [{ text, isMatch: false }];
   const folded = new FoldedText(text);
@@ -68,8 +68,8 @@ class FoldedText {
   }
 }
 
-function piecesOf(text: string, isMarked: Uint8Array): Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(text: string, isMarked: Uint8Array): HighlightPiece[] {
+  const pieces: HighlightPiece[] = [];
   for (let start = 0, end = 0; start < text.length; start = end) {
     while (end < text.length && isMarked[end] === isMarked[start]) end++;
     pieces.push({ text: text.slice(start, end), isMatch: isMarked[start] === 1 });

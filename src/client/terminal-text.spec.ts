@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { printable } from './printable.js';
-import { cut, cutMiddle, fit, widthOf, wrap } from './text-width.js';
+import { truncateEnd, truncateMiddle, fit, textWidth, wrapText } from './terminal-text.js';
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 60 }).map(printable);
 const widths = fc.integer({ min: 0, max: 40 });
@@ -15,16 +15,16 @@ describe('cutting', () => {
     ['世界世界', 5, '世界…', '世…界'],
     ['世界', 3, '世…', '世…'],
   ])('%j to %i columns gives %j, or %j from the middle', (text, width, end, middle) => {
-    expect(cut(text, width)).toBe(end);
-    expect(cutMiddle(text, width)).toBe(middle);
+    expect(truncateEnd(text, width)).toBe(end);
+    expect(truncateMiddle(text, width)).toBe(middle);
   });
 
   it('never takes more columns than there are, and fitting takes exactly as many', () => {
     fc.assert(
       fc.property(texts, widths, (text, width) => {
-        expect(widthOf(cut(text, width))).toBeLessThanOrEqual(width);
-        expect(widthOf(cutMiddle(text, width))).toBeLessThanOrEqual(width);
-        expect(widthOf(fit(text, width))).toBe(width);
+        expect(textWidth(truncateEnd(text, width))).toBeLessThanOrEqual(width);
+        expect(textWidth(truncateMiddle(text, width))).toBeLessThanOrEqual(width);
+        expect(textWidth(fit(text, width))).toBe(width);
       }),
     );
   });
@@ -39,21 +39,21 @@ describe('wrap', () => {
     ['  a two', 5, ['  a', 'two']],
     ['a  b', 10, ['a  b']],
   ])('breaks %j at %i columns into %j', (text, width, lines) => {
-    expect(wrap(text, width)).toEqual(lines);
+    expect(wrapText(text, width)).toEqual(lines);
   });
 
   it('loses no letter and keeps to the width', () => {
     const ascii = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '-', '/'), maxLength: 80 });
     fc.assert(
       fc.property(ascii, fc.integer({ min: 1, max: 20 }), (text, width) => {
-        const lines = wrap(text, width);
-        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+        const lines = wrapText(text, width);
+        for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(width);
         expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
       }),
     );
   });
 
   it('does not hang on a character that is wider than the line', () => {
-    expect(wrap('世界', 1)).toEqual(['…']);
+    expect(wrapText('世界', 1)).toEqual(['…']);
   });
 });

@@ -5,47 +5,47 @@ const ASCII = /^[\x20-\x7e]*$/;
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Columns that printable text takes on a terminal. */
-export const widthOf = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
+export const textWidth = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
 
 /** At most this wide; what is left out is marked. */
-export function cut(text: string, width: number): string {
+export function truncateEnd(text: string, width: number): string {
   if (width <= 0) return '';
-  if (widthOf(text) <= width) return text;
+  if (textWidth(text) <= width) return text;
   return `${head(text, width - 1)}${ELLIPSIS}`;
 }
 
 /** The same, but both ends stay: those of a URI tell more than its middle. */
-export function cutMiddle(text: string, width: number): string {
+export function truncateMiddle(text: string, width: number): string {
   if (width <= 0) return '';
-  if (widthOf(text) <= width) return text;
+  if (textWidth(text) <= width) return text;
   const room = width - 1;
   const end = tail(text, Math.floor(room / 2));
-  return `${head(text, room - widthOf(end))}${ELLIPSIS}${end}`;
+  return `${head(text, room - textWidth(end))}${ELLIPSIS}${end}`;
 }
 
 /** Exactly this wide. */
-export const fit = (text: string, width: number): string => padEnd(cut(text, width), width);
+export const fit = (text: string, width: number): string => padTextEnd(truncateEnd(text, width), width);
 
-export const padEnd = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - widthOf(text)));
+export const padTextEnd = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - textWidth(text)));
 
-export const padStart = (text: string, width: number): string =>
-  ' '.repeat(Math.max(0, width - widthOf(text))) + text;
+export const padTextStart = (text: string, width: number): string =>
+  ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
 /** As many lines as it takes: between words where there are some, through a word that is wider than a line. */
-export function wrap(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   if (width <= 0) return [];
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(/(?<= )/)) {
-    if (widthOf(line) + widthOf(word.trimEnd()) <= width) {
+    if (textWidth(line) + textWidth(word.trimEnd()) <= width) {
       line += word;
       continue;
     }
     // What is indented stays so; a line of nothing but that says nothing.
     if (line.trim() !== '') lines.push(line.trimEnd());
     line = line.trim() === '' ? line + word : word;
-    while (widthOf(line) > width) {
+    while (textWidth(line) > width) {
       const part = head(line, width);
       // A character that is wider than the line would never fit.
       if (part === '') return [...lines, ELLIPSIS];
@@ -62,7 +62,7 @@ function head(text: string, width: number): string {
   let taken = 0;
   let end = 0;
   for (const { segment, index } of segments.segment(text)) {
-    taken += widthOf(segment);
+    taken += textWidth(segment);
     if (taken > width) break;
     end = index + segment.length;
   }
@@ -76,7 +76,7 @@ function tail(text: string, width: number): string {
   let taken = 0;
   let start = text.length;
   for (const { segment, index } of all.toReversed()) {
-    taken += widthOf(segment);
+    taken += textWidth(segment);
     if (taken > width) break;
     start = index;
   }

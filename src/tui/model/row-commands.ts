@@ -1,11 +1,11 @@
-import { many } from '../../client/words.js';
+import { pluralize } from '../../client/format.js';
 import { printable } from '../../client/printable.js';
-import type { Entry } from './entry.js';
-import { currentEntry, type Deed, type Model } from './model.js';
+import type { ListRow } from './list-row.js';
+import { selectedRow, type PendingAction, type Model } from './model.js';
 import { withSearch } from './search.js';
 
 /** What can be done to the row that is selected. */
-export interface Command {
+export interface RowCommand {
   readonly key: string;
   /** For the line of keys. */
   readonly label: string;
@@ -13,25 +13,25 @@ export interface Command {
 }
 
 const confirm =
-  (deed: Deed, question: string, effect: string) =>
-  (model: Model): Model => ({ ...model, overlay: { kind: 'confirm', deed, question, effect } });
+  (action: PendingAction, question: string, effect: string) =>
+  (model: Model): Model => ({ ...model, overlay: { kind: 'confirm', action, question, effect } });
 
 /** All that apply right now, in the order in which they are shown. */
-export function commandsFor(model: Model): readonly Command[] {
-  const entry = currentEntry(model);
+export function availableCommands(model: Model): readonly RowCommand[] {
+  const entry = selectedRow(model);
   return [...(entry ? commandsOn(entry, model) : []), ...filterCommand(model)];
 }
 
-export const commandFor = (model: Model, key: string): Command | undefined =>
-  commandsFor(model).find((command) => command.key === key);
+export const commandOfKey = (model: Model, key: string): RowCommand | undefined =>
+  availableCommands(model).find((command) => command.key === key);
 
-function commandsOn(entry: Entry, model: Model): readonly Command[] {
+function commandsOn(entry: ListRow, model: Model): readonly RowCommand[] {
   switch (entry.kind) {
     case 'server':
       return serverCommands(entry.item, model);
     case 'tool':
       return [toolCommand('disable', entry.item.server, entry.item.own)];
-    case 'off-tool':
+    case 'disabled-tool':
       return [toolCommand('enable', entry.item.server, entry.item.own)];
     case 'resource':
       return [
@@ -55,11 +55,15 @@ function commandsOn(entry: Entry, model: Model): readonly Command[] {
   }
 }
 
-type Server = Extract<Entry, { kind: 'server' }>['item'];
+type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
-function serverCommands({ id, enabled, counts }: Server, model: Model): readonly Command[] {
+function serverCommands({ id, enabled, counts }: Server, model: Model): readonly RowCommand[] {
   const name = printable(id);
-  const on = (action: 'enable' | 'disable' | 'reconnect'): Deed => ({ kind: 'server', action, server: id });
+  const on = (action: 'enable' | 'disable' | 'reconnect'): PendingAction => ({
+    kind: 'server',
+    action,
+    server: id,
+  });
   const see = { key: 's', label: 'resources', run: (current: Model) => resourcesOf(current, id) };
   if (!enabled)
     return [
@@ -76,7 +80,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
     [counts.templates, 'template'] as const,
   ]
     .filter(([number]) => number > 0)
-    .map(([number, thing]) => many(number, thing))
+    .map(([number, thing]) => pluralize(number, thing))
     .join(', ');
   return [
     {
@@ -97,7 +101,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
   ];
 }
 
-function toolCommand(action: 'enable' | 'disable', server: string, tool: string): Command {
+function toolCommand(action: 'enable' | 'disable', server: string, tool: string): RowCommand {
   const question = action === 'enable' ? 'Switch on' : 'Switch off';
   const effect =
     action === 'enable'
@@ -127,7 +131,7 @@ const resourcesOf = (model: Model, server: string): Model =>
     { server, query: '' },
   );
 
-function filterCommand({ panel, panels, servers }: Model): readonly Command[] {
+function filterCommand({ panel, panels, servers }: Model): readonly RowCommand[] {
   if (panel === 'servers') return [];
   return [
     {

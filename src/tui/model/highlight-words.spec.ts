@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { wordsOf } from '../../lib/text-index/words.js';
-import { markWords } from './word-marks.js';
+import { highlightWords } from './highlight-words.js';
 
 const marked = (text: string, query: string): string =>
-  markWords(text, query)
+  highlightWords(text, query)
     .map(({ text: piece, isMatch }) => (isMatch ? `<${piece}>` : piece))
     .join('');
 
@@ -36,7 +36,7 @@ describe('the marks of a search by words', () => {
         const words = wordsOf(text);
         const word = words[choice % words.length];
         if (word === undefined) return;
-        const pieces = markWords(text, word);
+        const pieces = highlightWords(text, word);
         expect(pieces.map((piece) => piece.text).join('')).toBe(text);
         expect(pieces.some(({ isMatch }) => isMatch)).toBe(true);
       }),

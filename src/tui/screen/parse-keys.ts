@@ -17,7 +17,7 @@ const NAMES = [
 ] as const;
 
 /** The keys in one piece of input: whoever types fast, or pastes, presses several at once. */
-export function keysIn(input: string, key: Key): readonly string[] {
+export function parseKeys(input: string, key: Key): readonly string[] {
   // Two at once are one key to Ink, with the second as its input.
   if (key.escape && input === '\x1b') return ['escape', 'escape'];
   if (key.tab) return [key.shift ? 'backtab' : 'tab'];

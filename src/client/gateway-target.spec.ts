@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { findLocalGateway } from './local-gateway.js';
-import { baseOf, findTarget } from './target.js';
+import { normalizeGatewayUrl, resolveGatewayTarget } from './gateway-target.js';
 
 const local = { url: 'http://127.0.0.1:4000', token: 'token-found-here' };
 const findLocal = () => Promise.resolve(local);
@@ -17,7 +17,7 @@ const fileWith = (config: string): string => {
 
 describe('the gateway that a command is for', () => {
   it('is the one that is configured here, if nothing else is said', async () => {
-    expect(await findTarget({}, {}, findLocal)).toEqual(local);
+    expect(await resolveGatewayTarget({}, {}, findLocal)).toEqual(local);
   });
 
   it('is the one on the command line before the one in the environment', async () => {
@@ -26,13 +26,13 @@ describe('the gateway that a command is for', () => {
       GATEHOUSE_ADMIN_TOKEN: 'of-env',
       GATEHOUSE_KEY: 'key-of-env',
     };
-    expect(await findTarget({}, env, findLocal)).toEqual({
+    expect(await resolveGatewayTarget({}, env, findLocal)).toEqual({
       url: 'http://env:1',
       token: 'of-env',
       key: 'key-of-env',
     });
     const options = { url: 'http://said:2', token: 'said', key: 'key-said' };
-    expect(await findTarget(options, env, findLocal)).toEqual({
+    expect(await resolveGatewayTarget(options, env, findLocal)).toEqual({
       url: 'http://said:2',
       token: 'said',
       key: 'key-said',
@@ -40,22 +40,22 @@ describe('the gateway that a command is for', () => {
   });
 
   it('gets a token that was found here only if it is here too', async () => {
-    expect(await findTarget({ url: 'http://localhost:5000' }, {}, findLocal)).toMatchObject({
+    expect(await resolveGatewayTarget({ url: 'http://localhost:5000' }, {}, findLocal)).toMatchObject({
       token: local.token,
     });
-    expect(await findTarget({ url: 'http://[::1]:5000' }, {}, findLocal)).toMatchObject({
+    expect(await resolveGatewayTarget({ url: 'http://[::1]:5000' }, {}, findLocal)).toMatchObject({
       token: local.token,
     });
-    expect(await findTarget({ url: 'https://mcp.example.com' }, {}, findLocal)).toEqual({
+    expect(await resolveGatewayTarget({ url: 'https://mcp.example.com' }, {}, findLocal)).toEqual({
       url: 'https://mcp.example.com',
     });
   });
 
   it('needs no configuration that can be read when it is named', async () => {
-    expect(await findTarget({ url: 'http://localhost:1' }, {}, broken)).toEqual({
+    expect(await resolveGatewayTarget({ url: 'http://localhost:1' }, {}, broken)).toEqual({
       url: 'http://localhost:1',
     });
-    await expect(findTarget({}, {}, broken)).rejects.toThrow('broken');
+    await expect(resolveGatewayTarget({}, {}, broken)).rejects.toThrow('broken');
   });
 
   it.each([
@@ -65,11 +65,11 @@ describe('the gateway that a command is for', () => {
     ['https://example.com/gate/admin/v1/', 'https://example.com/gate'],
     ['localhost:3000', 'http://localhost:3000'],
   ])('may be written as %s', (written, base) => {
-    expect(baseOf(written)).toBe(base);
+    expect(normalizeGatewayUrl(written)).toBe(base);
   });
 
   it.each(['http://', 'ftp://example.com', 'a b'])('may not be %j', (written) => {
-    expect(() => baseOf(written)).toThrow(RangeError);
+    expect(() => normalizeGatewayUrl(written)).toThrow(RangeError);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { ServerSummary } from '../../admin/server-views.js';
-import { serverEntry, type Entry, type ListId } from './entry.js';
-import { matches } from './highlight.js';
-import { holding, stale, type ListState } from './list-state.js';
+import { serverRow, type ListRow, type ListId } from './list-row.js';
+import { matchesQuery } from './highlight.js';
+import { withRows, withPagesStale, type ListState } from './list-state.js';
 import type { Model, Notice } from './model.js';
 import { wholeList } from './paged-list.js';
 
@@ -14,26 +14,28 @@ export function withList(model: Model, id: ListId, change: (list: ListState) => 
   return after === before ? model : { ...model, lists: { ...model.lists, [id]: after } };
 }
 
-export const withListsOutdated = (model: Model, ids: readonly ListId[]): Model =>
-  ids.reduce((next, id) => withList(next, id, stale), model);
+export const withListsStale = (model: Model, ids: readonly ListId[]): Model =>
+  ids.reduce((next, id) => withList(next, id, withPagesStale), model);
 
 /** For lists that come whole. */
-export function holdingWhole(list: ListState, entries: readonly Entry[], isFresh: boolean): ListState {
+export function withAllRows(list: ListState, entries: readonly ListRow[], isFresh: boolean): ListState {
   const paged = wholeList(entries);
   const pages = paged.pages.map((page) => ({ ...page, isFresh }));
-  return holding(list, { ...paged, pages });
+  return withRows(list, { ...paged, pages });
 }
 
 /** The servers there are, and those among them that the panel shows. */
 export function withServers(model: Model, servers: readonly ServerSummary[], isFresh: boolean): Model {
   const { query } = model.panels.servers;
   const found = servers.filter(({ id, state, transport, reason = '' }) =>
-    matches([id, state, transport, reason], query),
+    matchesQuery([id, state, transport, reason], query),
   );
   const next = withList({ ...model, servers }, 'servers', (list) =>
-    holdingWhole(list, found.map(serverEntry), isFresh),
+    withAllRows(list, found.map(serverRow), isFresh),
   );
-  return switchedOff(model.servers) === switchedOff(servers) ? next : withListsOutdated(next, ['off-tools']);
+  return switchedOff(model.servers) === switchedOff(servers)
+    ? next
+    : withListsStale(next, ['disabled-tools']);
 }
 
 const switchedOff = (servers: readonly ServerSummary[]): string =>

@@ -1,20 +1,20 @@
 import type { ListName } from '../../client/admin-answers.js';
-import type { ListId } from './entry.js';
-import { layoutOf } from './layout.js';
+import type { ListId } from './list-row.js';
+import { computeLayout } from './layout.js';
 import type { ListState } from './list-state.js';
-import { currentEntry, planOf, type Deed, type Model } from './model.js';
-import { isLoaded, knownLength, wantedPage, type Wanted } from './paged-list.js';
+import { selectedRow, panelDefinition, type PendingAction, type Model } from './model.js';
+import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './paged-list.js';
 
 /**
  * What is to be asked of the gateway. The key tells whether it is being asked already: a question that is on its way is
  * not given up because something changed meanwhile, or where much changes nothing would ever be answered.
  */
-export type Request = { readonly key: string } & (
+export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }
   | {
       readonly kind: 'page';
       readonly list: ListName;
-      readonly wanted: Wanted;
+      readonly wanted: PagePosition;
       readonly generation: number;
       readonly version: number;
       readonly limit: number;
@@ -22,7 +22,7 @@ export type Request = { readonly key: string } & (
       readonly server: string | undefined;
     }
   | {
-      readonly kind: 'off-tools';
+      readonly kind: 'disabled-tools';
       readonly servers: readonly string[];
       readonly generation: number;
       readonly version: number;
@@ -31,7 +31,7 @@ export type Request = { readonly key: string } & (
   | { readonly kind: 'sessions'; readonly version: number }
   | { readonly kind: 'total'; readonly list: ListName; readonly version: number }
   | { readonly kind: 'preview'; readonly uri: string }
-  | { readonly kind: 'deed'; readonly deed: Deed }
+  | { readonly kind: 'action'; readonly action: PendingAction }
 );
 
 const PAGE = 200;
@@ -42,15 +42,15 @@ const LARGE_PAGE = 1000;
  * Everything that is missing on the screen as it is now. Asked after every change: what is wanted no longer is given up,
  * and nothing has to remember what it waits for.
  */
-export function requestsFor(model: Model): Request[] {
-  const plan = planOf(model.panel);
+export function requestsFor(model: Model): TuiRequest[] {
+  const plan = panelDefinition(model.panel);
   const lists = [plan.main, ...(plan.second ? [plan.second.list] : [])];
-  const deed: Request[] = model.deed
-    ? [{ kind: 'deed', key: `deed ${JSON.stringify(model.deed)}`, deed: model.deed }]
+  const action: TuiRequest[] = model.pendingAction
+    ? [{ kind: 'action', key: `action ${JSON.stringify(model.pendingAction)}`, action: model.pendingAction }]
     : [];
-  if (model.connection.state !== 'live') return deed;
+  if (model.connection.state !== 'live') return action;
   return [
-    ...deed,
+    ...action,
     ...(isStale(model.lists.servers) ? [servers(model)] : []),
     ...lists.flatMap((list) => pages(model, list)),
     ...closerLooks(model),
@@ -59,38 +59,38 @@ export function requestsFor(model: Model): Request[] {
 }
 
 /** Servers come whole, and their state is on every panel. */
-function servers({ lists }: Model): Request {
+function servers({ lists }: Model): TuiRequest {
   const { version } = lists.servers;
   return { kind: 'servers', key: 'servers', version };
 }
 
 const isStale = ({ paged, problem }: ListState): boolean =>
-  problem === undefined && wantedPage(paged, 0, 0) !== undefined;
+  problem === undefined && nextMissingPage(paged, 0, 0) !== undefined;
 
-function pages(model: Model, list: ListId): Request[] {
+function pages(model: Model, list: ListId): TuiRequest[] {
   const state = model.lists[list];
   const { query, server } = model.panels[model.panel];
   const { generation, version } = state;
   if (list === 'servers' || state.problem !== undefined) return [];
-  if (list === 'off-tools') {
+  if (list === 'disabled-tools') {
     if (!isStale(state) || !isLoaded(model.lists.servers.paged)) return [];
     const withSome = model.servers.filter(({ counts }) => counts.disabledTools > 0).map(({ id }) => id);
     const wantedServers = withSome.filter((id) => server === undefined || id === server);
     return [
       {
-        kind: 'off-tools',
-        key: `off-tools ${generation}`,
+        kind: 'disabled-tools',
+        key: `disabled-tools ${generation}`,
         servers: wantedServers,
         generation,
         version,
       },
     ];
   }
-  const { mainRows, secondRows } = layoutOf(model);
-  const height = list === planOf(model.panel).main ? mainRows : secondRows;
+  const { mainRows, secondRows } = computeLayout(model);
+  const height = list === panelDefinition(model.panel).main ? mainRows : secondRows;
   // One screen ahead, so that whoever walks does not wait.
   const to = state.toEnd ? Infinity : state.top + 2 * height;
-  const wanted = wantedPage(
+  const wanted = nextMissingPage(
     state.paged,
     state.toEnd ? knownLength(state.paged) : Math.max(0, state.top - height),
     to,
@@ -101,10 +101,10 @@ function pages(model: Model, list: ListId): Request[] {
   return [{ kind: 'page', key, list, wanted, generation, version, limit, query, server }];
 }
 
-function closerLooks(model: Model): Request[] {
+function closerLooks(model: Model): TuiRequest[] {
   const { details, serverDetail, sessionsVersion } = model;
-  const entry = currentEntry(model);
-  const found: Request[] = [];
+  const entry = selectedRow(model);
+  const found: TuiRequest[] = [];
   if (model.panel === 'subscriptions' && sessionsVersion.held !== sessionsVersion.wanted)
     found.push({
       kind: 'sessions',
@@ -122,7 +122,7 @@ function closerLooks(model: Model): Request[] {
   return found;
 }
 
-function totals({ lists, totals: held }: Model): Request[] {
+function totals({ lists, totals: held }: Model): TuiRequest[] {
   return (['resources', 'subscriptions'] as const)
     .filter((list) => held[list]?.version !== lists[list].version)
     .map((list) => {

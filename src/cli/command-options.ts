@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
-import type { TargetOptions } from '../client/target.js';
+import type { TargetOptions } from '../client/gateway-target.js';
 import { DEFAULT_CONFIG } from '../config/config-path.js';
-import type { Format } from './output.js';
+import type { OutputFormat } from './output.js';
 
 /** What every command that speaks to a gateway takes. */
 export interface GatewayOptions extends TargetOptions {
-  readonly output: Format;
+  readonly output: OutputFormat;
 }
 
 export const configOption = (): Option =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { age, many, size } from './words.js';
+import { formatAge, pluralize, formatBytes } from './format.js';
 
 describe('words for people', () => {
   const now = Date.parse('2026-01-10T00:00:00Z');
@@ -13,7 +13,7 @@ describe('words for people', () => {
     ['2027-01-01T00:00:00Z', '0s'],
     ['nonsense', '-'],
   ])('say that something since %s is %s old', (since, said) => {
-    expect(age(since, now)).toBe(said);
+    expect(formatAge(since, now)).toBe(said);
   });
 
   it.each([
@@ -29,11 +29,11 @@ describe('words for people', () => {
     ['12', ''],
     [undefined, ''],
   ])('say the size %s as %j', (bytes, said) => {
-    expect(size(bytes)).toBe(said);
+    expect(formatBytes(bytes)).toBe(said);
   });
 
   it('count', () => {
-    expect([many(0, 'tool'), many(1, 'tool'), many(1234, 'tool')]).toEqual([
+    expect([pluralize(0, 'tool'), pluralize(1, 'tool'), pluralize(1234, 'tool')]).toEqual([
       '0 tools',
       '1 tool',
       '1,234 tools',

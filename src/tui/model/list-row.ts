@@ -9,24 +9,24 @@ import type {
 } from '../../client/admin-answers.js';
 
 /** One row of any list. The key tells it from the others of its list, whatever else changes. */
-export type Entry =
+export type ListRow =
   | { readonly kind: 'server'; readonly key: string; readonly item: ServerSummary }
   | { readonly kind: 'tool'; readonly key: string; readonly item: NamedItem }
-  | { readonly kind: 'off-tool'; readonly key: string; readonly item: OffTool }
+  | { readonly kind: 'disabled-tool'; readonly key: string; readonly item: DisabledTool }
   | { readonly kind: 'prompt'; readonly key: string; readonly item: NamedItem }
   | { readonly kind: 'resource'; readonly key: string; readonly item: ResourceItem }
   | { readonly kind: 'template'; readonly key: string; readonly item: TemplateItem }
   | { readonly kind: 'subscription'; readonly key: string; readonly item: SubscriptionItem };
 
 /** A tool that was switched off: clients do not see it, so no list of the gateway holds it. */
-export interface OffTool extends ServerTool {
+export interface DisabledTool extends ServerTool {
   readonly server: string;
 }
 
-/** Lists by what they hold. `servers` and `off-tools` come whole, the others in pages. */
-export type ListId = 'servers' | 'off-tools' | ListName;
+/** Lists by what they hold. `servers` and `disabled-tools` come whole, the others in pages. */
+export type ListId = 'servers' | 'disabled-tools' | ListName;
 
-const READERS: { readonly [L in ListName]: (item: Lists[L]) => Entry } = {
+const ROW_BUILDERS: { readonly [L in ListName]: (item: Lists[L]) => ListRow } = {
   tools: (item) => ({ kind: 'tool', key: item.name, item }),
   prompts: (item) => ({ kind: 'prompt', key: item.name, item }),
   resources: (item) => ({ kind: 'resource', key: item.uri, item }),
@@ -34,12 +34,12 @@ const READERS: { readonly [L in ListName]: (item: Lists[L]) => Entry } = {
   subscriptions: (item) => ({ kind: 'subscription', key: item.id, item }),
 };
 
-export const entryOf = <L extends ListName>(list: L, item: Lists[L]): Entry => READERS[list](item);
+export const listRow = <L extends ListName>(list: L, item: Lists[L]): ListRow => ROW_BUILDERS[list](item);
 
-export const serverEntry = (item: ServerSummary): Entry => ({ kind: 'server', key: item.id, item });
+export const serverRow = (item: ServerSummary): ListRow => ({ kind: 'server', key: item.id, item });
 
-export const offToolEntry = (item: OffTool): Entry => ({
-  kind: 'off-tool',
+export const disabledToolRow = (item: DisabledTool): ListRow => ({
+  kind: 'disabled-tool',
   key: JSON.stringify([item.server, item.own]),
   item,
 });

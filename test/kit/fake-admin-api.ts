@@ -1,24 +1,24 @@
 import type { AdminApi } from '../../src/client/admin-api.js';
 import { GatewayProblem } from '../../src/client/gateway-problem.js';
-import { server, type Gateway } from './tui-model.js';
+import { server, type TuiGatewayContents } from './tui-model.js';
 
 /** The admin API as far as the terminal UI uses it, over lists that a test holds. What it was asked is remembered. */
 export class FakeAdminApi {
   readonly target = { url: 'http://127.0.0.1:3000' };
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   /** While it says something, every request fails with it. */
   problem: string | undefined;
   private feeds: ReadableStreamDefaultController<Uint8Array>[] = [];
 
-  constructor(public gateway: Gateway) {}
+  constructor(public gateway: TuiGatewayContents) {}
 
   /** For whoever wants the real one: the rest of it is never called. */
-  get asApi(): AdminApi {
+  get api(): AdminApi {
     return this as unknown as AdminApi;
   }
 
   /** Sends an event to everybody who reads along. */
-  tell(kind: string, data: object): void {
+  emit(kind: string, data: object): void {
     const text = `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
     for (const feed of this.feeds) feed.enqueue(Buffer.from(text));
   }
@@ -76,7 +76,7 @@ export class FakeAdminApi {
   }
 
   private async answer<T>(what: string, answer: T): Promise<T> {
-    this.asked.push(what);
+    this.requests.push(what);
     await Promise.resolve();
     if (this.problem !== undefined) throw new GatewayProblem('refused', this.problem);
     return answer;

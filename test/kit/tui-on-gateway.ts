@@ -4,14 +4,14 @@ import { launchGateway, writeConfig, type Gateway } from './gateway.js';
 import { everythingOverStdio, memory } from './real-servers.js';
 import { tempDir } from './temp-dir.js';
 import { filesServer } from './tui-files-server.js';
-import { RealTerminal, type TerminalSize } from './tui-terminal.js';
+import { PseudoTerminal, type TerminalSize } from './pseudo-terminal.js';
 import { until } from './until.js';
 
 /** How many resources its servers have together. */
 export const RESOURCES = 11;
 
 /** A gateway in front of real servers and one with files, and the terminal UI on it. */
-export class TuiHouse {
+export class TuiGateway {
   admin: AdminClient;
 
   private constructor(
@@ -22,7 +22,7 @@ export class TuiHouse {
     this.admin = new AdminClient(gateway);
   }
 
-  static async open(): Promise<TuiHouse> {
+  static async open(): Promise<TuiGateway> {
     const files = await filesServer();
     const config = writeConfig({
       admin: { token: ADMIN_TOKEN },
@@ -33,14 +33,14 @@ export class TuiHouse {
       },
       projects: { logs: { servers: ['files'] } },
     });
-    const house = new TuiHouse(await started(config), config, files);
-    await house.gateway.listed({ tools: ['everything', 'files', 'memory'] });
-    await house.has(RESOURCES);
-    return house;
+    const tuiGateway = new TuiGateway(await started(config), config, files);
+    await tuiGateway.gateway.listed({ tools: ['everything', 'files', 'memory'] });
+    await tuiGateway.has(RESOURCES);
+    return tuiGateway;
   }
 
-  tui(size: TerminalSize, options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): RealTerminal {
-    return tuiOn(this.gateway, size, options, env);
+  tui(size: TerminalSize, options: readonly string[] = [], env: NodeJS.ProcessEnv = {}): PseudoTerminal {
+    return runTuiOn(this.gateway, size, options, env);
   }
 
   async has(resources: number): Promise<void> {
@@ -61,16 +61,20 @@ export class TuiHouse {
   }
 }
 
-export const tuiOn = (
+export const runTuiOn = (
   gateway: Gateway,
   size: TerminalSize,
   options: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-): RealTerminal =>
-  RealTerminal.run([process.execPath, 'dist/main.js', 'tui', '--url', gateway.urlOf('/'), ...options], size, {
-    GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
-    ...env,
-  });
+): PseudoTerminal =>
+  PseudoTerminal.run(
+    [process.execPath, 'dist/main.js', 'tui', '--url', gateway.urlOf('/'), ...options],
+    size,
+    {
+      GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
+      ...env,
+    },
+  );
 
 async function started(config: string, env?: NodeJS.ProcessEnv): Promise<Gateway> {
   const gateway = launchGateway(['--config', config], env);

@@ -1,7 +1,7 @@
 import { Text } from 'ink';
-import { padEnd, widthOf } from '../../client/text-width.js';
+import { padTextEnd, textWidth } from '../../client/terminal-text.js';
 import type { TextLine } from '../model/text-line.js';
-import { styleOf } from './look.js';
+import { inkStyle } from './ink-style.js';
 
 interface Props {
   readonly line: TextLine;
@@ -11,16 +11,16 @@ interface Props {
 }
 
 /** One row of the screen. Text in it must be printable already. */
-export function Line({ line, width, isInverse = false }: Props) {
-  const used = line.reduce((sum, { text }) => sum + widthOf(text), 0);
+export function ScreenLine({ line, width, isInverse = false }: Props) {
+  const used = line.reduce((sum, { text }) => sum + textWidth(text), 0);
   return (
     <Text wrap="truncate" inverse={isInverse}>
-      {line.map(({ text, look }, at) => (
-        <Text key={at} {...styleOf(look)}>
+      {line.map(({ text, style }, at) => (
+        <Text key={at} {...inkStyle(style)}>
           {text}
         </Text>
       ))}
-      {padEnd('', width - used) || (used === 0 ? ' ' : '')}
+      {padTextEnd('', width - used) || (used === 0 ? ' ' : '')}
     </Text>
   );
 }

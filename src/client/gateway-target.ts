@@ -1,7 +1,7 @@
 import { isLoopback } from '../config/loopback.js';
 
 /** Where a gateway is and what lets us in. */
-export interface Target {
+export interface GatewayTarget {
   /** Without a final slash. */
   readonly url: string;
   /** Of an administrator. */
@@ -30,22 +30,26 @@ export interface LocalGateway {
  * What was said on the command line goes first, then the environment, then the configuration of the gateway here. A
  * token that was only found is not sent to another machine.
  */
-export async function findTarget(
+export async function resolveGatewayTarget(
   options: TargetOptions,
   env: Environment,
   findLocal: (config: string | undefined) => Promise<LocalGateway>,
-): Promise<Target> {
+): Promise<GatewayTarget> {
   const url = given(options.url) ?? given(env['GATEHOUSE_URL']);
   const token = given(options.token) ?? given(env['GATEHOUSE_ADMIN_TOKEN']);
   const key = given(options.key) ?? given(env['GATEHOUSE_KEY']);
   const who = key === undefined ? {} : { key };
   if (url !== undefined && (token !== undefined || !isHere(url)))
-    return { url: baseOf(url), ...(token === undefined ? {} : { token }), ...who };
+    return { url: normalizeGatewayUrl(url), ...(token === undefined ? {} : { token }), ...who };
   const local = await (url === undefined
     ? findLocal(options.config)
     : findOrNone(url, () => findLocal(options.config)));
   const found = token ?? local.token;
-  return { url: baseOf(url ?? local.url), ...(found === undefined ? {} : { token: found }), ...who };
+  return {
+    url: normalizeGatewayUrl(url ?? local.url),
+    ...(found === undefined ? {} : { token: found }),
+    ...who,
+  };
 }
 
 /** Who has named a gateway need not have a configuration here that can be read. */
@@ -58,7 +62,7 @@ async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promi
 }
 
 /** People paste the address they know, which is that of the MCP endpoint. Throws a RangeError for what is no address. */
-export function baseOf(text: string): string {
+export function normalizeGatewayUrl(text: string): string {
   const written = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(written))
     throw new RangeError(`${text} is no address; give one like http://127.0.0.1:3000`);
@@ -68,6 +72,7 @@ export function baseOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/(mcp|admin(\/v1)?)?\/?$/, '')}`;
 }
 
-const isHere = (url: string): boolean => isLoopback(new URL(baseOf(url)).hostname.replace(/^\[|\]$/g, ''));
+const isHere = (url: string): boolean =>
+  isLoopback(new URL(normalizeGatewayUrl(url)).hostname.replace(/^\[|\]$/g, ''));
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

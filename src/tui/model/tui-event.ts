@@ -1,16 +1,16 @@
 import type { ServerDetail, ServerSummary } from '../../admin/server-views.js';
 import type { SessionView } from '../../admin/session-admin.js';
 import type { ListName } from '../../client/admin-answers.js';
-import type { ListId, OffTool } from './entry.js';
-import type { Deed } from './model.js';
-import type { Answer } from './paged-list.js';
-import type { Request } from './requests.js';
+import type { ListId, DisabledTool } from './list-row.js';
+import type { PendingAction } from './model.js';
+import type { PageAnswer } from './paged-list.js';
+import type { TuiRequest } from './tui-request.js';
 
-type PageRequest = Extract<Request, { kind: 'page' }>;
-type OffToolsRequest = Extract<Request, { kind: 'off-tools' }>;
+type PageRequest = Extract<TuiRequest, { kind: 'page' }>;
+type DisabledToolsRequest = Extract<TuiRequest, { kind: 'disabled-tools' }>;
 
 /** Everything that can happen to what is on the screen. */
-export type Event =
+export type TuiEvent =
   | { readonly type: 'key'; readonly key: string }
   | { readonly type: 'resized'; readonly columns: number; readonly rows: number }
   | { readonly type: 'tick'; readonly now: number }
@@ -19,11 +19,15 @@ export type Event =
   | { readonly type: 'feed'; readonly kind: string; readonly data: Readonly<Record<string, unknown>> }
   | { readonly type: 'lists-changed'; readonly lists: readonly ListId[] }
   | { readonly type: 'servers'; readonly servers: readonly ServerSummary[]; readonly version: number }
-  | { readonly type: 'page'; readonly request: PageRequest; readonly answer: Answer }
-  | { readonly type: 'off-tools'; readonly request: OffToolsRequest; readonly tools: readonly OffTool[] }
+  | { readonly type: 'page'; readonly request: PageRequest; readonly answer: PageAnswer }
+  | {
+      readonly type: 'disabled-tools';
+      readonly request: DisabledToolsRequest;
+      readonly tools: readonly DisabledTool[];
+    }
   | { readonly type: 'server'; readonly detail: ServerDetail; readonly version: number }
   | { readonly type: 'sessions'; readonly sessions: readonly SessionView[]; readonly version: number }
   | { readonly type: 'total'; readonly list: ListName; readonly total: number; readonly version: number }
   | { readonly type: 'preview'; readonly uri: string; readonly lines: readonly string[] }
-  | { readonly type: 'failed'; readonly request: Request; readonly problem: string }
-  | { readonly type: 'done'; readonly deed: Deed; readonly text: string };
+  | { readonly type: 'failed'; readonly request: TuiRequest; readonly problem: string }
+  | { readonly type: 'done'; readonly action: PendingAction; readonly text: string };
