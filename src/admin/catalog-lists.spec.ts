@@ -16,7 +16,7 @@ const url = 'http://a.example/';
 type Query = Pick<CatalogQuery, keyof CatalogQuery>;
 const room = new AdminRoom({ mcpServers: { a: { url }, b: { url } }, projects: { p: { servers: ['b'] } } });
 const { registry } = room;
-registry.offerTools([definition('search_tools')]);
+registry.putMetaTools([definition('search_tools')]);
 registry.put({
   id: 'a',
   rank: 0,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HOUSE, type ListedEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js';
 import { Registry } from '../registry/registry.service.js';
 import { allWords } from './all-words.js';
 import type { CatalogQuery } from './catalog-query.js';
@@ -35,11 +35,11 @@ export class CatalogLists {
     const isFound = allWords(q);
     const found = this.registry.catalog[kind]
       .view(scope)
-      .listed.filter((entry) => entry.server !== HOUSE && entry.name > after)
+      .listed.filter((entry) => entry.server !== META_TOOL_SERVER && entry.publicName > after)
       .filter((entry) => server === undefined || entry.server === server)
       .filter((entry) => q === '' || isFound(this.textOf(entry)));
     const items = found.slice(0, limit);
-    const more = found.length > limit ? { nextCursor: seal(items.at(-1)!.name) } : {};
+    const more = found.length > limit ? { nextCursor: seal(items.at(-1)!.publicName) } : {};
     return { items: items.map(itemOf), ...more };
   }
 
@@ -47,7 +47,7 @@ export class CatalogLists {
     let text = this.texts.get(entry);
     if (text === undefined) {
       const { title, description } = JSON.parse(entry.text) as PlainObject;
-      const words = [entry.name, title, description].filter((part) => typeof part === 'string');
+      const words = [entry.publicName, title, description].filter((part) => typeof part === 'string');
       text = words.join('\n').toLowerCase();
       this.texts.set(entry, text);
     }
@@ -55,9 +55,9 @@ export class CatalogLists {
   }
 }
 
-const itemOf = ({ name, server, own, text }: ListedEntry): CatalogItem => ({
-  name,
+const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItem => ({
+  name: publicName,
   server,
-  own,
+  own: ownName,
   definition: JSON.parse(text) as PlainObject,
 });

@@ -6,7 +6,7 @@ import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/name-table.js';
 import { ResourceList } from '../core/resources/resource-list.js';
-import { readTemplates } from '../core/resources/resource-template.js';
+import { parseTemplates } from '../core/resources/resource-template.js';
 import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { Projects } from '../projects/projects.service.js';
@@ -57,7 +57,7 @@ function stage() {
     const listing = {
       ...EMPTY_LISTING,
       resources: await ResourceList.build(id, definitions('uri', resources), unhurried),
-      templates: (await readTemplates(id, definitions('uriTemplate', templates), unhurried)).templates,
+      templates: (await parseTemplates(id, definitions('uriTemplate', templates), unhurried)).templates,
     };
     registry.put({ id, rank: 0, style: 'always', disabledTools: new Set(), listing });
   };

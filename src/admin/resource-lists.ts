@@ -4,9 +4,9 @@ import type { ResourceView } from '../core/resources/resource-view.js';
 import {
   resourceText,
   templateText,
-  type SeenResource,
-  type SeenTemplate,
-} from '../core/resources/seen-resource.js';
+  type PublicResource,
+  type PublicTemplate,
+} from '../core/resources/public-resource.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { fieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
@@ -84,7 +84,7 @@ export class ResourceLists {
     return pageOf(found, request, keyOf, templateItem);
   }
 
-  private itemOf(seen: SeenResource): ResourceItem {
+  private itemOf(seen: PublicResource): ResourceItem {
     const { server, uri } = seen.resource;
     return {
       uri: seen.uri,
@@ -100,19 +100,19 @@ export class ResourceLists {
     return this.registry.catalog.resources.view(scope);
   }
 
-  private inOrder(request: CatalogRequest): Found<SeenResource> {
+  private inOrder(request: CatalogRequest): Found<PublicResource> {
     const { after, limit, server } = request;
     const view = this.view(request);
     return { seen: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
   }
 
   /** Keeps only as many as the page takes: any word may match a million. */
-  private async matching(request: CatalogRequest): Promise<Found<SeenResource>> {
+  private async matching(request: CatalogRequest): Promise<Found<PublicResource>> {
     const { q, scope, server, after, limit } = request;
     const matching = await this.search.matching(q, scope);
     const view = this.view(request);
     const pause = turns.pause();
-    const found = new FirstFew<SeenResource>(limit + 1, (seen) => seen.uri);
+    const found = new FirstFew<PublicResource>(limit + 1, (seen) => seen.uri);
     let total = 0;
     let looked = 0;
     for (const resource of matching) {
@@ -138,12 +138,12 @@ function pageOf<Seen, Item>(
   return { items: shown.map(itemOf), ...more, total };
 }
 
-const textOf = ({ uriTemplate, template }: SeenTemplate): string =>
+const textOf = ({ uriTemplate, template }: PublicTemplate): string =>
   [uriTemplate, ...Object.values(fieldsOf(template.text))].join('\n').toLowerCase();
 
-const keyOf = ({ uriTemplate }: SeenTemplate): string => uriTemplate;
+const keyOf = ({ uriTemplate }: PublicTemplate): string => uriTemplate;
 
-const templateItem = (seen: SeenTemplate): TemplateItem => ({
+const templateItem = (seen: PublicTemplate): TemplateItem => ({
   uriTemplate: seen.uriTemplate,
   server: seen.template.server,
   original: seen.template.uriTemplate,

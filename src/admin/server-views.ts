@@ -122,7 +122,9 @@ export class ServerViews {
   /** All it last listed, also those that clients do not see. */
   tools({ id, disabledTools }: DesiredServer): ServerTool[] {
     const listed = this.registry.catalog.tools.view(EVERYTHING).listed;
-    const names = new Map(listed.filter(({ server }) => server === id).map(({ own, name }) => [own, name]));
+    const names = new Map(
+      listed.filter(({ server }) => server === id).map(({ ownName, publicName }) => [ownName, publicName]),
+    );
     return (this.listing(id) ?? []).map(({ name: own, text }) => {
       const name = names.get(own);
       const enabled = !disabledTools.has(own);

@@ -1,5 +1,5 @@
 import { IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
-import { isTooLong, LONGEST_URI } from '../core/resources/uri-length.js';
+import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import { CatalogQuery } from './catalog-query.js';
 
 /** What narrows the list of subscriptions down. */
@@ -16,8 +16,8 @@ export class SubscriptionQuery extends CatalogQuery {
   @ValidateBy({
     name: 'longestUri',
     validator: {
-      validate: (uri) => typeof uri !== 'string' || !isTooLong(uri),
-      defaultMessage: () => `uri must not be longer than ${LONGEST_URI} bytes`,
+      validate: (uri) => typeof uri !== 'string' || !isUriTooLong(uri),
+      defaultMessage: () => `uri must not be longer than ${MAX_URI_BYTES} bytes`,
     },
   })
   readonly uri?: string;

@@ -148,7 +148,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   protected linkFactory(id: string, config: ServerConfig): LinkFactory {
     const { links } = this.registry;
     return createLinkFactory(id, config, this.limits, (asked) =>
-      withPublicMessages(asked, links.namesFor(id)),
+      withPublicMessages(asked, links.publicUrisFor(id)),
     );
   }
 

@@ -46,7 +46,7 @@ export class CompletionController {
   private findPrompt(name: string, scope: Scope): Reference {
     const prompt = this.registry.catalog.prompts.view(scope).find(name);
     if (!prompt) throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
-    return { server: prompt.server, key: 'name', own: prompt.own };
+    return { server: prompt.server, key: 'name', own: prompt.ownName };
   }
 
   private findTemplate(uri: string, scope: Scope): Reference {

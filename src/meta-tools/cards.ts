@@ -1,10 +1,10 @@
 import {
   resourceText,
   templateText,
-  type SeenResource,
-  type SeenTemplate,
-} from '../core/resources/seen-resource.js';
-import type { Entry, ListedEntry } from '../core/naming/name-table.js';
+  type PublicResource,
+  type PublicTemplate,
+} from '../core/resources/public-resource.js';
+import type { CatalogEntry, ListedEntry } from '../core/naming/name-table.js';
 
 /** Just enough of something to choose it by. */
 export type Card = Readonly<Record<string, unknown>>;
@@ -23,24 +23,24 @@ function pick(definition: Definition, kinds: Readonly<Record<string, 'string' | 
   );
 }
 
-export const resourceCard = ({ uri, resource: { server, text } }: SeenResource): Card => ({
+export const resourceCard = ({ uri, resource: { server, text } }: PublicResource): Card => ({
   uri,
   ...pick(parse(text), { name: 'string', title: 'string', mimeType: 'string', size: 'number' }),
   serverId: server,
 });
 
-export const templateCard = ({ uriTemplate, template: { server, text } }: SeenTemplate): Card => ({
+export const templateCard = ({ uriTemplate, template: { server, text } }: PublicTemplate): Card => ({
   uriTemplate,
   ...pick(parse(text), { name: 'string', title: 'string', description: 'string', mimeType: 'string' }),
   serverId: server,
 });
 
-export const toolCard = ({ name, server, definition }: ListedEntry): Card => ({
-  name,
+export const toolCard = ({ publicName, server, definition }: ListedEntry): Card => ({
+  name: publicName,
   ...pick(parse(definition.text), { title: 'string', description: 'string' }),
   serverId: server,
 });
 
-export const wholeResource = (seen: SeenResource): Definition => parse(resourceText(seen));
-export const wholeTemplate = (seen: SeenTemplate): Definition => parse(templateText(seen));
-export const wholeTool = ({ text }: Entry): Definition => parse(text);
+export const wholeResource = (seen: PublicResource): Definition => parse(resourceText(seen));
+export const wholeTemplate = (seen: PublicTemplate): Definition => parse(templateText(seen));
+export const wholeTool = ({ text }: CatalogEntry): Definition => parse(text);

@@ -1,6 +1,6 @@
 import { JsonText } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
-import type { HouseTool } from '../registry/meta-tools.js';
+import type { MetaTool } from '../registry/meta-tools.js';
 import { isObject } from '../mcp/json-rpc.js';
 import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
@@ -18,7 +18,7 @@ export interface MetaToolSpec {
 }
 
 /** A tool that only looks things up in the catalog, within what its caller may see. */
-export function metaTool(spec: MetaToolSpec): HouseTool {
+export function metaTool(spec: MetaToolSpec): MetaTool {
   const { name, title, description, input, required = [], output, answers } = spec;
   return {
     name,

@@ -3,7 +3,7 @@ import { listOf } from '../../test/kit/offers.js';
 import { LiveConfig } from '../config/live-config.js';
 import { readConfig } from '../config/load-config.js';
 import { Naming } from '../config/naming.js';
-import { HouseTools } from '../registry/meta-tools.js';
+import { MetaTools } from '../registry/meta-tools.js';
 import { Registry } from '../registry/registry.service.js';
 import { DiscoveryModule } from './meta-tools.module.js';
 import { ResourceSearch } from './resource-search.js';
@@ -16,7 +16,7 @@ function toolsWith(config: object): number {
   new DiscoveryModule(
     live,
     registry,
-    new HouseTools(registry),
+    new MetaTools(registry),
     new ResourceSearch(registry),
     new ToolSearch(registry),
   ).onModuleInit();

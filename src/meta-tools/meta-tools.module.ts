@@ -1,6 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { HouseTools } from '../registry/meta-tools.js';
+import { MetaTools } from '../registry/meta-tools.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { Registry } from '../registry/registry.service.js';
 import { ResourceSearch } from './resource-search.js';
@@ -18,7 +18,7 @@ export class DiscoveryModule implements OnModuleInit {
   constructor(
     private readonly live: LiveConfig,
     private readonly registry: Registry,
-    private readonly houseTools: HouseTools,
+    private readonly metaTools: MetaTools,
     private readonly resources: ResourceSearch,
     private readonly tools: ToolSearch,
   ) {}
@@ -26,7 +26,7 @@ export class DiscoveryModule implements OnModuleInit {
   onModuleInit(): void {
     const { metaTools, limits } = this.live.current;
     if (!metaTools) return;
-    this.houseTools.offer([
+    this.metaTools.register([
       ...resourceTools(this.registry, this.resources, limits.pageSize),
       ...toolTools(this.registry, this.tools, limits.pageSize),
     ]);

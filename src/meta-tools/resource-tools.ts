@@ -1,6 +1,6 @@
 import { resourceNotFound } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
-import type { HouseTool } from '../registry/meta-tools.js';
+import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
 import { resourceCard, templateCard, wholeResource, wholeTemplate } from './cards.js';
 import { CatalogCursors } from './catalog-cursors.js';
@@ -19,7 +19,7 @@ import {
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 
 /** Tools with which an agent finds the resource it needs without listing them all. */
-export function resourceTools(registry: Registry, search: ResourceSearch, pageSize: number): HouseTool[] {
+export function resourceTools(registry: Registry, search: ResourceSearch, pageSize: number): MetaTool[] {
   const cursors = new CatalogCursors(pageSize);
   const view = (scope: Scope) => registry.catalog.resources.view(scope);
 

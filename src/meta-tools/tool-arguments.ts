@@ -1,4 +1,4 @@
-import { isTooLong, LONGEST_URI } from '../core/resources/uri-length.js';
+import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import type { Params } from '../mcp/json-rpc.js';
 
 const LONGEST_QUERY = 256;
@@ -27,7 +27,7 @@ export class ToolArguments {
   /** As long as it may be everywhere else, which counts in bytes. */
   get uri(): string {
     const uri = this.required('uri', Infinity);
-    if (isTooLong(uri)) throw new ArgumentError(`uri must not be longer than ${LONGEST_URI} bytes`);
+    if (isUriTooLong(uri)) throw new ArgumentError(`uri must not be longer than ${MAX_URI_BYTES} bytes`);
     return uri;
   }
 

@@ -4,7 +4,7 @@ import { only } from '../../test/kit/offers.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 
 const search = async (stage: DiscoveryStage, query: string, scope: Scope = EVERYTHING, limit = 10) =>
-  (await stage.toolSearch.search(query, scope, limit)).map(({ name }) => name);
+  (await stage.toolSearch.search(query, scope, limit)).map(({ publicName }) => publicName);
 
 describe('ToolSearch', () => {
   it.each([

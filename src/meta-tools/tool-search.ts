@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HOUSE, NameTable, type ListedEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, NameTable, type ListedEntry } from '../core/naming/name-table.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { search } from '../lib/text-index/search.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
@@ -31,7 +31,7 @@ export class ToolSearch {
   /** Entries are kept from one catalog to the next, so only what changed is touched. */
   private async replace(table: NameTable): Promise<void> {
     const pause = turns.pause();
-    const listed = new Set(table.view(EVERYTHING).listed.filter(({ server }) => server !== HOUSE));
+    const listed = new Set(table.view(EVERYTHING).listed.filter(({ server }) => server !== META_TOOL_SERVER));
     for (const entry of this.indexed) {
       if (listed.has(entry)) continue;
       await pause();
@@ -49,7 +49,7 @@ export class ToolSearch {
   private add(entry: ListedEntry): void {
     const index = this.indexes.get(entry.server) ?? new SearchIndex(byName);
     this.indexes.set(entry.server, index);
-    index.add(entry, { ...fieldsOf(entry.definition.text), name: entry.name });
+    index.add(entry, { ...fieldsOf(entry.definition.text), name: entry.publicName });
   }
 
   private remove(entry: ListedEntry): void {
@@ -59,4 +59,4 @@ export class ToolSearch {
   }
 }
 
-const byName = (a: ListedEntry, b: ListedEntry): number => (a.name < b.name ? -1 : 1);
+const byName = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);

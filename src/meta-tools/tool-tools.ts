@@ -1,6 +1,6 @@
-import { HOUSE, type ListedEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js';
 import type { Scope } from '../core/scope.js';
-import type { HouseTool } from '../registry/meta-tools.js';
+import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
 import { toolCard, wholeTool } from './cards.js';
 import { CatalogCursors } from './catalog-cursors.js';
@@ -10,23 +10,23 @@ import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 import type { ToolSearch } from './tool-search.js';
 
 /** Tools with which an agent finds the tool it needs without reading the schemas of all. */
-export function toolTools(registry: Registry, search: ToolSearch, pageSize: number): HouseTool[] {
+export function toolTools(registry: Registry, search: ToolSearch, pageSize: number): MetaTool[] {
   const cursors = new CatalogCursors(pageSize);
   const view = (scope: Scope) => registry.catalog.tools.view(scope);
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
     const { serverId } = args;
     const isWanted = ({ server }: ListedEntry): boolean =>
-      server !== HOUSE && (serverId === undefined || server === serverId);
+      server !== META_TOOL_SERVER && (serverId === undefined || server === serverId);
     const { cards, more } = cursors.page(
       'catalog_tools',
       scope,
       args,
       (after, most) =>
         view(scope)
-          .listed.filter((tool) => tool.name > after && isWanted(tool))
+          .listed.filter((tool) => tool.publicName > after && isWanted(tool))
           .slice(0, most),
-      ({ name }) => name,
+      ({ publicName }) => publicName,
       toolCard,
     );
     return { tools: cards, ...more };
@@ -37,7 +37,7 @@ export function toolTools(registry: Registry, search: ToolSearch, pageSize: numb
     const tool = view(scope).find(name);
     if (!tool) throw new ArgumentError(`Unknown tool: ${name}`);
     // One whose name is another's is listed nowhere, and can be called by the name that it was asked for by.
-    return { tool: { ...wholeTool(tool), name: tool.name ?? name } };
+    return { tool: { ...wholeTool(tool), name: tool.publicName ?? name } };
   }
 
   async function searchTools(args: ToolArguments, scope: Scope): Promise<object> {

@@ -2,7 +2,7 @@ import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
-import type { Entry } from '../core/naming/name-table.js';
+import type { CatalogEntry } from '../core/naming/name-table.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -31,14 +31,14 @@ export class PromptsController {
     return this.forward(prompt, context);
   }
 
-  private async forward({ server, own }: Entry, context: McpContext): Promise<JsonText> {
-    const params = withOwnValue(context.paramsText, 'name', own);
-    const call = { method: 'prompts/get', params, caller: context, target: own };
+  private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
+    const params = withOwnValue(context.paramsText, 'name', ownName);
+    const call = { method: 'prompts/get', params, caller: context, target: ownName };
     const result = await this.backends.get(server).call(call);
-    return withPublicMessages(result, this.registry.links.namesFor(server));
+    return withPublicMessages(result, this.registry.links.publicUrisFor(server));
   }
 
-  private find(name: string, context: McpContext): Entry {
+  private find(name: string, context: McpContext): CatalogEntry {
     const prompt = this.registry.catalog.prompts.view(context.scope).find(name);
     if (!prompt) throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
     return prompt;

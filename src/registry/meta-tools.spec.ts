@@ -4,22 +4,22 @@ import { Naming } from '../config/naming.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
-import { HouseTools, type HouseTool } from './meta-tools.js';
+import { MetaTools, type MetaTool } from './meta-tools.js';
 import { Registry } from './registry.service.js';
 
-const tool = (name: string): HouseTool => ({
+const tool = (name: string): MetaTool => ({
   name,
   definition: { name, title: `The ${name}` },
   call: (args: Params) => JsonText.of({ name, args }),
 });
 
 const registry = new Registry(new Naming());
-const tools = new HouseTools(registry);
-tools.offer([tool('one')]);
-tools.offer([tool('two')]);
+const tools = new MetaTools(registry);
+tools.register([tool('one')]);
+tools.register([tool('two')]);
 const context = {} as McpContext;
 
-describe('HouseTools', () => {
+describe('MetaTools', () => {
   it('offers the tools of all who provide some, to everybody', () => {
     expect(JSON.parse(listOf(registry.catalog.tools, only()))).toEqual({
       tools: ['one', 'two'].map((name) => ({

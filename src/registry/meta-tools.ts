@@ -6,23 +6,23 @@ import type { McpContext } from '../mcp/mcp-context.js';
 import { Registry } from './registry.service.js';
 
 /** A tool of the gateway itself. */
-export interface HouseTool {
+export interface MetaTool {
   readonly name: string;
   /** As clients see it in the list. */
   readonly definition: object;
   call(args: Params, context: McpContext): JsonText | Promise<JsonText>;
 }
 
-/** The tools that the gateway has itself, whoever provides them. */
+/** The meta tools: tools that the gateway offers itself. */
 @Injectable()
-export class HouseTools {
-  private readonly tools = new Map<string, HouseTool>();
+export class MetaTools {
+  private readonly tools = new Map<string, MetaTool>();
 
   constructor(private readonly registry: Registry) {}
 
-  offer(tools: readonly HouseTool[]): void {
+  register(tools: readonly MetaTool[]): void {
     for (const tool of tools) this.tools.set(tool.name, tool);
-    this.registry.offerTools(
+    this.registry.putMetaTools(
       [...this.tools.values()].map(({ name, definition }) => ({ name, text: JSON.stringify(definition) })),
     );
   }

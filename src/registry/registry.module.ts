@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { HouseTools } from './meta-tools.js';
+import { MetaTools } from './meta-tools.js';
 import { ListPages } from './list-pages.js';
 import { Registry } from './registry.service.js';
 
-@Module({ providers: [Registry, ListPages, HouseTools], exports: [Registry, ListPages, HouseTools] })
+@Module({ providers: [Registry, ListPages, MetaTools], exports: [Registry, ListPages, MetaTools] })
 export class RegistryModule {}

@@ -7,7 +7,7 @@ import {
   type ListedServer,
 } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/name-table.js';
-import { sameSet } from '../core/resources/same-set.js';
+import { isSameSet } from '../core/resources/same-set.js';
 import type { SlowWork } from '../lib/slices/sliced-sort.js';
 import { Naming } from '../config/naming.js';
 import { ResourceLinks } from './resource-links.js';
@@ -53,7 +53,7 @@ export class Registry {
   }
 
   /** Offers tools of the gateway itself, to everybody. */
-  offerTools(tools: readonly Definition[]): void {
+  putMetaTools(tools: readonly Definition[]): void {
     this.ownTools = tools;
     this.rebuild();
   }
@@ -107,8 +107,8 @@ export class Registry {
     const known = new Set([...previous.tools.unlisted, ...previous.prompts.unlisted]);
     for (const entry of [...this.current.tools.unlisted, ...this.current.prompts.unlisted]) {
       if (known.has(entry)) continue;
-      const { server, own } = entry;
-      this.logger.warn({ message: 'name belongs to another server; not listed', server, name: own });
+      const { server, ownName } = entry;
+      this.logger.warn({ message: 'name belongs to another server; not listed', server, name: ownName });
     }
   }
 }
@@ -117,4 +117,4 @@ const sameOffer = (a: ListedServer, b: ListedServer): boolean =>
   a.listing === b.listing &&
   a.rank === b.rank &&
   a.style === b.style &&
-  sameSet(a.disabledTools, b.disabledTools);
+  isSameSet(a.disabledTools, b.disabledTools);

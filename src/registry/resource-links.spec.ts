@@ -36,7 +36,7 @@ describe('a link in a result', () => {
     'is found again by what clients were told it is called, in style %s',
     async (style) => {
       const registry = await registryWith(style);
-      const nameOf = registry.links.namesFor('a');
+      const nameOf = registry.links.publicUrisFor('a');
       for (const uri of ['a:1', 'a:t/5', 'elsewhere:1', 'ui://panel', 'b:1'])
         expect(found(registry, nameOf(uri))).toBe(`a ${uri}`);
       expect(found(registry, 'elsewhere:1')).toBeUndefined();
@@ -46,7 +46,7 @@ describe('a link in a result', () => {
   it('is not found before it was given, under another server, or out of scope', async () => {
     const registry = await registryWith();
     expect(found(registry, 'resource://a/elsewhere:1')).toBeUndefined();
-    const name = registry.links.namesFor('a')('elsewhere:1');
+    const name = registry.links.publicUrisFor('a')('elsewhere:1');
     expect(found(registry, 'resource://b/elsewhere:1')).toBeUndefined();
     expect(found(registry, name, only('b'))).toBeUndefined();
     expect(found(registry, name, only('a'))).toBe('a elsewhere:1');
@@ -54,22 +54,22 @@ describe('a link in a result', () => {
 
   it('is not remembered where it is what the client asked for', async () => {
     const registry = await registryWith();
-    const name = registry.links.namesFor('a', 'elsewhere:1')('elsewhere:1');
+    const name = registry.links.publicUrisFor('a', 'elsewhere:1')('elsewhere:1');
     expect(found(registry, name)).toBeUndefined();
   });
 
   it('is not found any more when its server is gone', async () => {
     const registry = await registryWith();
-    const name = registry.links.namesFor('a')('elsewhere:1');
+    const name = registry.links.publicUrisFor('a')('elsewhere:1');
     registry.remove('a');
     expect(found(registry, name)).toBeUndefined();
-    registry.links.namesFor('b')('elsewhere:2');
+    registry.links.publicUrisFor('b')('elsewhere:2');
     expect(found(await registryWith(), name)).toBeUndefined();
   });
 
   it('has the form that always works where a result has very many of them', async () => {
     const registry = await registryWith('original');
-    const nameOf = registry.links.namesFor('a');
+    const nameOf = registry.links.publicUrisFor('a');
     for (let n = 0; n < 50; n++) expect(nameOf(`a:t/${n}`)).toBe(`a:t/${n}`);
     expect(nameOf('a:t/50')).toBe('resource://a/a:t/50');
     expect(nameOf('a:t/1')).toBe('a:t/1');

@@ -1,9 +1,9 @@
 import type { Catalog } from '../core/catalog/catalog.js';
-import { GivenLinks } from '../core/resources/given-links.js';
-import type { ToPublic } from '../core/resources/public-uris.js';
-import { cutResourceForm, resourceForm, type Address } from '../core/resources/resource-uri.js';
+import { AnnouncedLinks } from '../core/resources/announced-links.js';
+import type { ToPublicUri } from '../core/resources/public-uris.js';
+import { parseResourceForm, resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
-import type { FoundResource } from '../core/resources/server-resources.js';
+import type { ResolvedResource } from '../core/resources/server-resources.js';
 import { interfacesOf } from '../core/resources/tool-interfaces.js';
 
 /** What a link is called that no list has can take a look at every template to find out: so often for one result. */
@@ -11,7 +11,7 @@ const MOST_SOUGHT = 50;
 
 /** Resources as clients come across them: in lists, in results of calls, in what tools say of themselves. */
 export class ResourceLinks {
-  private readonly given = new GivenLinks();
+  private readonly given = new AnnouncedLinks();
 
   constructor(private readonly catalog: () => Catalog) {}
 
@@ -19,7 +19,7 @@ export class ResourceLinks {
    * What clients call the resources that one result of a server mentions. It is remembered that they were told, but of
    * what they asked for, which they knew.
    */
-  namesFor(server: string, asked?: string): ToPublic {
+  publicUrisFor(server: string, asked?: string): ToPublicUri {
     const { resources } = this.catalog();
     // Most results mention none.
     let names: Map<string, string> | undefined;
@@ -28,7 +28,7 @@ export class ResourceLinks {
       const known = names?.get(uri);
       if (known !== undefined) return known;
       const address = { server, uri };
-      const isListed = resources.lists(address);
+      const isListed = resources.isListed(address);
       const name = isListed || sought++ < MOST_SOUGHT ? resources.publicUri(address) : resourceForm(address);
       names ??= new Map();
       names.set(uri, name);
@@ -38,17 +38,17 @@ export class ResourceLinks {
   }
 
   /** What a client means by a URI: something listed, an instance of a template, or what it was told of. */
-  find(scope: Scope, text: string): FoundResource | undefined {
-    return this.catalog().resources.view(scope).find(text) ?? this.findGiven(scope, text);
+  find(scope: Scope, text: string): ResolvedResource | undefined {
+    return this.catalog().resources.view(scope).find(text) ?? this.findAnnounced(scope, text);
   }
 
   /** What is in no list, but was named in a result or by a tool, in the form that it was named in. */
-  findGiven(scope: Scope, text: string): Address | undefined {
-    const form = cutResourceForm(text);
+  findAnnounced(scope: Scope, text: string): ResourceAddress | undefined {
+    const form = parseResourceForm(text);
     return form && scope.allows(form.server) && this.wasTold(form) ? form : undefined;
   }
 
-  private wasTold({ server, uri }: Address): boolean {
+  private wasTold({ server, uri }: ResourceAddress): boolean {
     const listed = this.catalog().servers.find(({ id }) => id === server);
     if (!listed) return false;
     if (this.given.has({ server, uri })) return true;
@@ -56,7 +56,7 @@ export class ResourceLinks {
     return tools.some((tool) => !listed.disabledTools.has(tool));
   }
 
-  private give(address: Address): void {
+  private give(address: ResourceAddress): void {
     const { servers } = this.catalog();
     for (const server of this.given.servers)
       if (!servers.some(({ id }) => id === server)) this.given.forget(server);

@@ -1,5 +1,5 @@
 import { elementsOf, memberText, type JsonText } from '../lib/json-text/json-text.js';
-import type { FoundResource } from '../core/resources/server-resources.js';
+import type { ResolvedResource } from '../core/resources/server-resources.js';
 
 /** The type of the first content of a read, without parsing what may be a large text or blob beside it. */
 export function mimeTypeOf({ text }: JsonText): string | undefined {
@@ -11,7 +11,7 @@ export function mimeTypeOf({ text }: JsonText): string | undefined {
 }
 
 /** The type that the list has for what was asked for. */
-export function listedTypeOf({ resource, template }: FoundResource): string | undefined {
+export function listedTypeOf({ resource, template }: ResolvedResource): string | undefined {
   const listed = resource ?? template;
   return listed && namedIn(listed.text);
 }

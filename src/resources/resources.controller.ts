@@ -3,7 +3,7 @@ import { Backends } from '../backends/backends.service.js';
 import { resourceNotFound } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicContents } from '../core/resources/public-uris.js';
-import type { FoundResource } from '../core/resources/server-resources.js';
+import type { ResolvedResource } from '../core/resources/server-resources.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -54,16 +54,16 @@ export class ResourcesController {
     }
   }
 
-  private async forward({ server, uri }: FoundResource, context: McpContext): Promise<JsonText> {
+  private async forward({ server, uri }: ResolvedResource, context: McpContext): Promise<JsonText> {
     const result = await this.backends.get(server).call({
       method: 'resources/read',
       params: withOwnValue(context.paramsText, 'uri', uri),
       caller: context,
     });
-    return withPublicContents(result, this.registry.links.namesFor(server, uri));
+    return withPublicContents(result, this.registry.links.publicUrisFor(server, uri));
   }
 
-  private failed(found: FoundResource, { requestId }: McpContext, error: unknown): void {
+  private failed(found: ResolvedResource, { requestId }: McpContext, error: unknown): void {
     const { server, uri } = found;
     const outcome = outcomeOfFailure(error);
     this.metrics.resourceRead(server, listedTypeOf(found), outcome);

@@ -3,13 +3,13 @@ import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { only } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
-import type { Address } from '../core/resources/resource-uri.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { RemovedSubscription } from '../core/subscriptions/subscription-table.js';
 import type { Principal } from '../mcp/principal.js';
 import { Subscribers } from './subscribers.js';
 
 const principal = (id: string): Principal => ({ id, grants: '*' });
-const at = (server: string, uri: string): Address => ({ server, uri });
+const at = (server: string, uri: string): ResourceAddress => ({ server, uri });
 const urisIn = (removed: readonly RemovedSubscription[]): string[] =>
   removed.map(({ subscription }) => subscription.uri);
 

@@ -8,7 +8,7 @@ import {
   type ReachedLimit,
   type SubscriptionLimits,
 } from '../core/subscriptions/subscription-limits.js';
-import type { Address } from '../core/resources/resource-uri.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import {
   SubscriptionTable,
   type AddedSubscription,
@@ -75,13 +75,13 @@ export class Subscribers {
     return this.known.get(subscription.subscriber)?.client;
   }
 
-  requireWithinLimits(client: Subscriber, address: Address): void {
+  requireWithinLimits(client: Subscriber, address: ResourceAddress): void {
     const reached = findReachedLimit(this.table, askedBy(client, address), this.limits);
     if (reached) throw tooMany(reached);
   }
 
   /** Counts from here on. */
-  add(client: Subscriber, address: Address): AddedSubscription {
+  add(client: Subscriber, address: ResourceAddress): AddedSubscription {
     const added = addWithinLimits(this.table, askedBy(client, address), this.limits, Date.now());
     if ('which' in added) throw tooMany(added);
     if (added.isNew) this.added(client, added.subscription);
@@ -153,7 +153,7 @@ export class Subscribers {
   }
 }
 
-const askedBy = ({ id, principal }: Subscriber, { server, uri }: Address): NewSubscription => ({
+const askedBy = ({ id, principal }: Subscriber, { server, uri }: ResourceAddress): NewSubscription => ({
   subscriber: id,
   principal: principal === ANONYMOUS ? undefined : principal.id,
   server,

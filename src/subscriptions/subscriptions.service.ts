@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
 import type { CancelSignal } from '../lib/deadlines/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
-import { resourceForm, underscoreId, type Address } from '../core/resources/resource-uri.js';
+import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
@@ -90,7 +90,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** What a client calls what it is subscribed to. */
-  publicUri({ server, uri }: Address): string {
+  publicUri({ server, uri }: ResourceAddress): string {
     return this.registry.catalog.resources.publicUri({ server, uri });
   }
 
@@ -100,9 +100,9 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Also of what a client was told of in a result, which need not be in a list. */
-  private addressOf(scope: Scope, text: string): Address | undefined {
+  private addressOf(scope: Scope, text: string): ResourceAddress | undefined {
     const { catalog, links } = this.registry;
-    return findSubscriptionAddress(catalog.resources.view(scope), text) ?? links.findGiven(scope, text);
+    return findSubscriptionAddress(catalog.resources.view(scope), text) ?? links.findAnnounced(scope, text);
   }
 
   private isInSight(scope: Scope, row: Subscription): boolean {
@@ -143,7 +143,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** What the client may see can have changed since its request came. */
-  private addressIn({ client, scope }: McpContext, uri: string): Address | undefined {
+  private addressIn({ client, scope }: McpContext, uri: string): ResourceAddress | undefined {
     const address = this.addressOf(scope, uri) ?? this.heldBy(client, uri);
     return address && scope.allows(address.server) && client.scope.allows(address.server)
       ? address
@@ -151,7 +151,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** What a client is subscribed to since an earlier life is known here before its server has said what it has. */
-  private heldBy(client: Subscriber, text: string): Address | undefined {
+  private heldBy(client: Subscriber, text: string): ResourceAddress | undefined {
     const rows = [...this.subscribers.table.ofSubscriber(client.id)];
     return rows.find((row) => this.isNamed(row, text));
   }

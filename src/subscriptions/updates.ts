@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import type { ServerNotification } from '../backends/link/link.js';
-import type { Address } from '../core/resources/resource-uri.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import { UpdateRouting, type Route } from '../core/subscriptions/update-routing.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
@@ -60,7 +60,7 @@ export class Updates implements OnModuleInit, Courier {
   }
 
   /** Under the name that clients had for it. It is the last word: what waited to be told before would contradict it. */
-  deleted({ server, uri }: Address, publicUri: string): void {
+  deleted({ server, uri }: ResourceAddress, publicUri: string): void {
     for (const only of [undefined, ...this.ownersOf(server, uri)])
       if (this.windows.drop(keyOf(server, uri, only))) this.metrics.resourceUpdated('coalesced');
     const params = (): string => ownParams(publicUri, 'deleted');

@@ -5,7 +5,7 @@ import type { Link } from '../backends/link/link.js';
 import { timeoutError } from '../backends/link/link-faults.js';
 import { inTime } from '../lib/deadlines/within.js';
 import { RemoteError } from '../core/errors.js';
-import type { Address } from '../core/resources/resource-uri.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import {
@@ -115,14 +115,14 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** The last who wanted it has left. */
-  release({ server, uri }: Address): void {
+  release({ server, uri }: ResourceAddress): void {
     const pattern = patternOf(uri);
     if (pattern) this.shared.releaseMatching(server, (own) => pattern.matches(own));
     else this.shared.release(server, uri);
   }
 
   /** Something that is wanted is there, or there again. What only a pattern wants is told of by `refit`. */
-  appeared({ server, uri }: Address, { isRenamed, isFirst }: Appearance): void {
+  appeared({ server, uri }: ResourceAddress, { isRenamed, isFirst }: Appearance): void {
     const isNamed = this.subscribers.table.target(server, uri) !== undefined;
     for (const { upstreams, subscriber } of this.sidesOf(server)) {
       const isTold = upstreams.isTold(server);
@@ -152,7 +152,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Something that is wanted is not there any more; the server may forget it. */
-  vanished(address: Address, publicUri: string): void {
+  vanished(address: ResourceAddress, publicUri: string): void {
     const { server, uri } = address;
     for (const { upstreams } of this.sidesOf(server)) {
       upstreams.doubt(server, uri);

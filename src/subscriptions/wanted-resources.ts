@@ -1,6 +1,6 @@
 import { ResourceList } from '../core/resources/resource-list.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
-import { resourceForm, type Address } from '../core/resources/resource-uri.js';
+import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import type { Registry } from '../registry/registry.service.js';
@@ -52,7 +52,7 @@ export class WantedResources {
     return found;
   }
 
-  concrete({ server, uri }: Address): Iterable<string> {
+  concrete({ server, uri }: ResourceAddress): Iterable<string> {
     return this.each(server, uri, patternOf(uri));
   }
 

@@ -1,7 +1,7 @@
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import { HOUSE, type Entry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/name-table.js';
 import { withPublicLinks } from '../core/resources/public-uris.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
@@ -9,7 +9,7 @@ import type { Params } from '../mcp/json-rpc.js';
 import { requireString, withOwnValue } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
-import { HouseTools } from '../registry/meta-tools.js';
+import { MetaTools } from '../registry/meta-tools.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
@@ -21,7 +21,7 @@ export class ToolsController {
     private readonly backends: Backends,
     private readonly pages: ListPages,
     private readonly metrics: Metrics,
-    private readonly houseTools: HouseTools,
+    private readonly metaTools: MetaTools,
   ) {}
 
   @McpRequest('tools/list')
@@ -35,22 +35,22 @@ export class ToolsController {
     const name = requireString(params, 'name');
     const tool = this.registry.catalog.tools.view(context.scope).find(name);
     if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
-    return tool.server === HOUSE
-      ? this.houseTools.call(tool.own, params?.['arguments'], context)
+    return tool.server === META_TOOL_SERVER
+      ? this.metaTools.call(tool.ownName, params?.['arguments'], context)
       : this.forward(tool, context);
   }
 
-  private async forward({ server, own }: Entry, context: McpContext): Promise<JsonText> {
+  private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
     try {
       const backend = this.backends.get(server);
       const result = await backend.call({
         method: 'tools/call',
-        params: withOwnValue(context.paramsText, 'name', own),
+        params: withOwnValue(context.paramsText, 'name', ownName),
         caller: context,
-        target: own,
-        exclusive: backend.config.tools.exclusive.includes(own),
+        target: ownName,
+        exclusive: backend.config.tools.exclusive.includes(ownName),
       });
-      const shown = withPublicLinks(result, this.registry.links.namesFor(server));
+      const shown = withPublicLinks(result, this.registry.links.publicUrisFor(server));
       this.metrics.toolCalled(server, outcomeOfResult(result));
       return shown;
     } catch (error) {

@@ -4,14 +4,14 @@ import type { JsonText } from '../../src/lib/json-text/json-text.js';
 import type { Definition } from '../../src/core/naming/name-table.js';
 import type { NamingStyle } from '../../src/core/naming/naming.js';
 import { ResourceList } from '../../src/core/resources/resource-list.js';
-import { readTemplates } from '../../src/core/resources/resource-template.js';
+import { parseTemplates } from '../../src/core/resources/resource-template.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import { ResourceSearch } from '../../src/meta-tools/resource-search.js';
 import { resourceTools } from '../../src/meta-tools/resource-tools.js';
 import { ToolSearch } from '../../src/meta-tools/tool-search.js';
 import { toolTools } from '../../src/meta-tools/tool-tools.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
-import { HouseTools, type HouseTool } from '../../src/registry/meta-tools.js';
+import { MetaTools, type MetaTool } from '../../src/registry/meta-tools.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { unhurried } from './resource-offers.js';
 
@@ -32,12 +32,12 @@ export class DiscoveryStage {
   readonly registry: Registry;
   readonly resourceSearch: ResourceSearch;
   readonly toolSearch: ToolSearch;
-  readonly tools: readonly HouseTool[];
-  private readonly houseTools: HouseTools;
+  readonly tools: readonly MetaTool[];
+  private readonly metaTools: MetaTools;
 
   constructor(naming: Partial<Naming> = {}) {
     this.registry = new Registry(Object.assign(new Naming(), naming));
-    this.houseTools = new HouseTools(this.registry);
+    this.metaTools = new MetaTools(this.registry);
     this.resourceSearch = new ResourceSearch(this.registry);
     this.resourceSearch.onModuleInit();
     this.toolSearch = new ToolSearch(this.registry);
@@ -45,7 +45,7 @@ export class DiscoveryStage {
       ...resourceTools(this.registry, this.resourceSearch, 200),
       ...toolTools(this.registry, this.toolSearch, 200),
     ];
-    this.houseTools.offer(this.tools);
+    this.metaTools.register(this.tools);
   }
 
   /** Each as the server would list it. */
@@ -59,7 +59,7 @@ export class DiscoveryStage {
     style: NamingStyle = 'always',
   ): Promise<void> {
     const { tools = [], resources = [], templates = [] } = listed;
-    const read = await readTemplates(id, definitions('uriTemplate', templates), unhurried);
+    const read = await parseTemplates(id, definitions('uriTemplate', templates), unhurried);
     const list = await ResourceList.build(id, definitions('uri', resources), unhurried);
     this.registry.put({
       id,
@@ -76,7 +76,7 @@ export class DiscoveryStage {
   }
 
   async call(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Answer> {
-    const result: JsonText = await this.houseTools.call(name, args, { scope } as McpContext);
+    const result: JsonText = await this.metaTools.call(name, args, { scope } as McpContext);
     return JSON.parse(result.text) as Answer;
   }
 

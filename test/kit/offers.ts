@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { NameTable, type Definition, type Offer } from '../../src/core/naming/name-table.js';
+import { NameTable, type Definition, type NamedOffer } from '../../src/core/naming/name-table.js';
 import type { NamingStyle } from '../../src/core/naming/naming.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 
@@ -12,13 +12,13 @@ export const definition = (name: string, more = ''): Definition => ({
   text: `{"name":${JSON.stringify(name)}${more}}`,
 });
 
-export const offer = (server: string, style: NamingStyle, ...names: string[]): Offer => ({
+export const offer = (server: string, style: NamingStyle, ...names: string[]): NamedOffer => ({
   server,
   style,
   definitions: names.map((name) => definition(name)),
 });
 
-export const tableOf = (...offered: Offer[]): NameTable => NameTable.build(offered, SEPARATOR);
+export const tableOf = (...offered: NamedOffer[]): NameTable => NameTable.build(offered, SEPARATOR);
 
 export const only = (...servers: string[]): Scope => ({
   key: servers.join(),
@@ -38,7 +38,7 @@ export const ownNames = fc.constantFrom(
   '🚀',
   'x'.repeat(70),
 );
-export const offers: fc.Arbitrary<Offer[]> = fc.uniqueArray(
+export const offers: fc.Arbitrary<NamedOffer[]> = fc.uniqueArray(
   fc.record({
     server: serverIds,
     style: fc.constantFrom('always', 'conflict', 'never'),
@@ -53,7 +53,7 @@ export const offers: fc.Arbitrary<Offer[]> = fc.uniqueArray(
 );
 export const scopes = fc.subarray(SERVERS).map((servers) => only(...servers));
 /** As separate objects, the way a second sync of an unchanged server brings them. */
-export const again = (given: readonly Offer[]): Offer[] => structuredClone(given) as Offer[];
+export const again = (given: readonly NamedOffer[]): NamedOffer[] => structuredClone(given) as NamedOffer[];
 
 /** Cursors in clear text. */
 export const plain = (position: string): string => position;
@@ -61,7 +61,7 @@ export const plain = (position: string): string => position;
 export const listOf = (table: NameTable, scope = EVERYTHING): string =>
   table.view(scope).page('tools', '', 100_000, plain).text;
 
-export function toolsOf(given: readonly Offer[], scope: Scope): { server: string; own: string }[] {
+export function toolsOf(given: readonly NamedOffer[], scope: Scope): { server: string; own: string }[] {
   return given
     .filter(({ server }) => scope.allows(server))
     .flatMap(({ server, definitions }) => definitions.map(({ name }) => ({ server, own: name })));

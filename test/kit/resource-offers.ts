@@ -3,15 +3,15 @@ import type { Definition } from '../../src/core/naming/name-table.js';
 import type { ResourceDirectory } from '../../src/core/resources/resource-directory.js';
 import { ResourceList } from '../../src/core/resources/resource-list.js';
 import type { ResourceOffer } from '../../src/core/resources/resource-offer.js';
-import { readTemplates } from '../../src/core/resources/resource-template.js';
+import { parseTemplates } from '../../src/core/resources/resource-template.js';
 import {
   distinctId,
   resourceForm,
   underscoreId,
-  type Address,
+  type ResourceAddress,
   type ResourceStyle,
 } from '../../src/core/resources/resource-uri.js';
-import type { SeenResource } from '../../src/core/resources/seen-resource.js';
+import type { PublicResource } from '../../src/core/resources/public-resource.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 
 /** What servers offer, made up: few names, chosen so that they meet. */
@@ -48,7 +48,7 @@ export async function offerOf(
   uris: readonly string[],
   templates: readonly string[] = [],
 ): Promise<ResourceOffer> {
-  const read = await readTemplates(server, templates.map(template), unhurried);
+  const read = await parseTemplates(server, templates.map(template), unhurried);
   return { server, resources: await listOf(server, ...uris), templates: read.templates };
 }
 
@@ -114,9 +114,9 @@ export const offered: fc.Arbitrary<Offered[]> = fc.uniqueArray(
 );
 
 /** Every resource of the list, as a scope sees it. */
-export const seenIn = (directory: ResourceDirectory, scope: Scope = EVERYTHING): SeenResource[] => [
+export const seenIn = (directory: ResourceDirectory, scope: Scope = EVERYTHING): PublicResource[] => [
   ...directory.view(scope).after('', Infinity),
 ];
 
-export const addressOf = (found: Address | undefined): string | undefined =>
+export const addressOf = (found: ResourceAddress | undefined): string | undefined =>
   found && `${found.server} ${found.uri}`;

@@ -1,4 +1,4 @@
-import { LONGEST_URI } from '../../core/resources/uri-length.js';
+import { MAX_URI_BYTES } from '../../core/resources/resource-uri.js';
 
 /** How much of a list is taken. A server that pages for ever, or offers more than this, is cut off there. */
 export interface ListLimits {
@@ -43,4 +43,4 @@ export const TEMPLATE_LIST_LIMITS: ListLimits = {
 export const MAX_CURSOR_LENGTH = 8192;
 
 /** Nobody could ask for what has a longer name: what a URI may have includes the server before it. */
-export const MAX_KEY_BYTES = LONGEST_URI - 'resource://'.length - 64 - '/'.length;
+export const MAX_KEY_BYTES = MAX_URI_BYTES - 'resource://'.length - 64 - '/'.length;

@@ -3,7 +3,7 @@ import { EMPTY_LISTING, type Listing } from '../../core/catalog/catalog.js';
 import { ERROR_CODES, RemoteError } from '../../core/errors.js';
 import type { Definition } from '../../core/naming/name-table.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
-import { readTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
+import { parseTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
 import { turns } from '../../lib/slices/slices.js';
 import type { Link } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
@@ -133,7 +133,7 @@ export class Sync {
     const known = this.known.templates;
     const definitions = await this.wholeList(link, 'templates', known.length > 0);
     if (!definitions) return known;
-    const { templates, refused } = await readTemplates(this.server, definitions, turns.pause());
+    const { templates, refused } = await parseTemplates(this.server, definitions, turns.pause());
     this.warnAnew('templates are not listed: they are no valid URI templates, or too much of one', {
       count: refused.length,
       uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { definition, listOf, plain, SEPARATOR } from '../../../test/kit/offers.js';
 import { offerOf, unhurried } from '../../../test/kit/resource-offers.js';
-import { Catalog, EMPTY_LISTING, type HouseStyle, type ListedServer } from './catalog.js';
+import { Catalog, EMPTY_LISTING, type NamingStyles, type ListedServer } from './catalog.js';
 import { EVERYTHING } from '../scope.js';
 
 const server = (
@@ -19,7 +19,7 @@ const server = (
 });
 const NONE = { tools: new Set(), prompts: new Set(), resources: new Set() };
 const [read, write, greet] = [definition('read'), definition('write'), definition('greet')];
-const STYLE: HouseStyle = { separator: SEPARATOR, resources: 'resource', tools: [] };
+const STYLE: NamingStyles = { separator: SEPARATOR, resources: 'resource', tools: [] };
 const catalogOf = (...servers: ListedServer[]): Catalog => Catalog.EMPTY.next(servers, STYLE);
 
 describe('Catalog', () => {
@@ -101,7 +101,7 @@ describe('the resources of a catalog', () => {
   it('are listed in the style of the house', async () => {
     const { resources, templates } = await offerOf('fs', ['x:1'], ['x:{y}']);
     const listed = server('fs', 0, { resources, templates });
-    const urisIn = (style: HouseStyle['resources']): string[] => {
+    const urisIn = (style: NamingStyles['resources']): string[] => {
       const view = Catalog.EMPTY.next([listed], { ...STYLE, resources: style }).resources.view(EVERYTHING);
       return [...view.after('', 10)].map(({ uri }) => uri).concat(view.listedTemplates[0]!.uriTemplate);
     };

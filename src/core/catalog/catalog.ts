@@ -1,4 +1,4 @@
-import { HOUSE, NameTable, type Definition, type Offer } from '../naming/name-table.js';
+import { META_TOOL_SERVER, NameTable, type Definition, type NamedOffer } from '../naming/name-table.js';
 import type { NamingStyle } from '../naming/naming.js';
 import { ResourceDirectory } from '../resources/resource-directory.js';
 import { ResourceList } from '../resources/resource-list.js';
@@ -35,7 +35,7 @@ export interface ListedServer {
 }
 
 /** How the house lists what its servers offer. */
-export interface HouseStyle {
+export interface NamingStyles {
   readonly separator: string;
   readonly resources: ResourceStyle;
   /** Tools of the gateway itself. */
@@ -70,14 +70,14 @@ export class Catalog {
   }
 
   /** The next catalog; what did not change since this one is taken over, not built again. */
-  next(servers: readonly ListedServer[], house: HouseStyle): Catalog {
-    const ofTheHouse: Offer = { server: HOUSE, style: 'never', definitions: house.tools };
-    const tools = servers.map((server): Offer => ({
+  next(servers: readonly ListedServer[], house: NamingStyles): Catalog {
+    const ofTheHouse: NamedOffer = { server: META_TOOL_SERVER, style: 'never', definitions: house.tools };
+    const tools = servers.map((server): NamedOffer => ({
       server: server.id,
       style: server.style,
       definitions: enabledTools(server),
     }));
-    const prompts = servers.map(({ id, style, listing }): Offer => {
+    const prompts = servers.map(({ id, style, listing }): NamedOffer => {
       return { server: id, style, definitions: listing.prompts };
     });
     return new Catalog(

@@ -7,15 +7,20 @@ export interface PageItem {
 }
 
 /** Turns the last key of a page into the cursor of the next. */
-export type Seal = (position: string) => string;
+export type SealCursor = (position: string) => string;
 
 /** What a list can be cut into pages from. */
 export interface Paged {
   /** The list result that follows the key `after`; an empty one is the beginning. */
-  page(member: string, after: string, size: number, seal: Seal): SharedJson;
+  page(member: string, after: string, size: number, seal: SealCursor): SharedJson;
 }
 
-export function pageText(member: string, items: readonly PageItem[], more: boolean, seal: Seal): SharedJson {
+export function pageText(
+  member: string,
+  items: readonly PageItem[],
+  more: boolean,
+  seal: SealCursor,
+): SharedJson {
   const list = items.map(({ text }) => text).join(',');
   const last = items.at(-1);
   const cursor = more && last ? `,"nextCursor":${JSON.stringify(seal(last.key))}` : '';

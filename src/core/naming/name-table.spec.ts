@@ -13,7 +13,7 @@ import {
   tableOf,
   toolsOf,
 } from '../../../test/kit/offers.js';
-import { HOUSE, NameTable, type Entry, type Offer } from './name-table.js';
+import { META_TOOL_SERVER, NameTable, type CatalogEntry, type NamedOffer } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
@@ -25,7 +25,7 @@ const textOf = (text: string): string =>
     .view(EVERYTHING)
     .find('fs__read')!.text;
 
-const changed = (before: Offer[], after: Offer[]): string[] =>
+const changed = (before: NamedOffer[], after: NamedOffer[]): string[] =>
   [...tableOf(...after).changedServers(tableOf(...before))].toSorted();
 
 describe('a definition in the list', () => {
@@ -204,11 +204,11 @@ describe('changedServers', () => {
 });
 
 describe('a tool of the house', () => {
-  const house = offer(HOUSE, 'never', 'search', 'x');
+  const house = offer(META_TOOL_SERVER, 'never', 'search', 'x');
   const styles = fc.constantFrom('always' as const, 'conflict' as const, 'never' as const);
 
   it('is listed without a prefix, with the mark of the house', () => {
-    expect(listOf(tableOf(offer(HOUSE, 'never', 'search')))).toBe(
+    expect(listOf(tableOf(offer(META_TOOL_SERVER, 'never', 'search')))).toBe(
       '{"tools":[{"name":"search","_meta":{"io.gatehouse/server":"gatehouse"}}]}',
     );
   });
@@ -218,8 +218,8 @@ describe('a tool of the house', () => {
       fc.property(offers, scopes, (given, scope) => {
         const view = NameTable.build([house, ...given], SEPARATOR).view(scope);
         for (const name of ['search', 'x']) {
-          expect(view.find(name)).toMatchObject({ server: HOUSE, own: name, name });
-          expect(view.listed.filter((entry) => entry.name === name)).toHaveLength(1);
+          expect(view.find(name)).toMatchObject({ server: META_TOOL_SERVER, own: name, name });
+          expect(view.listed.filter((entry) => entry.publicName === name)).toHaveLength(1);
         }
       }),
     );
@@ -230,8 +230,8 @@ describe('a tool of the house', () => {
       fc.property(styles, serverIds, (style, server) => {
         const view = tableOf(house, offer(server, style, 'search')).view(only(server));
         expect(view.find(prefixedName(server, SEPARATOR, 'search'))).toMatchObject({ server, own: 'search' });
-        expect(view.find('search')).toMatchObject({ server: HOUSE });
-        expect(view.listed.map(({ name }) => name)).toEqual(
+        expect(view.find('search')).toMatchObject({ server: META_TOOL_SERVER });
+        expect(view.listed.map(({ publicName }) => publicName)).toEqual(
           style === 'never' ? ['search', 'x'] : [`${server}__search`, 'search', 'x'].toSorted(),
         );
       }),
@@ -245,19 +245,19 @@ describe('a tool of the house', () => {
 
   it('does not name a user interface after the house', () => {
     const text = '{"name":"x","_meta":{"ui":{"resourceUri":"ui://view"}}}';
-    const own = { server: HOUSE, style: 'never', definitions: [{ name: 'x', text }] } as const;
+    const own = { server: META_TOOL_SERVER, style: 'never', definitions: [{ name: 'x', text }] } as const;
     expect(listOf(tableOf(own))).toContain('"resourceUri":"ui://view"');
     expect(listOf(tableOf({ ...own, server: 'a' }))).toContain('"resourceUri":"ui://a/view"');
   });
 });
 
-const isSame = (a: Entry, b: Entry): boolean =>
-  a.server === b.server && a.own === b.own && a.name === b.name && a.text === b.text;
+const isSame = (a: CatalogEntry, b: CatalogEntry): boolean =>
+  a.server === b.server && a.ownName === b.ownName && a.publicName === b.publicName && a.text === b.text;
 
 /** Every entry that a scope of its server alone finds by its prefixed name. */
-function entriesOf(table: NameTable, given: readonly Offer[]): Entry[] {
+function entriesOf(table: NameTable, given: readonly NamedOffer[]): CatalogEntry[] {
   return toolsOf(given, EVERYTHING).flatMap(({ server, own }) => {
     const entry = table.view(only(server)).find(prefixedName(server, SEPARATOR, own));
-    return entry?.own === own ? [entry] : [];
+    return entry?.ownName === own ? [entry] : [];
   });
 }

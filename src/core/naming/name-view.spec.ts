@@ -12,11 +12,11 @@ import {
   tableOf,
   toolsOf,
 } from '../../../test/kit/offers.js';
-import { NameTable, type Entry } from './name-table.js';
+import { NameTable, type CatalogEntry } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
-const addressOf = (entry: Entry | undefined) => entry && `${entry.server}/${entry.own}`;
+const addressOf = (entry: CatalogEntry | undefined) => entry && `${entry.server}/${entry.ownName}`;
 
 interface Page {
   readonly tools: readonly { readonly name: string }[];
@@ -68,7 +68,7 @@ describe('find', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const table = NameTable.build(given, SEPARATOR);
-        for (const name of listed(table, scope)) expect(table.view(scope).find(name)?.name).toBe(name);
+        for (const name of listed(table, scope)) expect(table.view(scope).find(name)?.publicName).toBe(name);
       }),
     );
   });
@@ -85,7 +85,7 @@ describe('find', () => {
           const found = view.find(name);
           expect(twins.map((tool) => tool.server)).toContain(found?.server);
           // Its own server may list another tool under that very name.
-          expect(found?.own === own || found?.name === name || twins.length > 1).toBe(true);
+          expect(found?.ownName === own || found?.publicName === name || twins.length > 1).toBe(true);
         }
       }),
     );

@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { assignNames, prefixedName, type Claim, type NamingStyle } from './naming.js';
+import { assignNames, prefixedName, type NameClaim, type NamingStyle } from './naming.js';
 
 const SEPARATOR = '__';
 const STYLES = ['always', 'conflict', 'never'] as const;
 
-const claim = (server: string, own: string, style: NamingStyle = 'always'): Claim => ({ server, own, style });
-const namesOf = (claims: readonly Claim[], separator = SEPARATOR) => assignNames(claims, separator);
+const claim = (server: string, own: string, style: NamingStyle = 'always'): NameClaim => ({
+  server,
+  ownName: own,
+  style,
+});
+const namesOf = (claims: readonly NameClaim[], separator = SEPARATOR) => assignNames(claims, separator);
 const nameOf = (server: string, own: string, style: NamingStyle = 'always') =>
   namesOf([claim(server, own, style)])[0];
 
@@ -17,7 +21,7 @@ const serverId = fc.oneof(
   { weight: 1, arbitrary: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/) },
 );
 const plainName = fc.constantFrom('x', 'y', 'b__x', 'a__x', 'b__a__x', '_x', 'a__b__x', 'X', '__proto__');
-const ownName = fc.oneof(
+const anyName = fc.oneof(
   { weight: 4, arbitrary: plainName },
   { weight: 1, arbitrary: fc.constantFrom('a\u200bx', 'a x', '\u202ex', '🚀'.repeat(40)) },
   { weight: 1, arbitrary: fc.constantFrom('x'.repeat(64), 'x'.repeat(65), `${'x'.repeat(64)}y`) },
@@ -25,7 +29,7 @@ const ownName = fc.oneof(
 );
 
 /** Servers in their order, each with tools whose own names differ. */
-const claimsOf = (style: fc.Arbitrary<NamingStyle>, own = ownName): fc.Arbitrary<Claim[]> =>
+const claimsOf = (style: fc.Arbitrary<NamingStyle>, own = anyName): fc.Arbitrary<NameClaim[]> =>
   fc
     .uniqueArray(
       fc.record({ server: serverId, style, owns: fc.uniqueArray(own, { minLength: 1, maxLength: 6 }) }),
@@ -176,7 +180,7 @@ describe('assignNames', () => {
   it('always prefixing, names a tool as if its server were alone, unless two prefixed names are the same', () => {
     fc.assert(
       fc.property(claimed, (claims) => {
-        const alone = claims.map(({ server, own }) => nameOf(server, own));
+        const alone = claims.map(({ server, ownName }) => nameOf(server, ownName));
         const names = namesOf(claims);
         const undisturbed = [...claims.keys()].filter(
           (index) => claims[index]!.style === 'always' && count(alone, alone[index]) === 1,
@@ -191,7 +195,7 @@ describe('assignNames', () => {
       fc.property(claimsOf(fc.constant('never'), plainName), (claims) => {
         const fair = claims.filter((one) => !isForeign(one, claims));
         const expected = claims.map((one) =>
-          fair.find(({ own }) => own === one.own) === one ? one.own : undefined,
+          fair.find(({ ownName }) => ownName === one.ownName) === one ? one.ownName : undefined,
         );
         expect(namesOf(claims)).toEqual(expected);
       }),
@@ -202,8 +206,8 @@ describe('assignNames', () => {
     fc.assert(
       fc.property(claimsOf(fc.constant('conflict'), plainName), (claims) => {
         const names = namesOf(claims);
-        const holderOf = ({ own }: Claim): Claim | undefined => claims[names.indexOf(own)];
-        const isFree = (one: Claim): boolean => !isShared(one, claims) && !isForeign(one, claims);
+        const holderOf = ({ ownName }: NameClaim): NameClaim | undefined => claims[names.indexOf(ownName)];
+        const isFree = (one: NameClaim): boolean => !isShared(one, claims) && !isForeign(one, claims);
         // Its own server may have another tool that is prefixed to the same name.
         for (const one of claims.filter(isFree)) expect(holderOf(one)?.server).toBe(one.server);
         for (const one of claims.filter((other) => !isFree(other))) expect(holderOf(one)).not.toBe(one);
@@ -212,10 +216,12 @@ describe('assignNames', () => {
   });
 });
 
-const isShared = ({ server, own }: Claim, claims: readonly Claim[]): boolean =>
-  claims.some((other) => other.server !== server && other.own === own);
+const isShared = ({ server, ownName }: NameClaim, claims: readonly NameClaim[]): boolean =>
+  claims.some((other) => other.server !== server && other.ownName === ownName);
 
-const isForeign = ({ server, own }: Claim, claims: readonly Claim[]): boolean =>
-  claims.some((other) => other.server !== server && prefixedName(other.server, SEPARATOR, other.own) === own);
+const isForeign = ({ server, ownName }: NameClaim, claims: readonly NameClaim[]): boolean =>
+  claims.some(
+    (other) => other.server !== server && prefixedName(other.server, SEPARATOR, other.ownName) === ownName,
+  );
 
 const count = <T>(items: readonly T[], item: T): number => items.filter((other) => other === item).length;

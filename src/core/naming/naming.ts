@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 export type NamingStyle = 'always' | 'conflict' | 'never';
 
 /** One tool or prompt that wants a public name; `own` is what its server calls it. */
-export interface Claim {
+export interface NameClaim {
   readonly server: string;
-  readonly own: string;
+  readonly ownName: string;
   readonly style: NamingStyle;
 }
 
@@ -25,15 +25,16 @@ export const prefixedName = (server: string, separator: string, own: string): st
  * first and are kept free even where they are not listed: a prefixed name always leads to its own server, whatever
  * another one calls its tools.
  */
-export function assignNames(claims: readonly Claim[], separator: string): (string | undefined)[] {
-  const prefixed = claims.map(({ server, own }) => prefixedName(server, separator, own));
+export function assignNames(claims: readonly NameClaim[], separator: string): (string | undefined)[] {
+  const prefixed = claims.map(({ server, ownName }) => prefixedName(server, separator, ownName));
   const contested = contestedNames(claims);
   const isForeign = foreignNames(claims, prefixed);
-  const isBare = (claim: Claim): boolean =>
-    claim.style === 'never' || (claim.style === 'conflict' && !contested.has(claim.own) && !isForeign(claim));
+  const isBare = (claim: NameClaim): boolean =>
+    claim.style === 'never' ||
+    (claim.style === 'conflict' && !contested.has(claim.ownName) && !isForeign(claim));
 
   const taken = new Set<string>();
-  const take = (claim: Claim, wanted: string): string | undefined => {
+  const take = (claim: NameClaim, wanted: string): string | undefined => {
     let name = fit(wanted, claim);
     if (taken.has(name) && claim.style !== 'never') name = withDigest(wanted, claim);
     if (taken.has(name)) return undefined;
@@ -43,43 +44,46 @@ export function assignNames(claims: readonly Claim[], separator: string): (strin
   const names = claims.map((claim, index) => (isBare(claim) ? undefined : take(claim, prefixed[index]!)));
   return claims.map((claim, index) => {
     if (!isBare(claim)) return names[index];
-    return isForeign(claim) ? undefined : take(claim, claim.own);
+    return isForeign(claim) ? undefined : take(claim, claim.ownName);
   });
 }
 
 /** Own names that more than one server would list without a prefix. */
-function contestedNames(claims: readonly Claim[]): Set<string> {
+function contestedNames(claims: readonly NameClaim[]): Set<string> {
   const owner = new Map<string, string>();
   const contested = new Set<string>();
-  for (const { server, own, style } of claims) {
+  for (const { server, ownName, style } of claims) {
     if (style === 'always') continue;
-    const first = owner.get(own);
-    if (first === undefined) owner.set(own, server);
-    else if (first !== server) contested.add(own);
+    const first = owner.get(ownName);
+    if (first === undefined) owner.set(ownName, server);
+    else if (first !== server) contested.add(ownName);
   }
   return contested;
 }
 
 /** Tells of a claim whether its own name is the prefixed name of another server's. */
-function foreignNames(claims: readonly Claim[], prefixed: readonly string[]): (claim: Claim) => boolean {
+function foreignNames(
+  claims: readonly NameClaim[],
+  prefixed: readonly string[],
+): (claim: NameClaim) => boolean {
   const owners = new Map<string, Set<string>>();
   claims.forEach(({ server }, index) => {
     const name = prefixed[index]!;
     owners.set(name, (owners.get(name) ?? new Set()).add(server));
   });
-  return ({ server, own }) => {
-    const servers = owners.get(own);
+  return ({ server, ownName }) => {
+    const servers = owners.get(ownName);
     return servers !== undefined && (servers.size > 1 || !servers.has(server));
   };
 }
 
-function fit(name: string, claim: Claim): string {
+function fit(name: string, claim: NameClaim): string {
   return name.length <= LONGEST_NAME && name.search(UNSAFE) === -1 ? name : withDigest(name, claim);
 }
 
 /** A shortened name with a digest of what it stands for, so that it stays the same and stays unique. */
-function withDigest(name: string, { server, own }: Claim): string {
-  const digest = createHash('sha256').update(`${server}\0${own}`).digest('hex').slice(0, 8);
+function withDigest(name: string, { server, ownName }: NameClaim): string {
+  const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, 8);
   const room = LONGEST_NAME - digest.length - 1;
   const cut = name.replace(UNSAFE, '_').slice(0, room);
   return `${cut.replace(/[\ud800-\udbff]$/, '')}_${digest}`;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { listOf, STYLES, unhurried } from '../../../test/kit/resource-offers.js';
-import { ContestedNames } from './contested-names.js';
+import { ConflictingNames } from './conflicting-names.js';
 import { cutList, cutSlowly, isQuickToCut } from './list-cut.js';
 import { distinctId } from './resource-uri.js';
 
 const many = Array.from({ length: 5000 }, (_, n) => `x:${n}`);
 const ids = many.map((uri) => `a_x___${uri.slice(2)}`);
-const contestedIn = (from: number, to: number): ContestedNames =>
-  new ContestedNames([new Set(many.slice(from, to))], [new Set(ids.slice(from, to))]);
+const contestedIn = (from: number, to: number): ConflictingNames =>
+  new ConflictingNames([new Set(many.slice(from, to))], [new Set(ids.slice(from, to))]);
 
 const inOrder = (names: readonly string[]): readonly string[] =>
   names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -27,7 +27,7 @@ describe('a list that is cut', () => {
 
   it('is as it was where nothing is contested, or in the style that has no contests', async () => {
     const list = await listOf('a', 'x:1', 'x:2');
-    for (const style of STYLES) expect(cutList(list, style, ContestedNames.NONE).renamed).toEqual([]);
+    for (const style of STYLES) expect(cutList(list, style, ConflictingNames.NONE).renamed).toEqual([]);
     expect(cutList(list, 'resource', contestedIn(0, 5)).kept).toBe(list.plain);
   });
 

@@ -1,4 +1,4 @@
-import type { ContestedNames } from './contested-names.js';
+import type { ConflictingNames } from './conflicting-names.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import { distinctId, type ResourceStyle } from './resource-uri.js';
 import { slowSort, type Pause } from '../../lib/slices/sliced-sort.js';
@@ -15,7 +15,7 @@ export interface ListCut {
 
 interface Known {
   readonly style: ResourceStyle;
-  readonly contested: ContestedNames;
+  readonly contested: ConflictingNames;
   readonly cut: ListCut;
 }
 
@@ -27,7 +27,7 @@ const FEW = 2048;
 const STEPS_BETWEEN_PAUSES = 128;
 
 /** User interfaces, which no style renames, are in neither part. */
-export function cutList(list: ResourceList, style: ResourceStyle, contested: ContestedNames): ListCut {
+export function cutList(list: ResourceList, style: ResourceStyle, contested: ConflictingNames): ListCut {
   const before = cutBefore(list, style, contested);
   if (before) return before;
   const cutting = new Cutting(list, style);
@@ -37,7 +37,11 @@ export function cutList(list: ResourceList, style: ResourceStyle, contested: Con
 }
 
 /** Whether `cutList` can do it without holding anybody up. */
-export const isQuickToCut = (list: ResourceList, style: ResourceStyle, contested: ContestedNames): boolean =>
+export const isQuickToCut = (
+  list: ResourceList,
+  style: ResourceStyle,
+  contested: ConflictingNames,
+): boolean =>
   setsOf(style, contested).reduce((sum, { size }) => sum + size, 0) <= FEW ||
   cutBefore(list, style, contested) !== undefined;
 
@@ -45,7 +49,7 @@ export const isQuickToCut = (list: ResourceList, style: ResourceStyle, contested
 export async function cutSlowly(
   list: ResourceList,
   style: ResourceStyle,
-  contested: ContestedNames,
+  contested: ConflictingNames,
   pause: Pause,
 ): Promise<void> {
   const cutting = new Cutting(list, style);
@@ -63,7 +67,7 @@ interface Renamed {
 
 const byName = (a: Renamed, b: Renamed): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
-const setsOf = (style: ResourceStyle, contested: ContestedNames): readonly ReadonlySet<string>[] =>
+const setsOf = (style: ResourceStyle, contested: ConflictingNames): readonly ReadonlySet<string>[] =>
   style === 'resource' ? [] : contested.sets(style === 'underscore' ? 'id' : 'uri');
 
 /** Looks up what is contested, which is mostly little, rather than to ask of everything whether it is. */
@@ -85,7 +89,7 @@ class Cutting {
   }
 
   /** Stops now and then for others. */
-  *rename(contested: ContestedNames): Generator<void, void> {
+  *rename(contested: ConflictingNames): Generator<void, void> {
     let step = 0;
     for (const set of setsOf(this.style, contested))
       for (const name of set) {
@@ -119,7 +123,11 @@ function remember(list: ResourceList, cutNow: Known): ListCut {
   return cutNow.cut;
 }
 
-function cutBefore(list: ResourceList, style: ResourceStyle, contested: ContestedNames): ListCut | undefined {
+function cutBefore(
+  list: ResourceList,
+  style: ResourceStyle,
+  contested: ConflictingNames,
+): ListCut | undefined {
   const before = known.get(list);
   return before?.style === style && before.contested.isSame(contested) ? before.cut : undefined;
 }

@@ -1,4 +1,4 @@
-import { ContestedNames } from './contested-names.js';
+import { ConflictingNames } from './conflicting-names.js';
 import { cutSlowly, isQuickToCut } from './list-cut.js';
 import { areNamesakesKnown, findNamesakes, namesakesIn } from './namesakes.js';
 import type { ResourceOffer } from './resource-offer.js';
@@ -8,7 +8,7 @@ import type { Pause, SlowWork } from '../../lib/slices/sliced-sort.js';
 import { areContestsKnown, findContestsSlowly, templateContests } from './template-contests.js';
 
 /** For each offer, which of its names something else has, too. */
-export function contestedNames(offers: readonly ResourceOffer[], style: ResourceStyle): ContestedNames[] {
+export function contestedNames(offers: readonly ResourceOffer[], style: ResourceStyle): ConflictingNames[] {
   const shared = offers.map((): Record<Key, ReadonlySet<string>[]> => ({ uri: [], id: [] }));
   for (const { one, other, key } of comparisonsOf(offers, style)) {
     const keys = sharedKeys(offers[one]!.resources, offers[other]!.resources, key);
@@ -21,7 +21,7 @@ export function contestedNames(offers: readonly ResourceOffer[], style: Resource
     const { uri, id } = shared[index]!;
     const namesakes = style === 'original' ? offers.map((offer) => namesakesIn(resources, offer)) : [];
     const { texts, ids } = templates[index]!;
-    return new ContestedNames([...uri, ...namesakes.filter(({ size }) => size > 0)], id, texts, ids);
+    return new ConflictingNames([...uri, ...namesakes.filter(({ size }) => size > 0)], id, texts, ids);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Resource, ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
-import { cutResourceForm, resourceForm } from './resource-uri.js';
+import { parseResourceForm, resourceForm } from './resource-uri.js';
 import type { Pause } from '../../lib/slices/sliced-sort.js';
 
 interface Found {
@@ -63,7 +63,7 @@ function* candidates(list: ResourceList, { server }: ResourceOffer): Generator<s
 
 /** Whether a text is the resource form or the identifier of something that a server has. */
 function isNameIn({ server, resources, templates }: ResourceOffer, text: string): boolean {
-  const form = cutResourceForm(text);
+  const form = parseResourceForm(text);
   if (form?.server === server)
     return resources.find(form.uri) !== undefined || bestInstances(templates, form.uri, 'uri').length > 0;
   const plainId = text.slice(0, text.lastIndexOf('~'));

@@ -1,14 +1,14 @@
 import { elementsOf, JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
 
 /** From a server's own URI to the one that clients know. */
-export type ToPublic = (uri: string) => string;
+export type ToPublicUri = (uri: string) => string;
 
 /** The result of a read, with the URIs of its contents as clients know them. */
-export const withPublicContents = (result: JsonText, toPublic: ToPublic): JsonText =>
+export const withPublicContents = (result: JsonText, toPublic: ToPublicUri): JsonText =>
   rewritten(result, (text) => mapElements(text, 'contents', (content) => mapUri(content, toPublic)));
 
 /** The result of a tool call: resources that it links to or embeds, and the user interface it names. */
-export function withPublicLinks(result: JsonText, toPublic: ToPublic): JsonText {
+export function withPublicLinks(result: JsonText, toPublic: ToPublicUri): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
     withPublicUi(
@@ -19,7 +19,7 @@ export function withPublicLinks(result: JsonText, toPublic: ToPublic): JsonText 
 }
 
 /** The result of a prompt, or what a server asks a model: each message has one block of content, or several. */
-export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonText {
+export function withPublicMessages(result: JsonText, toPublic: ToPublicUri): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
     mapElements(text, 'messages', (message) =>
@@ -31,7 +31,7 @@ export function withPublicMessages(result: JsonText, toPublic: ToPublic): JsonTe
 }
 
 /** `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result. */
-export function withPublicUi(text: string, toPublic: ToPublic): string {
+export function withPublicUi(text: string, toPublic: ToPublicUri): string {
   if (!text.includes('esourceUri')) return text;
   return mapObject(text, '_meta', (meta) =>
     mapText(
@@ -51,20 +51,20 @@ function rewritten(result: JsonText, rewrite: (text: string) => string): JsonTex
   return text === result.text ? result : new JsonText(text);
 }
 
-const mapContent = (content: string, toPublic: ToPublic): string =>
+const mapContent = (content: string, toPublic: ToPublicUri): string =>
   content.startsWith('[')
     ? mapArray(content, (block) => mapBlock(block, toPublic))
     : mapBlock(content, toPublic);
 
 /** In what a server asks a model there may be results of tools, which have blocks of their own, but none within those. */
-function mapBlock(block: string, toPublic: ToPublic): string {
+function mapBlock(block: string, toPublic: ToPublicUri): string {
   const isResult = block.startsWith('{') && memberText(block, 'type') === '"tool_result"';
   return isResult
     ? mapElements(block, 'content', (inner) => mapPlainBlock(inner, toPublic))
     : mapPlainBlock(block, toPublic);
 }
 
-function mapPlainBlock(block: string, toPublic: ToPublic): string {
+function mapPlainBlock(block: string, toPublic: ToPublicUri): string {
   if (!block.startsWith('{')) return block;
   const type = memberText(block, 'type');
   if (type === '"resource_link"') return mapUri(block, toPublic);
@@ -73,7 +73,7 @@ function mapPlainBlock(block: string, toPublic: ToPublic): string {
     : block;
 }
 
-const mapUri = (text: string, toPublic: ToPublic): string =>
+const mapUri = (text: string, toPublic: ToPublicUri): string =>
   text.startsWith('{') ? mapText(text, 'uri', toPublic) : text;
 
 const mapText = (text: string, key: string, change: (value: string) => string): string =>

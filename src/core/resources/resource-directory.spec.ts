@@ -15,7 +15,7 @@ import {
   type Offered,
 } from '../../../test/kit/resource-offers.js';
 import { ResourceDirectory } from './resource-directory.js';
-import { resourceForm, type Address, type ResourceStyle } from './resource-uri.js';
+import { resourceForm, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 
 const styles = fc.constantFrom(...STYLES);
@@ -24,7 +24,7 @@ const scopes = fc.subarray(SERVERS).map((allowed) => only(...allowed));
 const directoryOf = async (given: readonly Offered[], style: ResourceStyle): Promise<ResourceDirectory> =>
   ResourceDirectory.build(await offersOf(given), style);
 
-const addresses = (given: readonly Offered[], scope: Scope = EVERYTHING): Address[] =>
+const addresses = (given: readonly Offered[], scope: Scope = EVERYTHING): ResourceAddress[] =>
   given
     .filter(({ server }) => scope.allows(server))
     .flatMap((offer) => [...new Set(offer.uris)].map((uri) => ({ server: offer.server, uri })));

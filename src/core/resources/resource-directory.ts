@@ -1,7 +1,7 @@
 import { PageCache } from '../catalog/list-page.js';
 import { contestedNames, prepareContests } from './name-contests.js';
 import type { ResourceOffer } from './resource-offer.js';
-import { isUi, resourceForm, type Address, type ResourceStyle } from './resource-uri.js';
+import { isUi, resourceForm, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
 import { ResourceView } from './resource-view.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 import { ServerResources } from './server-resources.js';
@@ -79,7 +79,7 @@ export class ResourceDirectory {
   }
 
   /** Whether a server has it in its list. */
-  lists({ server, uri }: Address): boolean {
+  isListed({ server, uri }: ResourceAddress): boolean {
     return this.byServer.get(server)?.list.find(uri) !== undefined;
   }
 
@@ -87,7 +87,7 @@ export class ResourceDirectory {
    * What clients call what a server calls by this URI, in the form of the lists. What is in no list, and would not be
    * understood in that form, is called by the form that always is.
    */
-  publicUri(address: Address): string {
+  publicUri(address: ResourceAddress): string {
     const { server, uri } = address;
     const part = this.byServer.get(server);
     if (!part || this.style === 'resource' || isUi(uri)) return resourceForm(address);

@@ -65,14 +65,14 @@ describe('a list', () => {
     expect([...list.startingWith('x:')].map(({ uri }) => uri)).toEqual(['x:', 'x:1', 'x:2']);
     expect([...list.startingWith('z')]).toEqual([]);
     expect([...list.startingWith('')]).toHaveLength(5);
-    expect(['x', 'y:1', 'y:11', '', 'a'].map((beginning) => list.hasBeginning(beginning))).toEqual([
+    expect(['x', 'y:1', 'y:11', '', 'a'].map((beginning) => list.hasPrefix(beginning))).toEqual([
       true,
       true,
       false,
       true,
       false,
     ]);
-    expect(ResourceList.EMPTY.hasBeginning('')).toBe(false);
+    expect(ResourceList.EMPTY.hasPrefix('')).toBe(false);
   });
 });
 

@@ -69,7 +69,7 @@ export class ResourceList {
     return search(this.byId, id, 'id');
   }
 
-  hasBeginning(prefix: string): boolean {
+  hasPrefix(prefix: string): boolean {
     return this.byUri[firstFrom(this.byUri, prefix)]?.uri.startsWith(prefix) ?? false;
   }
 

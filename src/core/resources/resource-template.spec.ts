@@ -1,10 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { template, templates as someTemplates, unhurried } from '../../../test/kit/resource-offers.js';
-import { bestInstances, publicTemplate, readTemplates, type ResourceTemplate } from './resource-template.js';
+import {
+  bestInstances,
+  publicUriTemplate,
+  parseTemplates,
+  type ResourceTemplate,
+} from './resource-template.js';
 
 const read = async (server: string, ...uriTemplates: string[]) =>
-  readTemplates(server, uriTemplates.map(template), unhurried);
+  parseTemplates(server, uriTemplates.map(template), unhurried);
 
 const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<readonly ResourceTemplate[]> =>
   (await read(server, ...uriTemplates)).templates;
@@ -12,7 +17,7 @@ const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<r
 describe('readTemplates', () => {
   it('reads every template, sorted, the first of equal ones', async () => {
     const listed = [template('y:{z}'), template('x:{z}'), { name: 'y:{z}', text: 'another' }];
-    const { templates, refused } = await readTemplates('a', listed, unhurried);
+    const { templates, refused } = await parseTemplates('a', listed, unhurried);
     expect(templates.map(({ uriTemplate, text }) => [uriTemplate, text])).toEqual([
       ['x:{z}', template('x:{z}').text],
       ['y:{z}', template('y:{z}').text],
@@ -66,9 +71,9 @@ describe('publicTemplate', () => {
     ['original', true, 'resource://db/x:{y}'],
   ] as const)('in style %s, contested: %s', async (style, contested, expected) => {
     const [one] = await templatesOf('db', 'x:{y}');
-    expect(publicTemplate(one!, style, contested)).toBe(expected);
+    expect(publicUriTemplate(one!, style, contested)).toBe(expected);
     const [ui] = await templatesOf('db', 'ui://{y}');
-    expect(publicTemplate(ui!, style, contested)).toBe('ui://db/{y}');
+    expect(publicUriTemplate(ui!, style, contested)).toBe('ui://db/{y}');
   });
 });
 

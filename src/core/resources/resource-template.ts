@@ -1,6 +1,6 @@
 import type { Definition } from '../naming/name-table.js';
 import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from './resource-uri.js';
-import { repeated } from './same-set.js';
+import { findDuplicates } from './same-set.js';
 import { slowSort, type Pause } from '../../lib/slices/sliced-sort.js';
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 
@@ -18,7 +18,7 @@ export interface ResourceTemplate {
  * Sorted, so that what they are called does not depend on the order they are listed in; of equal ones the first
  * stays. Those that cannot be matched, or not within bounds, are left out.
  */
-export async function readTemplates(
+export async function parseTemplates(
   server: string,
   listed: readonly Definition[],
   pause: Pause,
@@ -40,7 +40,7 @@ export async function readTemplates(
 
 /** As with resources, none of those that share an identifier keeps it. */
 async function toldApart(templates: readonly ResourceTemplate[], pause: Pause): Promise<ResourceTemplate[]> {
-  const shared = repeated(templates.map(({ id }) => id));
+  const shared = findDuplicates(templates.map(({ id }) => id));
   const told: ResourceTemplate[] = [];
   for (const template of templates) {
     await pause();
@@ -62,7 +62,7 @@ export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
 }
 
 /** What clients see; `contested` when something else is called so, too. */
-export function publicTemplate(
+export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,
   contested: boolean,
@@ -73,7 +73,7 @@ export function publicTemplate(
 }
 
 /** An instance of a template: the URI its server knows. */
-export interface Instance {
+export interface TemplateInstance {
   readonly template: ResourceTemplate;
   readonly uri: string;
 }
@@ -87,7 +87,7 @@ const MOST_WORK = 2 ** 21;
 
 /** What one server's templates have made of a text so far. */
 interface Attempt {
-  best?: Instance | undefined;
+  best?: TemplateInstance | undefined;
   work: number;
 }
 
@@ -99,7 +99,7 @@ export function bestInstances(
   templates: Iterable<ResourceTemplate>,
   text: string,
   form: 'uri' | 'id',
-): readonly Instance[] {
+): readonly TemplateInstance[] {
   if (text === '') return [];
   const attempts = new Map<string, Attempt>();
   for (const template of templates) {

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { cutResourceForm, distinctId, isUi, resourceForm, underscoreId } from './resource-uri.js';
+import { LONGEST_AND_TOO_LONG } from '../../../test/kit/uri-lengths.js';
+import {
+  parseResourceForm,
+  distinctId,
+  isUi,
+  isUriTooLong,
+  resourceForm,
+  underscoreId,
+} from './resource-uri.js';
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 
 const server = fc.oneof(
@@ -94,7 +102,7 @@ describe('resourceForm', () => {
         ),
         (owner, own) => {
           const form = resourceForm({ server: owner, uri: own });
-          expect(cutResourceForm(form)).toEqual({ server: owner, uri: own });
+          expect(parseResourceForm(form)).toEqual({ server: owner, uri: own });
           expect(isUi(form)).toBe(isUi(own));
         },
       ),
@@ -124,7 +132,7 @@ describe('resourceForm', () => {
     'ui://a',
     'Resource://a/b',
   ])('is not %p', (text) => {
-    expect(cutResourceForm(text)).toBeUndefined();
+    expect(parseResourceForm(text)).toBeUndefined();
   });
 });
 
@@ -278,3 +286,9 @@ function slowRest(rest: string): string {
   const kept = cut.map((text, index) => (index % 2 === 1 ? text : text.replace(/[^A-Za-z0-9.-]+/g, '_')));
   return kept.join('');
 }
+
+describe('isUriTooLong', () => {
+  it.each(LONGEST_AND_TOO_LONG)('counts bytes of UTF-8 in %s', (_what, longest, tooLong) => {
+    expect([isUriTooLong(longest), isUriTooLong(tooLong)]).toEqual([false, true]);
+  });
+});

@@ -5,10 +5,15 @@ import { expressionEnd } from '../../lib/uri-template/uri-template-parser.js';
 export type ResourceStyle = 'resource' | 'underscore' | 'original';
 
 /** A resource by its server and the URI that the server has for it. */
-export interface Address {
+export interface ResourceAddress {
   readonly server: string;
   readonly uri: string;
 }
+
+/** Counted in bytes of UTF-8, the size of a URI in storage and on the wire. */
+export const MAX_URI_BYTES = 8192;
+
+export const isUriTooLong = (uri: string): boolean => Buffer.byteLength(uri) > MAX_URI_BYTES;
 
 const RESOURCE_SCHEME = 'resource://';
 /** Hosts of MCP apps know a user interface by this scheme, so that it stays what it is under every style. */
@@ -17,14 +22,14 @@ export const UI_SCHEME = 'ui://';
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 
 /** The form from which the way back is a cut: the server, then the whole URI as the server wrote it. */
-export function resourceForm({ server, uri }: Address): string {
+export function resourceForm({ server, uri }: ResourceAddress): string {
   return isUi(uri)
     ? `${UI_SCHEME}${server}/${uri.slice(UI_SCHEME.length)}`
     : `${RESOURCE_SCHEME}${server}/${uri}`;
 }
 
 /** What a text in the resource form stands for. Whether there is such a server is not known here. */
-export function cutResourceForm(text: string): Address | undefined {
+export function parseResourceForm(text: string): ResourceAddress | undefined {
   const scheme = [RESOURCE_SCHEME, UI_SCHEME].find((candidate) => text.startsWith(candidate));
   if (scheme === undefined) return undefined;
   const slash = text.indexOf('/', scheme.length);
@@ -51,7 +56,7 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const scratch = Buffer.allocUnsafe(16_384);
 
 /** The identifier of a resource or template; it is reversed by lookup, for much is lost in it. */
-export function underscoreId({ server, uri }: Address): string {
+export function underscoreId({ server, uri }: ResourceAddress): string {
   const longest = server.length + uri.length + '____'.length;
   const id = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest);
   const colon = SCHEME.test(uri) ? uri.indexOf(':') : -1;
@@ -96,7 +101,7 @@ function write(id: Buffer, start: number, text: string): number {
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** The identifier of one that would share its own with another. More digits are for those that share this, too. */
-export function distinctId(address: Address, digits = 8): string {
+export function distinctId(address: ResourceAddress, digits = 8): string {
   // Half a character has no bytes in UTF-8: all of them would be the same.
   const encoding = LONE_SURROGATE.test(address.uri) ? 'utf16le' : 'utf8';
   const digest = createHash('sha256').update(address.uri, encoding).digest('hex');

@@ -11,7 +11,7 @@ import {
 import { ResourceDirectory } from './resource-directory.js';
 import { ResourceList } from './resource-list.js';
 import { patternOf } from './resource-pattern.js';
-import { readTemplates } from './resource-template.js';
+import { parseTemplates } from './resource-template.js';
 import type { ResourceStyle } from './resource-uri.js';
 import type { ResourceView } from './resource-view.js';
 import { EVERYTHING, type Scope } from '../scope.js';
@@ -305,7 +305,7 @@ describe('a page', () => {
 
   it('of templates has everything as the server wrote it, but the template and the marks', async () => {
     const definition = { name: 'x:{y}', text: '{ "uriTemplate":"x:{y}", "n":1.0 }' };
-    const { templates } = await readTemplates('a', [definition], unhurried);
+    const { templates } = await parseTemplates('a', [definition], unhurried);
     const view = ResourceDirectory.build(
       [{ server: 'a', resources: ResourceList.EMPTY, templates }],
       'resource',

@@ -1,22 +1,22 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
-import { firstAfter, pageText, type Paged, type PageItem, type Seal } from '../catalog/list-page.js';
+import { firstAfter, pageText, type Paged, type PageItem, type SealCursor } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
 import type { ResourcePattern } from './resource-pattern.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
-import { cutResourceForm } from './resource-uri.js';
+import { parseResourceForm } from './resource-uri.js';
 import {
-  byTemplate,
+  compareTemplates,
   resourceText,
   templateText,
-  type SeenResource,
-  type SeenTemplate,
-} from './seen-resource.js';
-import type { FoundResource, Segment, ServerResources } from './server-resources.js';
+  type PublicResource,
+  type PublicTemplate,
+} from './public-resource.js';
+import type { ResolvedResource, SortedRun, ServerResources } from './server-resources.js';
 
 /** The resources and templates that one scope sees. */
 export class ResourceView {
   private readonly byServer: ReadonlyMap<string, ServerResources>;
-  private ownTemplates: readonly SeenTemplate[] | undefined;
+  private ownTemplates: readonly PublicTemplate[] | undefined;
 
   constructor(
     private readonly parts: readonly ServerResources[],
@@ -35,8 +35,8 @@ export class ResourceView {
   readonly resources: Paged = {
     page: (member, after, size, seal) =>
       this.built(`${member}\0${after}`, () => {
-        const seen = [...this.after(after, size + 1)];
-        return page(member, seen.map(resourceItem), size, seal);
+        const toPublic = [...this.after(after, size + 1)];
+        return page(member, toPublic.map(resourceItem), size, seal);
       }),
   };
 
@@ -50,17 +50,17 @@ export class ResourceView {
   };
 
   /** Sorted by what clients see. Those of each server are sorted already, and are only put between one another. */
-  get listedTemplates(): readonly SeenTemplate[] {
+  get listedTemplates(): readonly PublicTemplate[] {
     return (this.ownTemplates ??= this.parts
       .flatMap(({ listedTemplates }) => listedTemplates)
-      .toSorted(byTemplate));
+      .toSorted(compareTemplates));
   }
 
   /** Up to so many resources whose public URI comes after this one, in order; of one server, if one is named. */
-  *after(uri: string, most: number, server?: string): Iterable<SeenResource> {
+  *after(uri: string, most: number, server?: string): Iterable<PublicResource> {
     const heads = this.parts
       .filter((part) => server === undefined || part.server === server)
-      .flatMap(({ segments }) => segments.flatMap((segment) => Head.after(segment, uri) ?? []))
+      .flatMap(({ runs }) => runs.flatMap((segment) => Head.after(segment, uri) ?? []))
       .toSorted(byUri);
     for (let given = 0; given < most && heads.length > 0; given++) {
       const head = heads[0]!;
@@ -83,21 +83,21 @@ export class ResourceView {
   }
 
   /** How a resource is listed now; undefined when it is not any more. */
-  seen({ server, uri }: Resource): SeenResource | undefined {
+  seen({ server, uri }: Resource): PublicResource | undefined {
     const part = this.byServer.get(server);
     const resource = part?.list.find(uri);
-    return resource && part!.seen(resource);
+    return resource && part!.toPublic(resource);
   }
 
   /** What a client means by a URI, in whatever form; undefined also when it may mean several. */
-  find(text: string): FoundResource | undefined {
+  find(text: string): ResolvedResource | undefined {
     for (const candidates of this.readings(text)) if (candidates.length > 0) return only(candidates);
     return undefined;
   }
 
   /** The template that a client names, in whatever form. */
   findTemplate(text: string): ResourceTemplate | undefined {
-    const form = cutResourceForm(text);
+    const form = parseResourceForm(text);
     const named = (template: ResourceTemplate): boolean =>
       template.id === text || (form?.server === template.server && form.uri === template.uriTemplate);
     return (
@@ -111,11 +111,11 @@ export class ResourceView {
    * What a text can be read as, one way after the other. Names that say whose they are come first, so that no server
    * takes what is another's by listing something under its name; then what is listed, then what fits a template.
    */
-  private *readings(text: string): Iterable<readonly FoundResource[]> {
+  private *readings(text: string): Iterable<readonly ResolvedResource[]> {
     const { parts } = this;
     yield this.formed(text);
     yield parts.flatMap((part) => part.findId(text) ?? []);
-    yield parts.flatMap((part) => part.findContestedId(text) ?? []);
+    yield parts.flatMap((part) => part.findConflictingId(text) ?? []);
     yield parts.flatMap((part) => part.findListed(text) ?? []);
     yield instances(
       parts.filter((part) => part.mayHaveId(text)),
@@ -125,14 +125,14 @@ export class ResourceView {
     yield instances(parts, text, 'uri');
   }
 
-  private formed(text: string): readonly FoundResource[] {
-    const address = cutResourceForm(text);
+  private formed(text: string): readonly ResolvedResource[] {
+    const address = parseResourceForm(text);
     const found = address && this.byServer.get(address.server)?.find(address.uri);
     return found ? [found] : [];
   }
 }
 
-const instances = (parts: readonly ServerResources[], text: string, form: 'uri' | 'id'): FoundResource[] =>
+const instances = (parts: readonly ServerResources[], text: string, form: 'uri' | 'id'): ResolvedResource[] =>
   bestInstances(
     parts.flatMap(({ templates }) => templates),
     text,
@@ -142,20 +142,20 @@ const instances = (parts: readonly ServerResources[], text: string, form: 'uri' 
 /** The next resource of a segment that has not been given yet. */
 class Head {
   private constructor(
-    private readonly segment: Segment,
+    private readonly segment: SortedRun,
     private index: number,
     public uri: string,
   ) {}
 
-  static after({ of, resources }: Segment, uri: string): Head | undefined {
+  static after({ of, resources }: SortedRun, uri: string): Head | undefined {
     const index = uri === '' ? 0 : firstAfter(resources, uri, (resource) => of.publicUri(resource));
     const first = resources[index];
     return first && new Head({ of, resources }, index, of.publicUri(first));
   }
 
-  get seen(): SeenResource {
+  get seen(): PublicResource {
     const { of, resources } = this.segment;
-    return of.seen(resources[this.index]!);
+    return of.toPublic(resources[this.index]!);
   }
 
   advance(): boolean {
@@ -181,13 +181,13 @@ const byUri = (a: Head, b: Head): number => (a.uri < b.uri ? -1 : 1);
 
 const only = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
 
-function page(member: string, items: readonly PageItem[], size: number, seal: Seal): SharedJson {
+function page(member: string, items: readonly PageItem[], size: number, seal: SealCursor): SharedJson {
   return pageText(member, items.slice(0, size), items.length > size, seal);
 }
 
-const resourceItem = (seen: SeenResource): PageItem => ({ key: seen.uri, text: resourceText(seen) });
+const resourceItem = (seen: PublicResource): PageItem => ({ key: seen.uri, text: resourceText(seen) });
 
-const templateItem = (seen: SeenTemplate): PageItem => ({
+const templateItem = (seen: PublicTemplate): PageItem => ({
   key: seen.uriTemplate,
   text: templateText(seen),
 });

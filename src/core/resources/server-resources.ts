@@ -1,19 +1,24 @@
-import type { ContestedNames } from './contested-names.js';
+import type { ConflictingNames } from './conflicting-names.js';
 import { cutList, type ListCut } from './list-cut.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
-import { bestInstances, publicTemplate, withDistinctId, type ResourceTemplate } from './resource-template.js';
+import {
+  bestInstances,
+  publicUriTemplate,
+  withDistinctId,
+  type ResourceTemplate,
+} from './resource-template.js';
 import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
-import { byTemplate, type SeenResource, type SeenTemplate } from './seen-resource.js';
+import { compareTemplates, type PublicResource, type PublicTemplate } from './public-resource.js';
 
 /** A part of the list that is sorted by public URI. */
-export interface Segment {
+export interface SortedRun {
   readonly of: ServerResources;
   readonly resources: readonly Resource[];
 }
 
 /** A resource that was asked for, and where it is. */
-export interface FoundResource {
+export interface ResolvedResource {
   readonly server: string;
   /** What the server calls it. */
   readonly uri: string;
@@ -27,14 +32,14 @@ export class ServerResources {
   readonly server: string;
   readonly list: ResourceList;
   readonly templates: readonly ResourceTemplate[];
-  private ownSegments: readonly Segment[] | undefined;
+  private ownSegments: readonly SortedRun[] | undefined;
   private ownCut: ListCut | undefined;
-  private ownTemplates: readonly SeenTemplate[] | undefined;
+  private ownTemplates: readonly PublicTemplate[] | undefined;
 
   constructor(
     private readonly offer: ResourceOffer,
     private readonly style: ResourceStyle,
-    private readonly contested: ContestedNames,
+    private readonly contested: ConflictingNames,
   ) {
     this.server = offer.server;
     this.list = offer.resources;
@@ -48,15 +53,15 @@ export class ServerResources {
   }
 
   /** By the server's own URI. What is listed wins over what only fits a template. */
-  find(uri: string): FoundResource | undefined {
+  find(uri: string): ResolvedResource | undefined {
     return this.findListed(uri) ?? this.findInstance(uri);
   }
 
-  findListed(uri: string): FoundResource | undefined {
+  findListed(uri: string): ResolvedResource | undefined {
     return this.found(this.list.find(uri));
   }
 
-  findInstance(uri: string): FoundResource | undefined {
+  findInstance(uri: string): ResolvedResource | undefined {
     const [instance] = bestInstances(this.templates, uri, 'uri');
     return instance && { server: this.server, uri, template: instance.template };
   }
@@ -66,25 +71,25 @@ export class ServerResources {
     return id.startsWith(`${this.server}_`);
   }
 
-  findId(id: string): FoundResource | undefined {
+  findId(id: string): ResolvedResource | undefined {
     if (!this.mayHaveId(id)) return undefined;
     const resource = this.list.findId(id) ?? this.list.findId(id.slice(0, id.lastIndexOf('~')));
     return this.found(resource && this.idOf(resource) === id ? resource : undefined);
   }
 
   /** By an identifier that is contested, which nobody has where all see it. */
-  findContestedId(id: string): FoundResource | undefined {
+  findConflictingId(id: string): ResolvedResource | undefined {
     return this.found(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
   /** The list, in parts that are each sorted by public URI. */
-  get segments(): readonly Segment[] {
+  get runs(): readonly SortedRun[] {
     return (this.ownSegments ??= [this.cut.kept, this.cut.renamed, this.list.uis]
       .filter((resources) => resources.length > 0)
       .map((resources) => ({ of: this, resources })));
   }
 
-  seen(resource: Resource): SeenResource {
+  toPublic(resource: Resource): PublicResource {
     return { uri: this.publicUri(resource), id: this.idOf(resource), resource };
   }
 
@@ -96,13 +101,13 @@ export class ServerResources {
   }
 
   /** Sorted by what clients see. Kept as long as the list is the same, since all servers together may have many. */
-  get listedTemplates(): readonly SeenTemplate[] {
+  get listedTemplates(): readonly PublicTemplate[] {
     return (this.ownTemplates ??= this.templates
-      .map((template): SeenTemplate => {
+      .map((template): PublicTemplate => {
         const isContested = this.contested.hasTemplate(template.uriTemplate);
-        return { uriTemplate: publicTemplate(template, this.style, isContested), template };
+        return { uriTemplate: publicUriTemplate(template, this.style, isContested), template };
       })
-      .toSorted(byTemplate));
+      .toSorted(compareTemplates));
   }
 
   /** What an instance of a template is called, in the words of the template's identifier. */
@@ -113,7 +118,7 @@ export class ServerResources {
   }
 
   /** Whether nothing of it would be listed otherwise. */
-  isSame({ resources, templates }: ResourceOffer, contested: ContestedNames): boolean {
+  isSame({ resources, templates }: ResourceOffer, contested: ConflictingNames): boolean {
     return (
       this.offer.resources === resources &&
       this.offer.templates === templates &&
@@ -126,7 +131,7 @@ export class ServerResources {
     return this.cut.ids.get(resource) ?? distinctId(resource);
   }
 
-  private found(resource: Resource | undefined): FoundResource | undefined {
+  private found(resource: Resource | undefined): ResolvedResource | undefined {
     return resource && { server: this.server, uri: resource.uri, resource };
   }
 

@@ -1,5 +1,5 @@
 import type { Resource, ResourceList } from './resource-list.js';
-import { sameSet } from './same-set.js';
+import { isSameSet } from './same-set.js';
 import type { Pause } from '../../lib/slices/sliced-sort.js';
 
 /** What resources can meet in. */
@@ -26,7 +26,7 @@ export function sharedKeys(a: ResourceList, b: ResourceList, key: Key): Readonly
   if (before) return before;
   const shared = new Set<string>();
   Array.from(walkAlong(a, b, key, shared));
-  const same = latestOf(a, b, key).find((set) => sameSet(set, shared));
+  const same = latestOf(a, b, key).find((set) => isSameSet(set, shared));
   return remember(a, b, key, same ?? shared);
 }
 

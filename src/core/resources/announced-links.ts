@@ -1,5 +1,4 @@
-import type { Address } from './resource-uri.js';
-import { isTooLong } from './uri-length.js';
+import { isUriTooLong, type ResourceAddress } from './resource-uri.js';
 
 /** Links of one server that are remembered; more than clients are likely to come back to. */
 const MOST_LINKS = 10_000;
@@ -8,7 +7,7 @@ const MOST_LINKS = 10_000;
  * Resources that clients were told of in results without their being in a list, which servers need not put them in.
  * Of each server the latest are remembered.
  */
-export class GivenLinks {
+export class AnnouncedLinks {
   /** By server; the latest come last. */
   private readonly uris = new Map<string, Set<string>>();
 
@@ -18,8 +17,8 @@ export class GivenLinks {
     return this.uris.keys();
   }
 
-  add({ server, uri }: Address): void {
-    if (isTooLong(uri)) return;
+  add({ server, uri }: ResourceAddress): void {
+    if (isUriTooLong(uri)) return;
     const given = this.uris.get(server) ?? new Set<string>();
     this.uris.set(server, given);
     given.delete(uri);
@@ -31,7 +30,7 @@ export class GivenLinks {
     }
   }
 
-  has({ server, uri }: Address): boolean {
+  has({ server, uri }: ResourceAddress): boolean {
     return this.uris.get(server)?.has(uri) ?? false;
   }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { LONGEST_AND_TOO_LONG } from '../../../test/kit/uri-lengths.js';
-import { GivenLinks } from './given-links.js';
+import { AnnouncedLinks } from './announced-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
 
 describe('links that were given out', () => {
   it('are known by their server and URI, and no others are', () => {
-    const links = new GivenLinks();
+    const links = new AnnouncedLinks();
     links.add(at('a', 'x:1'));
     expect(links.has(at('a', 'x:1'))).toBe(true);
     expect(links.has(at('b', 'x:1'))).toBe(false);
@@ -14,7 +14,7 @@ describe('links that were given out', () => {
   });
 
   it('are forgotten oldest first, by server, where one that is given again is new', () => {
-    const links = new GivenLinks(2);
+    const links = new AnnouncedLinks(2);
     links.add(at('b', 'x:0'));
     for (const uri of ['x:1', 'x:2', 'x:1', 'x:3']) links.add(at('a', uri));
     const known = ['x:1', 'x:2', 'x:3'].filter((uri) => links.has(at('a', uri)));
@@ -25,7 +25,7 @@ describe('links that were given out', () => {
   it.each(LONGEST_AND_TOO_LONG)(
     'are not remembered where they are too long to be asked for, in %s',
     (_what, longest, tooLong) => {
-      const links = new GivenLinks();
+      const links = new AnnouncedLinks();
       links.add(at('a', tooLong));
       expect([...links.servers]).toEqual([]);
       links.add(at('a', longest));
@@ -34,7 +34,7 @@ describe('links that were given out', () => {
   );
 
   it('go with their server', () => {
-    const links = new GivenLinks();
+    const links = new AnnouncedLinks();
     links.add(at('a', 'x:1'));
     links.forget('a');
     expect(links.has(at('a', 'x:1'))).toBe(false);

@@ -1,10 +1,10 @@
-import { sameSet } from './same-set.js';
+import { isSameSet } from './same-set.js';
 
 type Names = ReadonlySet<string>;
 const NO_NAMES: Names = new Set();
 
 /** What clients cannot call one server's resources and templates, because something else is called so, too. */
-export class ContestedNames {
+export class ConflictingNames {
   constructor(
     /** One set for each server that has some of the same. */
     private readonly uris: readonly Names[],
@@ -13,7 +13,7 @@ export class ContestedNames {
     private readonly templateIds: Names = NO_NAMES,
   ) {}
 
-  static readonly NONE = new ContestedNames([], []);
+  static readonly NONE = new ConflictingNames([], []);
 
   /** The URIs, or identifiers, one set after the other: some names may be in several. */
   sets(key: 'uri' | 'id'): readonly Names[] {
@@ -37,12 +37,12 @@ export class ContestedNames {
   }
 
   /** Whether the same names are contested, whoever has them. */
-  isSame(other: ContestedNames): boolean {
+  isSame(other: ConflictingNames): boolean {
     return (
       sameNames(this.uris, other.uris) &&
       sameNames(this.ids, other.ids) &&
-      sameSet(this.templates, other.templates) &&
-      sameSet(this.templateIds, other.templateIds)
+      isSameSet(this.templates, other.templates) &&
+      isSameSet(this.templateIds, other.templateIds)
     );
   }
 }
