@@ -116,8 +116,8 @@ describe('the meta tools', () => {
     const other = new DiscoveryStage();
     await other.put('fs', { tools: [{ name: 'search_tools' }] });
     const view = other.registry.catalog.tools.view(EVERYTHING);
-    expect(view.find('fs__search_tools')).toMatchObject({ server: 'fs', own: 'search_tools' });
-    expect(view.find('search_tools')).toMatchObject({ server: '', own: 'search_tools' });
+    expect(view.find('fs__search_tools')).toMatchObject({ server: 'fs', ownName: 'search_tools' });
+    expect(view.find('search_tools')).toMatchObject({ server: '', ownName: 'search_tools' });
     expect(await other.ask('describe_tool', { name: 'fs__search_tools' })).toMatchObject({
       tool: { name: 'fs__search_tools' },
     });

@@ -51,7 +51,7 @@ describe('Catalog', () => {
       server('a', 0, { tools: [read] }, { ...never, disabledTools: new Set(['read']) }),
       server('b', 1, { tools: [read] }, never),
     );
-    expect(tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'b', name: 'read' });
+    expect(tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'b', publicName: 'read' });
   });
 
   it('disables by the own name of the server, not by the public one', () => {
@@ -132,7 +132,7 @@ describe('the tools of the house', () => {
     const servers = [server('fs', 0, { tools: [read] }, { style: 'never' })];
     const next = Catalog.EMPTY.next(servers, house);
     expect(next.tools.view(EVERYTHING).find('read')).toMatchObject({ server: '' });
-    expect(next.tools.unlisted).toMatchObject([{ server: 'fs', own: 'read' }]);
+    expect(next.tools.unlisted).toMatchObject([{ server: 'fs', ownName: 'read' }]);
     const without = next.next(servers, STYLE);
     expect(without.tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'fs' });
     expect(without.changesSince(next).tools).toEqual(new Set(['', 'fs']));

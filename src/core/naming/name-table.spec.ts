@@ -92,8 +92,12 @@ describe('a definition in the list', () => {
 
   it('keeps its own name when it is listed nowhere', () => {
     const table = tableOf(offer('a', 'never', 'x'), offer('b', 'never', 'x'));
-    expect(table.unlisted).toMatchObject([{ server: 'b', own: 'x' }]);
-    expect(table.view(EVERYTHING).find('b__x')).toMatchObject({ server: 'b', own: 'x', name: undefined });
+    expect(table.unlisted).toMatchObject([{ server: 'b', ownName: 'x' }]);
+    expect(table.view(EVERYTHING).find('b__x')).toMatchObject({
+      server: 'b',
+      ownName: 'x',
+      publicName: undefined,
+    });
   });
 });
 
@@ -218,7 +222,11 @@ describe('a tool of the house', () => {
       fc.property(offers, scopes, (given, scope) => {
         const view = NameTable.build([house, ...given], SEPARATOR).view(scope);
         for (const name of ['search', 'x']) {
-          expect(view.find(name)).toMatchObject({ server: META_TOOL_SERVER, own: name, name });
+          expect(view.find(name)).toMatchObject({
+            server: META_TOOL_SERVER,
+            ownName: name,
+            publicName: name,
+          });
           expect(view.listed.filter((entry) => entry.publicName === name)).toHaveLength(1);
         }
       }),
@@ -229,7 +237,10 @@ describe('a tool of the house', () => {
     fc.assert(
       fc.property(styles, serverIds, (style, server) => {
         const view = tableOf(house, offer(server, style, 'search')).view(only(server));
-        expect(view.find(prefixedName(server, SEPARATOR, 'search'))).toMatchObject({ server, own: 'search' });
+        expect(view.find(prefixedName(server, SEPARATOR, 'search'))).toMatchObject({
+          server,
+          ownName: 'search',
+        });
         expect(view.find('search')).toMatchObject({ server: META_TOOL_SERVER });
         expect(view.listed.map(({ publicName }) => publicName)).toEqual(
           style === 'never' ? ['search', 'x'] : [`${server}__search`, 'search', 'x'].toSorted(),
