@@ -26,5 +26,8 @@ export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTraci
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
-  return { tracing: Tracing.by(provider.getTracer('gatehouse', VERSION)), stop: () => provider.shutdown() };
+  return {
+    tracing: Tracing.using(provider.getTracer('gatehouse', VERSION)),
+    stop: () => provider.shutdown(),
+  };
 }

@@ -2,7 +2,7 @@ import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
-import type { Caller, McpClient } from '../mcp/mcp-context.js';
+import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import { Availability } from './lifecycle/availability.js';
 import { toCallError, hasFault } from './call-errors.js';
@@ -22,7 +22,7 @@ import { within } from '../lib/deadlines/within.js';
 const GATEWAY_KEY = '';
 
 /** Opens a link to a server, for all clients or for the one that owns it. */
-export type LinkFactory = (signal: AbortSignal, owner?: McpClient) => Promise<Link>;
+export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
 /** What the rest of the house hears from a backend. */
 export interface BackendEvents {
@@ -30,9 +30,9 @@ export interface BackendEvents {
   /** There is a new link for all clients, or none any more. */
   linkChanged(link: Link | undefined): void;
   /** One client has a link to itself; `link.closed` says until when. */
-  sessionLinkOpened(link: Link, owner: McpClient): void;
+  sessionLinkOpened(link: Link, owner: ClientSession): void;
   /** `owner` is the client on whose own link it came. */
-  notified(notification: ServerNotification, owner?: McpClient): void;
+  notified(notification: ServerNotification, owner?: ClientSession): void;
   stateChanged(): void;
 }
 
@@ -103,7 +103,7 @@ export class Backend {
     );
     this.availability = new Availability(id, this.supervisor, () => events.stateChanged());
     if (settings.isolation === 'session') {
-      const open = (owner: McpClient, signal: AbortSignal): Promise<Link> => connect(signal, owner);
+      const open = (owner: ClientSession, signal: AbortSignal): Promise<Link> => connect(signal, owner);
       this.sessionLinks = new SessionLinks(open, (link, owner) => {
         this.log.apply(link);
         link.onNotification((notification) => this.ownNotified(notification, owner));
@@ -163,10 +163,10 @@ export class Backend {
     const reason = this.availability.refusal();
     if (reason) return Promise.reject(reason);
     this.calls++;
-    const { client, signal } = call.caller;
+    const { session, signal } = call.caller;
     const deadline = performance.now() + this.settings.timeoutMs;
     const { exclusive } = call;
-    return this.gate.run(client.id, () => this.send(call), { signal, deadline, exclusive });
+    return this.gate.run(session.id, () => this.send(call), { signal, deadline, exclusive });
   }
 
   /** A request of the gateway's own over this link. It takes its turn among the calls as one client more. */
@@ -177,7 +177,7 @@ export class Backend {
   }
 
   /** The link that a client has to itself, opened if need be. Rejects where the server keeps none. */
-  async sessionLink(client: McpClient): Promise<Link> {
+  async sessionLink(client: ClientSession): Promise<Link> {
     const reason = this.availability.refusal();
     if (reason) throw reason;
     if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
@@ -203,7 +203,7 @@ export class Backend {
   }
 
   /** Tells the server over the link that this client has to itself, if it has one. */
-  notifySessionLink(client: McpClient, method: string): void {
+  notifySessionLink(client: ClientSession, method: string): void {
     this.sessionLinks?.notify(client, method);
   }
 
@@ -238,8 +238,8 @@ export class Backend {
   }
 
   private async sendOverOwn(call: BackendCall): Promise<JsonText> {
-    const { client, signal } = call.caller;
-    const link = await unlessAborted(signal, this.sessionLink(client));
+    const { session, signal } = call.caller;
+    const link = await unlessAborted(signal, this.sessionLink(session));
     try {
       return await this.request(link, call);
     } catch (error) {
@@ -307,7 +307,7 @@ export class Backend {
   }
 
   /** What the process of one client says is for that client alone. */
-  private ownNotified(notification: ServerNotification, owner: McpClient): void {
+  private ownNotified(notification: ServerNotification, owner: ClientSession): void {
     if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
     else this.log.take(notification);
   }

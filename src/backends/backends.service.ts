@@ -4,7 +4,7 @@ import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { serverUnavailable } from '../core/errors.js';
-import type { McpClient } from '../mcp/mcp-context.js';
+import type { ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import { Registry } from '../registry/registry.service.js';
@@ -13,10 +13,10 @@ import { createLinkFactory } from './link/link-factory.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { Link, ServerNotification } from './link/link.js';
 
-type NotificationListener = (server: string, notification: ServerNotification, owner?: McpClient) => void;
+type NotificationListener = (server: string, notification: ServerNotification, owner?: ClientSession) => void;
 type StateListener = (backend: Backend) => void;
 type LinkListener = (backend: Backend, link: Link | undefined) => void;
-type OwnLinkListener = (backend: Backend, link: Link, owner: McpClient) => void;
+type OwnLinkListener = (backend: Backend, link: Link, owner: ClientSession) => void;
 
 /** Every server that is enabled. Made to fit what is desired, at the start and at every change, by the same code. */
 @Injectable()
@@ -65,7 +65,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Tells the servers that keep a link for this client alone. */
-  notifySessionLinks(client: McpClient, method: string): void {
+  notifySessionLinks(client: ClientSession, method: string): void {
     for (const backend of this.backends.values()) backend.notifySessionLink(client, method);
   }
 

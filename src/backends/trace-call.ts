@@ -1,6 +1,6 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import { carrying, finish, type Tracing } from '../mcp/tracing.js';
+import { withTraceContext, endSpan, type Tracing } from '../mcp/tracing.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 
 interface TracedCall {
@@ -16,13 +16,13 @@ export async function traceCall(
   { parent, attributes }: { readonly parent: Span; readonly attributes: Attributes },
   call: (params: string | undefined) => Promise<JsonText>,
 ): Promise<JsonText> {
-  const span = tracing.sent({ method, name, attributes }, parent);
+  const span = tracing.startClientSpan({ method, name, attributes }, parent);
   try {
-    const result = await call(carrying(span, params));
-    finish(span, outcomeOfResult(result) === 'tool_error' ? { type: 'tool_error' } : undefined);
+    const result = await call(withTraceContext(span, params));
+    endSpan(span, outcomeOfResult(result) === 'tool_error' ? { type: 'tool_error' } : undefined);
     return result;
   } catch (error) {
-    finish(span, { type: outcomeOfFailure(error) });
+    endSpan(span, { type: outcomeOfFailure(error) });
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { Drain } from './drain.service.js';
-import type { SessionKeeper } from './session-keeper.js';
+import type { SessionPersistence } from './session-persistence.js';
 import { WiredEdge } from '../../test/kit/wired-edge.js';
 
 let edge: WiredEdge;
@@ -21,8 +21,8 @@ let sessionsAtStop: number | undefined;
 
 function drain(drainMs: number): Promise<void> {
   const stop = (): void => void (sessionsAtStop = edge.sessions.size);
-  const keeper = { stop } as SessionKeeper;
-  return new Drain(edge.endpoint, edge.intake, edge.sessions, keeper, {
+  const persistence = { stop } as SessionPersistence;
+  return new Drain(edge.endpoint, edge.receiver, edge.sessions, persistence, {
     drainMs,
   }).beforeApplicationShutdown();
 }
@@ -85,7 +85,7 @@ describe('a gateway that drains', () => {
 
   it('lets a client answer what its request in flight has asked', async () => {
     edge.handlers.set('ask', (_params, context) =>
-      context.ask('roots/list', undefined, { signal: context.signal }),
+      context.sendRequest('roots/list', undefined, { signal: context.signal }),
     );
     const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
     const events = await session.stream('ask', {}, 7);
@@ -104,7 +104,7 @@ describe('a gateway that drains', () => {
     await within('the drain', drain(0));
     expect(signal.aborted).toBe(true);
     expect((await answer).error).toBeDefined();
-    await until('the intake is idle', () => edge.intake.idle().then(() => true));
+    await until('the receiver is idle', () => edge.receiver.idle().then(() => true));
     expect(warned).toHaveBeenCalledWith({ message: 'requests were cut off by the drain deadline' });
     warned.mockRestore();
   });

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ShutdownSettings } from '../config/shutdown-settings.js';
 import { McpEndpoint } from './mcp-endpoint.js';
-import { MessageIntake } from './message-intake.js';
-import { SessionKeeper } from './session-keeper.js';
+import { MessageReceiver } from './message-receiver.js';
+import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
 /** Ends the gateway's work in order: nothing new, what runs may finish, then everybody is let go. */
@@ -12,24 +12,24 @@ export class Drain implements BeforeApplicationShutdown {
 
   constructor(
     private readonly endpoint: McpEndpoint,
-    private readonly intake: MessageIntake,
+    private readonly receiver: MessageReceiver,
     private readonly sessions: Sessions,
-    private readonly keeper: SessionKeeper,
+    private readonly persistence: SessionPersistence,
     private readonly settings: ShutdownSettings,
   ) {}
 
   async beforeApplicationShutdown(): Promise<void> {
     this.endpoint.draining = true;
-    for (const session of this.sessions.all()) session.endStanding();
+    for (const session of this.sessions.all()) session.endStandaloneStream();
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<'late'>((resolve) => {
       timer = setTimeout(() => resolve('late'), this.settings.drainMs);
     });
-    const outcome = await Promise.race([this.intake.idle(), deadline]);
+    const outcome = await Promise.race([this.receiver.idle(), deadline]);
     clearTimeout(timer);
     if (outcome === 'late') this.logger.warn({ message: 'requests were cut off by the drain deadline' });
     // What ends from here on ends with the process: clients come back to the next one.
-    this.keeper.stop();
+    this.persistence.stop();
     this.sessions.close();
   }
 }

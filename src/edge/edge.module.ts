@@ -8,11 +8,11 @@ import { Drain } from './drain.service.js';
 import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
 import { McpEndpoint } from './mcp-endpoint.js';
-import { MessageIntake } from './message-intake.js';
+import { MessageReceiver } from './message-receiver.js';
 import { RequestLog } from './request-log.js';
 import { SessionController } from './session.controller.js';
-import { SessionKeeper } from './session-keeper.js';
-import { SessionRevival } from './session-revival.js';
+import { SessionPersistence } from './session-persistence.js';
+import { SessionRestorer } from './session-restorer.js';
 import { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
 
@@ -21,10 +21,10 @@ import { Sessions } from './sessions.service.js';
   controllers: [SessionController],
   providers: [
     SessionScopes,
-    SessionKeeper,
-    SessionRevival,
+    SessionPersistence,
+    SessionRestorer,
     Sessions,
-    MessageIntake,
+    MessageReceiver,
     McpEndpoint,
     ListChanges,
     LogMessages,

@@ -6,7 +6,7 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { until, within } from '../../test/kit/until.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { NotificationOutcome } from '../metrics/metrics.js';
-import { EventLog } from './event-log.js';
+import { ReplayBuffer } from './replay-buffer.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { EventStream, type StreamObserver } from './event-stream.js';
 import { openEventStream } from './exchange.js';
@@ -24,10 +24,10 @@ const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringi
 const PATIENT = 60_000;
 const IMPATIENT = 100;
 const streamOf = (
-  log = new EventLog(100, 1_000_000),
+  log = new ReplayBuffer(100, 1_000_000),
   stuckMs = PATIENT,
   observer?: StreamObserver,
-): EventStream => new EventStream('', log, { waiting: LIMIT, stuckMs }, observer);
+): EventStream => new EventStream('', log, { queuedEvents: LIMIT, stuckMs }, observer);
 
 /** A reader at the other end of a real connection, and the server's side of it. */
 class Reader {
@@ -220,7 +220,7 @@ describe('a stream', () => {
   });
 
   it('that has ended with nobody there is done: the log has the rest', () => {
-    const log = new EventLog(10, 1000);
+    const log = new ReplayBuffer(10, 1000);
     const stream = streamOf(log);
     stream.send(frameOf(1));
     expect(stream.isDone).toBe(false);

@@ -3,7 +3,7 @@ import type { NotificationOutcome, StreamEnd } from '../metrics/metrics.js';
 import type { NotificationKind } from '../core/notification-kind.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';
-import type { EventLog } from './event-log.js';
+import type { ReplayBuffer } from './replay-buffer.js';
 import { StreamConnection } from './stream-connection.js';
 
 /** Hears what becomes of notifications and connections. */
@@ -12,37 +12,37 @@ export interface StreamObserver {
   streamEnded(reason: StreamEnd): void;
 }
 
-const NOBODY: StreamObserver = { notified: () => {}, streamEnded: () => {} };
+const NO_OBSERVER: StreamObserver = { notified: () => {}, streamEnded: () => {} };
 
 /** What an event that waits may suffer when too many wait: the first to go are those that say something once. */
-type Fate = 'dropped first' | 'dropped last' | 'kept';
+type DropOrder = 'dropped first' | 'dropped last' | 'kept';
 
-interface Waiting {
+interface QueuedEvent {
   readonly frame: EventFrame;
-  readonly fate: Fate;
+  readonly fate: DropOrder;
   readonly options: DeliverOptions;
 }
 
 export interface StreamLimits {
   /** Events that may wait for a slow reader. */
-  readonly waiting: number;
+  readonly queuedEvents: number;
   /** Milliseconds after which a reader that takes nothing is not coming back for it. */
   readonly stuckMs: number;
 }
 
 /** Connections that one stream may have; the oldest makes room. */
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 
 /** Bytes of events that may wait for a slow reader. */
-const WAITING_BYTES = 1_048_576;
+const MAX_QUEUED_BYTES = 1_048_576;
 
 /**
  * A stream of events to one client that outlives its connections: it can lose one, and go on over the next. A slow
  * reader costs a bounded queue and nothing else.
  */
 export class EventStream {
-  private readonly waiting = new Map<string, Waiting>();
-  private waitingBytes = 0;
+  private readonly queued = new Map<string, QueuedEvent>();
+  private queuedBytes = 0;
   /**
    * Events to be sent again, ahead of what waits. They come from the log, which bounds them: what is new must not make
    * room for what is old.
@@ -56,9 +56,9 @@ export class EventStream {
   constructor(
     /** Empty for a standing stream. */
     readonly name: string,
-    private readonly log: EventLog,
+    private readonly log: ReplayBuffer,
     private readonly limits: StreamLimits,
-    private readonly observer: StreamObserver = NOBODY,
+    private readonly observer: StreamObserver = NO_OBSERVER,
   ) {}
 
   get isConnected(): boolean {
@@ -79,7 +79,7 @@ export class EventStream {
         closed: (connection) => this.disconnected(connection),
       }),
     );
-    if (this.connections.length > MOST_CONNECTIONS) this.connections.shift()?.end();
+    if (this.connections.length > MAX_CONNECTIONS) this.connections.shift()?.end();
     if (resumeAfter !== undefined) this.rewind(resumeAfter);
     this.flush();
   }
@@ -94,7 +94,7 @@ export class EventStream {
 
   /** Leaves out what waits and this is true of. What was sent once was for the client then. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
-    for (const [key, { frame, options }] of this.waiting) {
+    for (const [key, { frame, options }] of this.queued) {
       if (!isStale(options)) continue;
       this.log.withdraw(frame);
       this.remove(key, 'dropped');
@@ -117,7 +117,7 @@ export class EventStream {
   }
 
   private get isAllSent(): boolean {
-    return this.replayed.size === 0 && this.waiting.size === 0;
+    return this.replayed.size === 0 && this.queued.size === 0;
   }
 
   private get isWritable(): boolean {
@@ -128,7 +128,7 @@ export class EventStream {
     const { coalesce, droppable = false } = options;
     const key = coalesce ?? `#${this.unkeyed++}`;
     const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
-    const replaced = this.waiting.get(key);
+    const replaced = this.queued.get(key);
     if (replaced) this.log.withdraw(replaced.frame);
     this.log.append(frame);
     this.remove(key, 'coalesced');
@@ -137,12 +137,12 @@ export class EventStream {
   }
 
   private get isFull(): boolean {
-    return this.waiting.size > this.limits.waiting || this.waitingBytes > WAITING_BYTES;
+    return this.queued.size > this.limits.queuedEvents || this.queuedBytes > MAX_QUEUED_BYTES;
   }
 
   /** Leaves out the oldest event of this fate. */
-  private drop(fate: Fate): boolean {
-    for (const [key, waiting] of this.waiting) {
+  private drop(fate: DropOrder): boolean {
+    for (const [key, waiting] of this.queued) {
       if (waiting.fate !== fate) continue;
       this.remove(key, 'dropped');
       return true;
@@ -150,17 +150,17 @@ export class EventStream {
     return false;
   }
 
-  private add(key: string, waiting: Waiting): void {
-    this.waiting.set(key, waiting);
-    this.waitingBytes += waiting.frame.size;
+  private add(key: string, waiting: QueuedEvent): void {
+    this.queued.set(key, waiting);
+    this.queuedBytes += waiting.frame.size;
   }
 
   private remove(key: string, outcome?: NotificationOutcome): void {
-    const waiting = this.waiting.get(key);
+    const waiting = this.queued.get(key);
     if (!waiting) return;
-    this.waitingBytes -= waiting.frame.size;
+    this.queuedBytes -= waiting.frame.size;
     // The only one is the last one, too, and what takes its place may do so without a new table.
-    if (outcome !== 'coalesced' || this.waiting.size > 1) this.waiting.delete(key);
+    if (outcome !== 'coalesced' || this.queued.size > 1) this.queued.delete(key);
     const { kind } = waiting.options;
     if (outcome && kind) this.observer.notified(kind, outcome);
   }
@@ -169,7 +169,7 @@ export class EventStream {
   private rewind(sequence: number): void {
     // The log may have forgotten some that an earlier replay did not come to.
     const left = [...this.replayed].filter((frame) => frame.sequence > sequence);
-    const next = left[0] ?? this.waiting.values().next().value?.frame;
+    const next = left[0] ?? this.queued.values().next().value?.frame;
     const sent = this.log
       .after(this.name, sequence)
       .filter((frame) => !next || frame.sequence < next.sequence);
@@ -182,7 +182,7 @@ export class EventStream {
       this.replayed.delete(frame);
       this.deliver(frame, undefined);
     }
-    for (const [key, { frame, options }] of this.waiting) {
+    for (const [key, { frame, options }] of this.queued) {
       if (!this.isWritable) return;
       this.remove(key);
       this.deliver(frame, options.kind);

@@ -8,18 +8,21 @@ import { settled } from '../../test/kit/fake-link.js';
 import { bodyOf } from '../../test/kit/http.js';
 import { until, within } from '../../test/kit/until.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
-import { EventLog } from './event-log.js';
+import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream } from './event-stream.js';
 import { Exchange, type ExchangeHost } from './exchange.js';
 
 /** A session that only has streams. */
 class Host implements ExchangeHost {
-  readonly log = new EventLog(100, 100_000);
+  readonly log = new ReplayBuffer(100, 100_000);
   readonly opened: EventStream[] = [];
   readonly closed: EventStream[] = [];
   readonly streams = {
     open: (): EventStream => {
-      const stream = new EventStream(`s${this.opened.length}`, this.log, { waiting: 100, stuckMs: 1000 });
+      const stream = new EventStream(`s${this.opened.length}`, this.log, {
+        queuedEvents: 100,
+        stuckMs: 1000,
+      });
       this.opened.push(stream);
       return stream;
     },

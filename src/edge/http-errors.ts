@@ -5,8 +5,8 @@ import { errorMessage } from '../mcp/json-rpc.js';
 import { AuthenticationError } from './auth/authentication-error.js';
 
 /** For how long, and how much of, what a client still sends is taken and thrown away after it was refused. */
-const LINGER_MS = 1000;
-const LINGER_BYTES = 64 * 1024 * 1024;
+const DISCARD_TIMEOUT_MS = 1000;
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 /** Answers an exchange that failed before, or apart from, any method. */
 export function writeError(
@@ -39,9 +39,9 @@ export function writeError(
  * goes out first, and the end comes when the client is done with its request, within bounds.
  */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
-  let left = LINGER_BYTES;
+  let left = MAX_DISCARDED_BYTES;
   const end = (): void => void response.end();
-  const timer = setTimeout(end, LINGER_MS);
+  const timer = setTimeout(end, DISCARD_TIMEOUT_MS);
   response.once('close', () => clearTimeout(timer));
   response.write(body);
   request.on('data', (chunk: Buffer) => {

@@ -7,7 +7,7 @@ import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http
 import { within } from '../../test/kit/until.js';
 import { AllowedOrigins } from './allowed-origins.js';
 import { HttpGate } from './http-gate.js';
-import { LostClients } from './lost-clients.js';
+import { DeadPeerDetector } from './dead-peer-detector.js';
 
 const answer =
   (words: string) =>
@@ -19,7 +19,7 @@ const watched = jest.fn();
 let server: Server;
 let port: number;
 beforeEach(async () => {
-  const lost = new LostClients();
+  const lost = new DeadPeerDetector();
   lost.watch = watched;
   gate = new HttpGate(
     new AllowedOrigins({

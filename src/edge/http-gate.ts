@@ -8,10 +8,10 @@ import {
 import { GatewayError } from '../core/errors.js';
 import type { AllowedOrigins } from './allowed-origins.js';
 import { writeError } from './http-errors.js';
-import { LostClients } from './lost-clients.js';
+import { DeadPeerDetector } from './dead-peer-detector.js';
 
 /** Where MCP requests go. */
-export interface McpEndpoint {
+export interface McpRequestListener {
   handle(request: IncomingMessage, response: ServerResponse, project?: string): void;
 }
 
@@ -24,11 +24,11 @@ const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 const KEEP_ALIVE_MS = 75_000;
 /**
  * A client whose machine or network vanished says nothing. Where nothing is sent to it either, the operating system asks
- * after this long a silence, and again until it gives the connection up; for the rest there are `LostClients`.
+ * after this long a silence, and again until it gives the connection up; for the rest there are `DeadPeerDetector`.
  */
-const TCP_PROBE_MS = 30_000;
+const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
 /** What is left to read after the last answer must be read within this time when the gateway ends. */
-const LAST_WORDS_MS = 500;
+const CLOSE_TIMEOUT_MS = 500;
 
 /**
  * The one door. Every request on every path is checked here for its Host and Origin; MCP requests go straight to their
@@ -36,15 +36,15 @@ const LAST_WORDS_MS = 500;
  * else goes to Nest.
  */
 export class HttpGate {
-  private endpoint: McpEndpoint | undefined;
+  private endpoint: McpRequestListener | undefined;
 
   constructor(
     private readonly allowed: AllowedOrigins,
-    private readonly lost = new LostClients(),
+    private readonly lost = new DeadPeerDetector(),
   ) {}
 
   /** Lets MCP requests in. Until then there are none: the server does not listen yet. */
-  open(endpoint: McpEndpoint): void {
+  open(endpoint: McpRequestListener): void {
     this.endpoint = endpoint;
   }
 
@@ -52,14 +52,14 @@ export class HttpGate {
     const options = {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAlive: true,
-      keepAliveInitialDelay: TCP_PROBE_MS,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
     };
     const server = createServer(options, (request, response) => this.enter(request, response, others));
     this.lost.watch(server);
     const close = server.close.bind(server);
     // Node waits for all connections but idle ones, and one that has not sent a whole request yet is not idle to it.
     server.close = (done) => {
-      setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS).unref();
+      setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
       return close(done);
     };
     return server;

@@ -15,24 +15,24 @@ export class ListChanges implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.registry.onChange((change) => this.announce(change));
+    this.registry.onChange((change) => this.broadcast(change));
   }
 
-  private announce(change: CatalogChange): void {
+  private broadcast(change: CatalogChange): void {
     for (const kind of LIST_KINDS) {
       const servers = [...change[kind]];
       if (servers.length === 0) continue;
-      const frame = noticeOf(kind);
+      const frame = listChangedFrame(kind);
       for (const session of this.sessions.all())
-        if (servers.some((server) => session.scope.allows(server))) this.tell(session, kind, frame);
+        if (servers.some((server) => session.scope.allows(server))) this.notify(session, kind, frame);
     }
   }
 
   /** Tells one client, once it is ready to hear. */
-  tell(session: Session, kind: ListKind, frame = noticeOf(kind)): void {
+  notify(session: Session, kind: ListKind, frame = listChangedFrame(kind)): void {
     if (session.isReady) session.deliver(frame, { coalesce: kind, kind: `${kind}/list_changed` });
   }
 }
 
-const noticeOf = (kind: ListKind): EventFrame =>
+const listChangedFrame = (kind: ListKind): EventFrame =>
   eventFrame(notificationMessage(`notifications/${kind}/list_changed`, undefined));

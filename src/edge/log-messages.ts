@@ -5,7 +5,7 @@ import { Backends } from '../backends/backends.service.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { eventFrame } from '../mcp/event-frame.js';
-import { isLogged, levelOf, mostTalkative } from './log-level.js';
+import { isAtLeast, loggingLevelIn, mostVerbose } from './logging-level.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
@@ -24,23 +24,23 @@ export class LogMessages implements OnModuleInit {
   /** Servers are asked for what the most talkative client wants; the rest is filtered here. */
   setLevel(client: Session, level: LoggingLevel): void {
     client.logLevel = level;
-    this.settle();
-    client.onClose(this.settle);
+    this.updateServerLevel();
+    client.onClose(this.updateServerLevel);
   }
 
-  private readonly settle = (): void => {
+  private readonly updateServerLevel = (): void => {
     this.backends.setLogLevel(
-      mostTalkative([...this.sessions.all()].flatMap(({ logLevel }) => logLevel ?? [])),
+      mostVerbose([...this.sessions.all()].flatMap(({ logLevel }) => logLevel ?? [])),
     );
   };
 
   private broadcast(server: string, { method, paramsText }: ServerNotification): void {
     if (method !== 'notifications/message' || paramsText === undefined) return;
-    const level = levelOf(new JsonText(paramsText));
+    const level = loggingLevelIn(new JsonText(paramsText));
     const frame = eventFrame(notificationMessage(method, paramsText));
     for (const session of this.sessions.all()) {
       const { logLevel, scope } = session;
-      if (logLevel !== undefined && scope.allows(server) && isLogged(level, logLevel))
+      if (logLevel !== undefined && scope.allows(server) && isAtLeast(level, logLevel))
         session.deliver(frame, { droppable: true, kind: 'message', server });
     }
   }

@@ -9,18 +9,18 @@ import { Authenticator } from './auth/authenticator.js';
 import { parseEventId } from '../mcp/event-frame.js';
 import { requireAccept, requireJson } from './content-negotiation.js';
 import { writeError } from './http-errors.js';
-import { MessageIntake } from './message-intake.js';
+import { MessageReceiver } from './message-receiver.js';
 import { readBody } from './request-body.js';
 import { PROJECT_HEADERS, projectsOf, type Sender } from './sender.js';
 import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
 
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
-const LARGEST_BATCH = 20;
+const MAX_BATCH_LENGTH = 20;
 
 type Route = (request: IncomingMessage, response: ServerResponse, sender: Sender) => Promise<void> | void;
 
-/** MCP's Streamable HTTP: one path, three verbs. Checks the exchange; the messages in it are the intake's business. */
+/** MCP's Streamable HTTP: one path, three verbs. Checks the exchange; the messages in it are the receiver's business. */
 @Injectable()
 export class McpEndpoint {
   /** No new requests are taken; those in flight go on, and what they wait for is let in. */
@@ -34,7 +34,7 @@ export class McpEndpoint {
 
   constructor(
     private readonly sessions: Sessions,
-    private readonly intake: MessageIntake,
+    private readonly receiver: MessageReceiver,
     private readonly authenticator: Authenticator,
     private readonly limits: Limits,
   ) {}
@@ -68,7 +68,7 @@ export class McpEndpoint {
       const session = this.sessionOf(request, sender);
       const messages = readBatch(parsed, body, session);
       if (messages.some(({ kind }) => kind === 'request')) this.requireOpen(response);
-      this.intake.acceptBatch(messages, session, response, sender);
+      this.receiver.acceptBatch(messages, session, response, sender);
       return;
     }
     const message = readMessage(parsed, body);
@@ -94,9 +94,9 @@ export class McpEndpoint {
         this.sessionOf(request, sender);
         throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
       }
-      return this.intake.initialize(message, response, sender);
+      return this.receiver.initialize(message, response, sender);
     }
-    this.intake.accept(message, this.sessionOf(request, sender), response, sender);
+    this.receiver.accept(message, this.sessionOf(request, sender), response, sender);
     return undefined;
   }
 
@@ -162,8 +162,11 @@ function readBatch(parsed: readonly unknown[], body: string, session: Session): 
       'invalid-request',
       `Invalid request: MCP ${session.revision.version} has no batches`,
     );
-  if (parsed.length === 0 || parsed.length > LARGEST_BATCH)
-    throw new GatewayError('invalid-request', `Invalid request: a batch has 1 to ${LARGEST_BATCH} messages`);
+  if (parsed.length === 0 || parsed.length > MAX_BATCH_LENGTH)
+    throw new GatewayError(
+      'invalid-request',
+      `Invalid request: a batch has 1 to ${MAX_BATCH_LENGTH} messages`,
+    );
   return Array.from(elementsOf(body)).map(({ start, end }, index) => {
     const message = readMessage(parsed[index], body.slice(start, end));
     return isInitialize(message)

@@ -3,7 +3,7 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Cancellation } from '../lib/deadlines/cancellation.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
-import type { AskOptions, McpContext } from '../mcp/mcp-context.js';
+import type { ClientRequestOptions, McpContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
@@ -21,7 +21,7 @@ export class RequestContext implements McpContext {
   scope: Scope = NOTHING;
 
   constructor(
-    readonly client: Session,
+    readonly session: Session,
     private readonly exchange: Exchange | undefined,
     readonly method: string,
     readonly requestId: RequestId | undefined,
@@ -29,9 +29,9 @@ export class RequestContext implements McpContext {
     /** What the HTTP request itself says of the project. */
     projects: readonly string[] = [],
   ) {
-    this.revision = client.revision;
-    this.principal = client.principal;
-    this.namedProjects = client.project === undefined ? projects : [...projects, client.project];
+    this.revision = session.revision;
+    this.principal = session.principal;
+    this.namedProjects = session.project === undefined ? projects : [...projects, session.project];
   }
 
   abort(): void {
@@ -44,10 +44,14 @@ export class RequestContext implements McpContext {
   }
 
   notify(method: string, params: JsonText | undefined): void {
-    if (this.exchange) this.client.notifyOn(this.exchange, method, params);
+    if (this.exchange) this.session.notifyOn(this.exchange, method, params);
   }
 
-  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
-    return this.client.askOn((message) => this.exchange?.send(message), method, params, options);
+  sendRequest(
+    method: string,
+    params: JsonText | undefined,
+    options: ClientRequestOptions,
+  ): Promise<JsonText> {
+    return this.session.sendRequestOn((message) => this.exchange?.send(message), method, params, options);
   }
 }

@@ -36,7 +36,7 @@ class House {
     this.live = liveConfig({ mcpServers, ...content });
     this.projects = new Projects(this.live, new MemoryState());
     this.authenticator = new Authenticator(this.live.current.auth, this.clock.now);
-    this.sessions.onTend = (listener) => (this.tend = listener);
+    this.sessions.onInterval = (listener) => (this.tend = listener);
     const registry = new Registry(new Naming());
     for (const [rank, id] of ['git', 'db'].entries()) {
       const listing = { ...EMPTY_LISTING, tools: [{ name: 't', text: '{"name":"t"}' }] };
@@ -62,7 +62,7 @@ class House {
   /** A client that is ready, and the kinds of lists it is told of. */
   open(principal: Principal, project?: string): { session: Session; told: (string | undefined)[] } {
     const session = this.sessions.create(principal);
-    session.enter(project, this.projects.scope(principal, project));
+    session.bindProject(project, this.projects.scope(principal, project));
     session.isReady = true;
     const told: (string | undefined)[] = [];
     session.deliver = (_frame, { coalesce }) => told.push(coalesce);

@@ -29,10 +29,10 @@ export class SessionScopes implements OnModuleInit {
       this.closeRevoked();
     });
     this.projects.onChange(() => {
-      for (const session of this.sessions.all()) this.settle(session);
+      for (const session of this.sessions.all()) this.refresh(session);
     });
-    this.sessions.onRenewal((session) => this.settle(session));
-    this.sessions.onTend(() => this.closeRevoked());
+    this.sessions.onPrincipalChange((session) => this.refresh(session));
+    this.sessions.onInterval(() => this.closeRevoked());
   }
 
   /** What a session may see now. */
@@ -54,15 +54,15 @@ export class SessionScopes implements OnModuleInit {
     }
   }
 
-  private settle(session: Session): void {
+  private refresh(session: Session): void {
     const before = session.scope;
     session.scope = this.scopeOf(session);
-    if (session.scope.key !== before.key) this.announce(session, before);
+    if (session.scope.key !== before.key) this.notifyListChanges(session, before);
   }
 
-  private announce(session: Session, before: Scope): void {
+  private notifyListChanges(session: Session, before: Scope): void {
     const { catalog } = this.registry;
     for (const kind of LIST_KINDS)
-      if (catalog[kind].differs(before, session.scope)) this.listChanges.tell(session, kind);
+      if (catalog[kind].differs(before, session.scope)) this.listChanges.notify(session, kind);
   }
 }

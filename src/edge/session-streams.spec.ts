@@ -18,7 +18,7 @@ describe('the streams of a session', () => {
     streams = new SessionStreams({ streamQueue: 10, streamStuckMs: 1000, replayEvents: 10 });
   });
 
-  const open = (): number => (Reflect.get(streams, 'answers') as Map<string, unknown>).size;
+  const open = (): number => (Reflect.get(streams, 'responses') as Map<string, unknown>).size;
 
   async function listening(resume?: ResumePoint): Promise<Line> {
     const line = new Line();
@@ -61,7 +61,7 @@ describe('the streams of a session', () => {
     expect(open()).toBe(1);
     line.response.emit('drain');
     line.response.emit('drain');
-    streams.tend(1000);
+    streams.keepAlive(1000);
     expect(open()).toBe(0);
   });
 
@@ -70,7 +70,7 @@ describe('the streams of a session', () => {
     const written = jest.spyOn(response, 'write');
     for (let n = 0; n < 12; n++) {
       jest.advanceTimersByTime(250);
-      streams.tend(1000);
+      streams.keepAlive(1000);
     }
     expect(written).toHaveBeenCalledTimes(3);
     expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
@@ -79,7 +79,7 @@ describe('the streams of a session', () => {
   it('go on where they broke off, and only they', async () => {
     const { stream, resume } = await brokenAnswer('a');
     stream.send(frameOf('b', stream));
-    streams.standing.send(frameOf('standing'));
+    streams.standalone.send(frameOf('standing'));
     const line = await listening(resume);
     expect(line.methods).toEqual(['b']);
     expect(line.response.writableEnded).toBe(false);
@@ -114,10 +114,10 @@ describe('the streams of a session', () => {
     ['that there was not yet', 999_999_999_999_999],
   ])('send all they have to one who comes with an id %s', async (_which, sequence) => {
     const first = await listening();
-    streams.standing.send(frameOf('a'));
+    streams.standalone.send(frameOf('a'));
     await settled();
     await first.cut();
-    streams.standing.send(frameOf('b'));
+    streams.standalone.send(frameOf('b'));
     expect((await listening({ stream: '', sequence })).methods).toEqual(['a', 'b']);
   });
 

@@ -5,7 +5,7 @@ import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
-import type { McpClient } from '../mcp/mcp-context.js';
+import type { ClientSession } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
 import { LogMessages } from './log-messages.js';
 import { RequestContext } from './request-context.js';
@@ -16,7 +16,7 @@ import { Sessions } from './sessions.service.js';
 class House {
   readonly registry = new Registry(new Naming());
   readonly levels: string[] = [];
-  readonly told: [client: McpClient, method: string][] = [];
+  readonly told: [client: ClientSession, method: string][] = [];
   readonly session: Session;
   readonly controller: SessionController;
 
@@ -24,7 +24,7 @@ class House {
     const sessions = new Sessions(new Limits());
     const backends = {
       setLogLevel: (level: string) => this.levels.push(level),
-      notifySessionLinks: (client: McpClient, method: string) => this.told.push([client, method]),
+      notifySessionLinks: (client: ClientSession, method: string) => this.told.push([client, method]),
     } as unknown as Backends;
     this.session = sessions.create(ANONYMOUS);
     sessions.add(this.session);

@@ -8,7 +8,7 @@ import { requireString } from '../mcp/params.js';
 import { LATEST, revisionOf } from '../mcp/revisions/revision.js';
 import { Registry } from '../registry/registry.service.js';
 import { VERSION } from '../version.js';
-import { isLogLevel } from './log-level.js';
+import { isLoggingLevel } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
 import type { RequestContext } from './request-context.js';
 
@@ -22,12 +22,12 @@ export class SessionController {
   ) {}
 
   @McpRequest('initialize')
-  initialize(params: Params | undefined, { client, project, scope }: RequestContext): InitializeResult {
+  initialize(params: Params | undefined, { session, project, scope }: RequestContext): InitializeResult {
     const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST;
     const capabilities = params?.['capabilities'];
     if (!isObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
-    client.enter(project, scope);
-    client.introduce({
+    session.bindProject(project, scope);
+    session.initialize({
       revision,
       capabilities,
       clientInfo: params?.['clientInfo'] as Implementation | undefined,
@@ -52,31 +52,31 @@ export class SessionController {
   }
 
   @McpRequest('logging/setLevel')
-  setLevel(params: Params | undefined, { client }: RequestContext): Record<string, never> {
+  setLevel(params: Params | undefined, { session }: RequestContext): Record<string, never> {
     const level = requireString(params, 'level');
-    if (!isLogLevel(level)) throw new GatewayError('invalid-params', `Unknown log level: ${level}`);
-    this.logMessages.setLevel(client, level);
+    if (!isLoggingLevel(level)) throw new GatewayError('invalid-params', `Unknown log level: ${level}`);
+    this.logMessages.setLevel(session, level);
     return {};
   }
 
   @McpNotification('notifications/initialized')
-  initialized(_params: Params | undefined, { client }: RequestContext): void {
-    client.isReady = true;
+  initialized(_params: Params | undefined, { session }: RequestContext): void {
+    session.isReady = true;
   }
 
   @McpNotification('notifications/cancelled')
-  cancelled(params: Params | undefined, { client }: RequestContext): void {
-    client.cancel(params?.['requestId'] as RequestId);
+  cancelled(params: Params | undefined, { session }: RequestContext): void {
+    session.cancel(params?.['requestId'] as RequestId);
   }
 
   @McpNotification('notifications/progress')
-  progress(params: Params | undefined, { client, paramsText }: RequestContext): void {
-    client.questionProgress(params?.['progressToken'], paramsText ?? '{}');
+  progress(params: Params | undefined, { session, paramsText }: RequestContext): void {
+    session.receiveProgress(params?.['progressToken'], paramsText ?? '{}');
   }
 
   @McpNotification('notifications/roots/list_changed')
-  rootsChanged(_params: Params | undefined, { client }: RequestContext): void {
-    this.backends.notifySessionLinks(client, 'notifications/roots/list_changed');
+  rootsChanged(_params: Params | undefined, { session }: RequestContext): void {
+    this.backends.notifySessionLinks(session, 'notifications/roots/list_changed');
   }
 
   /** What the servers in scope tell models about themselves, each under its own name. */

@@ -7,7 +7,7 @@ import { revisionOf } from '../mcp/revisions/revision.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
-import { Session, type Past } from './session.js';
+import { Session, type PreviousSession } from './session.js';
 
 const LIMITS = { streamQueue: 10, streamStuckMs: 1000, replayEvents: 10, inFlightPerSession: 3 };
 
@@ -37,9 +37,9 @@ function stuckLine(): Line {
 }
 
 const streamsOf = (session: Session): number =>
-  (Reflect.get(session.streams, 'answers') as Map<string, unknown>).size;
+  (Reflect.get(session.streams, 'responses') as Map<string, unknown>).size;
 
-const past = (): Past => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
+const past = (): PreviousSession => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
 
 const message = (level: string): JsonText => JsonText.of({ level, data: 'x' });
 
@@ -61,7 +61,7 @@ describe('a session', () => {
   it('is what its client said it is', () => {
     const session = new Session(LIMITS);
     expect(session).toMatchObject({ capabilities: {}, clientInfo: undefined, primesStreams: true });
-    session.introduce({
+    session.initialize({
       revision: revisionOf('2025-03-26')!,
       capabilities: { roots: {} },
       clientInfo: { name: 'c', version: '1' },
@@ -181,34 +181,34 @@ describe('a notification', () => {
 describe('a question', () => {
   it('to a client that does not listen is refused', async () => {
     const session = new Session(LIMITS);
-    session.introduce({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
     const { signal } = new AbortController();
-    expect(await refusalOf(session.ask('roots/list', undefined, { signal }))).toBeInstanceOf(Error);
+    expect(await refusalOf(session.sendRequest('roots/list', undefined, { signal }))).toBeInstanceOf(Error);
   });
 
   it('that the client cannot be asked is refused', async () => {
     const session = new Session(LIMITS);
     await listening(session);
     const { signal } = new AbortController();
-    expect(await refusalOf(session.ask('roots/list', undefined, { signal }))).toMatchObject({
+    expect(await refusalOf(session.sendRequest('roots/list', undefined, { signal }))).toMatchObject({
       kind: 'method-not-found',
     });
   });
 
   it('comes on the standing stream, or on that of the request it belongs to', async () => {
     const session = new Session(LIMITS);
-    session.introduce({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
     const line = await listening(session);
     const { signal } = new AbortController();
-    const outcome = outcomeOf(session.ask('roots/list', undefined, { signal }));
+    const outcome = outcomeOf(session.sendRequest('roots/list', undefined, { signal }));
     const { context, exchange } = begin(session, 1);
     const sent: string[] = [];
     exchange.send = (text) => sent.push(text);
-    outcomeOf(context.ask('roots/list', undefined, { signal }));
+    outcomeOf(context.sendRequest('roots/list', undefined, { signal }));
     await settled();
     expect(line.methods).toEqual(['roots/list']);
     expect(sent).toHaveLength(1);
-    session.answer({ kind: 'response', id: 1, outcome: 'result', text: '{"roots":[]}' });
+    session.receiveResponse({ kind: 'response', id: 1, outcome: 'result', text: '{"roots":[]}' });
     await settled();
     expect(outcome.value?.text).toBe('{"roots":[]}');
   });
@@ -217,11 +217,11 @@ describe('a question', () => {
 describe('a session that is closed', () => {
   it('cancels what is in flight, fails what was asked, ends its stream and tells everybody, once', async () => {
     const session = new Session(LIMITS);
-    session.introduce({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
     const line = await listening(session);
     const { context } = begin(session, 1);
     const question = outcomeOf(
-      session.ask('roots/list', undefined, { signal: new AbortController().signal }),
+      session.sendRequest('roots/list', undefined, { signal: new AbortController().signal }),
     );
     let told = 0;
     let neverTold = 0;
@@ -287,10 +287,10 @@ describe('the streams of a session', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);
     jest.advanceTimersByTime(999);
-    session.tend(1000);
+    session.keepAlive(1000);
     expect(streamsOf(session)).toBe(0);
     jest.advanceTimersByTime(1);
-    session.tend(1000);
+    session.keepAlive(1000);
     expect(streamsOf(session)).toBe(1);
     expect(exchange.isAnswered).toBe(false);
   });
@@ -303,7 +303,7 @@ describe('the streams of a session', () => {
     exchange.answer('{}');
     session.finish(contexts[0]!);
     jest.advanceTimersByTime(1000);
-    session.tend(1000);
+    session.keepAlive(1000);
     expect(streamsOf(session)).toBe(1);
   });
 });

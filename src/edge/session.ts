@@ -10,15 +10,15 @@ import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
-import type { AskOptions, DeliverOptions, Subscriber } from '../mcp/mcp-context.js';
+import type { ClientRequestOptions, DeliverOptions, Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
-import { canBeAsked, ClientQuestions } from './client-questions.js';
+import { supportsRequest, ClientRequests } from './client-requests.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeHost } from './exchange.js';
-import { isLogged, levelOf } from './log-level.js';
+import { isAtLeast, loggingLevelIn } from './logging-level.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 
 export interface SessionLimits extends SessionStreamLimits {
@@ -26,14 +26,14 @@ export interface SessionLimits extends SessionStreamLimits {
 }
 
 /** Who a client said it is. */
-export interface Introduction {
+export interface ClientProfile {
   readonly revision: Revision;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
 }
 
 /** What is known of a session from an earlier life of the gateway. Times are milliseconds since the epoch. */
-export interface Past {
+export interface PreviousSession {
   readonly id: string;
   readonly openedAt: number;
   readonly seenAt: number;
@@ -61,16 +61,16 @@ export class Session implements Subscriber, ExchangeHost {
   readonly id: string;
   /** The project it was opened in; it never leaves it. */
   project: string | undefined;
-  private seen: Scope = NOTHING;
+  private currentScope: Scope = NOTHING;
   readonly openedAt: number;
-  private introduction: Introduction = { revision: LATEST, capabilities: {}, clientInfo: undefined };
+  private profile: ClientProfile = { revision: LATEST, capabilities: {}, clientInfo: undefined };
   readonly streams: SessionStreams;
-  private readonly standing: EventStream;
-  private readonly questions = new ClientQuestions();
+  private readonly standalone: EventStream;
+  private readonly clientRequests = new ClientRequests();
   private readonly requests = new Map<RequestId, RunningRequest>();
   private readonly closeListeners = new Set<() => void>();
   private readonly scopeListeners = new Set<() => void>();
-  private lastSeen: number;
+  private lastActiveAt: number;
   private closed = false;
   /** The client has said that it is ready to hear from us. */
   isReady = false;
@@ -80,27 +80,27 @@ export class Session implements Subscriber, ExchangeHost {
     private readonly limits: SessionLimits,
     public principal: Principal = ANONYMOUS,
     observer?: StreamObserver,
-    past?: Past,
+    past?: PreviousSession,
   ) {
     const key = past ? undefined : randomBytes(24).toString('base64url');
     this.key = key;
     this.id = past?.id ?? sessionIdOf(key!);
     this.openedAt = past?.openedAt ?? Date.now();
-    this.lastSeen = performance.now() - (past ? Date.now() - past.seenAt : 0);
+    this.lastActiveAt = performance.now() - (past ? Date.now() - past.seenAt : 0);
     this.streams = new SessionStreams(limits, observer);
-    this.standing = this.streams.standing;
+    this.standalone = this.streams.standalone;
   }
 
   get revision(): Revision {
-    return this.introduction.revision;
+    return this.profile.revision;
   }
 
   get capabilities(): ClientCapabilities {
-    return this.introduction.capabilities;
+    return this.profile.capabilities;
   }
 
   get clientInfo(): Implementation | undefined {
-    return this.introduction.clientInfo;
+    return this.profile.clientInfo;
   }
 
   get primesStreams(): boolean {
@@ -108,19 +108,19 @@ export class Session implements Subscriber, ExchangeHost {
   }
 
   /** Fixes the project; what is seen through it may change later. */
-  enter(project: string | undefined, scope: Scope): void {
+  bindProject(project: string | undefined, scope: Scope): void {
     this.project = project;
     this.scope = scope;
   }
 
   /** What it hears of. Each request settles its own. */
   get scope(): Scope {
-    return this.seen;
+    return this.currentScope;
   }
 
   set scope(scope: Scope) {
-    const changed = scope.key !== this.seen.key;
-    this.seen = scope;
+    const changed = scope.key !== this.currentScope.key;
+    this.currentScope = scope;
     if (!changed) return;
     this.withdraw(({ server }) => server !== undefined && !scope.allows(server));
     for (const listener of this.scopeListeners) listener();
@@ -131,18 +131,18 @@ export class Session implements Subscriber, ExchangeHost {
     return () => this.scopeListeners.delete(listener);
   }
 
-  introduce(introduction: Introduction): void {
-    this.introduction = introduction;
+  initialize(introduction: ClientProfile): void {
+    this.profile = introduction;
   }
 
   touch(): void {
-    this.lastSeen = performance.now();
+    this.lastActiveAt = performance.now();
   }
 
   /** For how long nothing was heard; not at all while something is open or under way. */
   get idleMs(): number {
-    const busy = this.requests.size > 0 || this.standing.isConnected;
-    return busy ? 0 : performance.now() - this.lastSeen;
+    const busy = this.requests.size > 0 || this.standalone.isConnected;
+    return busy ? 0 : performance.now() - this.lastActiveAt;
   }
 
   isIdleFor(ms: number): boolean {
@@ -187,11 +187,11 @@ export class Session implements Subscriber, ExchangeHost {
 
   /** Puts an event on the standing stream; it waits there, within bounds, for a client that has none open. */
   deliver(frame: EventFrame, options: DeliverOptions): void {
-    this.standing.send(frame, options);
+    this.standalone.send(frame, options);
   }
 
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
-    this.standing.withdraw(isStale);
+    this.standalone.withdraw(isStale);
   }
 
   notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
@@ -200,31 +200,35 @@ export class Session implements Subscriber, ExchangeHost {
     exchange.send(notificationMessage(method, params?.text), options);
   }
 
-  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
-    if (!this.standing.isConnected)
+  sendRequest(
+    method: string,
+    params: JsonText | undefined,
+    options: ClientRequestOptions,
+  ): Promise<JsonText> {
+    if (!this.standalone.isConnected)
       return Promise.reject(
         new GatewayError('internal', 'The client has no stream on which it could be asked'),
       );
-    return this.askOn((message) => this.deliver(eventFrame(message), {}), method, params, options);
+    return this.sendRequestOn((message) => this.deliver(eventFrame(message), {}), method, params, options);
   }
 
-  async askOn(
+  async sendRequestOn(
     send: (message: string) => void,
     method: string,
     params: JsonText | undefined,
-    options: AskOptions,
+    options: ClientRequestOptions,
   ): Promise<JsonText> {
-    if (!canBeAsked(this.capabilities, method, params))
+    if (!supportsRequest(this.capabilities, method, params))
       throw new GatewayError('method-not-found', `The client does not support ${method}`);
-    return this.questions.ask(method, params, options, send);
+    return this.clientRequests.send(method, params, options, send);
   }
 
-  answer(response: Extract<Inbound, { kind: 'response' }>): boolean {
-    return this.questions.answer(response);
+  receiveResponse(response: Extract<Inbound, { kind: 'response' }>): boolean {
+    return this.clientRequests.receive(response);
   }
 
-  questionProgress(token: unknown, params: string): void {
-    this.questions.progress(token, params);
+  receiveProgress(token: unknown, params: string): void {
+    this.clientRequests.receiveProgress(token, params);
   }
 
   /** A client that listens is there, however long it has had nothing to say. */
@@ -234,8 +238,8 @@ export class Session implements Subscriber, ExchangeHost {
   }
 
   /** Called now and then: keeps what is quiet alive. */
-  tend(quietMs: number): void {
-    this.streams.tend(quietMs);
+  keepAlive(quietMs: number): void {
+    this.streams.keepAlive(quietMs);
     for (const request of this.requests.values()) request.keepAlive(quietMs);
   }
 
@@ -250,18 +254,19 @@ export class Session implements Subscriber, ExchangeHost {
     if (this.closed) return;
     this.closed = true;
     for (const context of this.requests.values()) context.abort();
-    this.questions.close();
+    this.clientRequests.close();
     for (const listener of this.closeListeners) listener();
-    this.endStanding();
+    this.endStandaloneStream();
   }
 
-  endStanding(): void {
-    this.standing.end();
+  endStandaloneStream(): void {
+    this.standalone.end();
   }
 
   private wants(method: string, params: JsonText | undefined): boolean {
     return (
-      method !== 'notifications/message' || (params !== undefined && isLogged(levelOf(params), this.logLevel))
+      method !== 'notifications/message' ||
+      (params !== undefined && isAtLeast(loggingLevelIn(params), this.logLevel))
     );
   }
 }

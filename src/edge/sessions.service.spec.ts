@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
-import { sessionIdOf, type Past, type Session } from './session.js';
+import { sessionIdOf, type PreviousSession, type Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 const sessionsWithin = (limits: Partial<Limits> = {}): Sessions => {
@@ -17,7 +17,11 @@ const open = (sessions: Sessions): Session => {
   return session;
 };
 
-const past = (key: string): Past => ({ id: sessionIdOf(key), openedAt: 1, seenAt: Date.now() - 1000 });
+const past = (key: string): PreviousSession => ({
+  id: sessionIdOf(key),
+  openedAt: 1,
+  seenAt: Date.now() - 1000,
+});
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -62,7 +66,7 @@ describe('the sessions', () => {
       kind: 'limit-exceeded',
       data: { code: 'LimitExceeded', limit: 2 },
     });
-    expect(() => sessions.requireRoom()).toThrow(refusal);
+    expect(() => sessions.requireCapacity()).toThrow(refusal);
     expect(() => open(sessions)).toThrow(refusal);
     first.close();
     expect(() => open(sessions)).not.toThrow('Session not found');
@@ -86,7 +90,7 @@ describe('the sessions', () => {
 
   it('are tended now and then', () => {
     const sessions = sessionsWithin();
-    const tended = jest.spyOn(open(sessions), 'tend');
+    const tended = jest.spyOn(open(sessions), 'keepAlive');
     jest.advanceTimersByTime(60_000);
     expect(tended).toHaveBeenCalledTimes(12);
     expect(tended).toHaveBeenLastCalledWith(15_000);
@@ -96,7 +100,7 @@ describe('the sessions', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
     let tended = 0;
-    for (let n = 0; n < 600; n++) open(sessions).tend = () => tended++;
+    for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => tended++;
     jest.advanceTimersByTime(5000);
     const seen = [tended];
     for (let turn = 0; turn < 4; turn++) {
@@ -110,7 +114,7 @@ describe('the sessions', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
     let tended = 0;
-    for (let n = 0; n < 600; n++) open(sessions).tend = () => tended++;
+    for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => tended++;
     jest.advanceTimersByTime(10_000);
     expect(tended).toBe(250);
     sessions.close();
@@ -131,7 +135,7 @@ describe('the sessions', () => {
   describe('from an earlier life', () => {
     it('are found by the key of their client, and by it alone', () => {
       const sessions = sessionsWithin();
-      const session = sessions.revive(ANONYMOUS, past('key'))!;
+      const session = sessions.restore(ANONYMOUS, past('key'))!;
       expect(() => sessions.get('key', ANONYMOUS)).toThrow('Session not found');
       sessions.add(session);
       expect(() => sessions.get(session.id, ANONYMOUS)).toThrow('Session not found');
@@ -145,13 +149,13 @@ describe('the sessions', () => {
 
     it('are none when their time was over', () => {
       // Up to an eighth of the time may have passed without a word of it.
-      expect(sessionsWithin({ sessionIdleMs: 800 }).revive(ANONYMOUS, past('key'))).toBeUndefined();
-      expect(sessionsWithin({ sessionIdleMs: 900 }).revive(ANONYMOUS, past('key'))).toBeDefined();
+      expect(sessionsWithin({ sessionIdleMs: 800 }).restore(ANONYMOUS, past('key'))).toBeUndefined();
+      expect(sessionsWithin({ sessionIdleMs: 900 }).restore(ANONYMOUS, past('key'))).toBeDefined();
     });
 
     it('expire when nobody comes for them', () => {
       const sessions = sessionsWithin({ sessionIdleMs: 60_000 });
-      sessions.add(sessions.revive(ANONYMOUS, past('key'))!);
+      sessions.add(sessions.restore(ANONYMOUS, past('key'))!);
       jest.advanceTimersByTime(45_000);
       expect(sessions.size).toBe(1);
       jest.advanceTimersByTime(30_000);
@@ -161,7 +165,7 @@ describe('the sessions', () => {
     it('are no more than the limit', () => {
       const sessions = sessionsWithin({ sessions: 1 });
       open(sessions);
-      expect(sessions.revive(ANONYMOUS, past('key'))).toBeUndefined();
+      expect(sessions.restore(ANONYMOUS, past('key'))).toBeUndefined();
     });
   });
 });

@@ -3,18 +3,18 @@ import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
-import { Session, sessionIdOf, type Past } from './session.js';
+import { Session, sessionIdOf, type PreviousSession } from './session.js';
 
-const TEND_EVERY_MS = 5000;
+const KEEP_ALIVE_INTERVAL_MS = 5000;
 /** Sessions that are tended in one turn of the event loop: to write to thousands of streams takes its time. */
-const SLICE = 250;
+const SESSIONS_PER_SLICE = 250;
 /**
  * So long nothing travels on a stream. An answer that is not there by then becomes a stream, so that something can
  * travel meanwhile.
  */
 const QUIET_MS = 15_000;
 /** In the time of an expiry it is written down so often that a client is there. */
-const SEEN_PER_EXPIRY = 8;
+const ACTIVITY_WRITES_PER_EXPIRY = 8;
 
 /** The sessions there are. A session is a record and nothing else: no process or connection belongs to it alone. */
 @Injectable()
@@ -24,8 +24,8 @@ export class Sessions implements OnModuleInit {
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private nextSlice: NodeJS.Immediate | undefined;
-  private readonly tendListeners: (() => void)[] = [];
-  private readonly renewalListeners: ((session: Session) => void)[] = [];
+  private readonly intervalListeners: (() => void)[] = [];
+  private readonly principalListeners: ((session: Session) => void)[] = [];
   private readonly openListeners = new Set<(session: Session) => void>();
 
   constructor(
@@ -36,8 +36,8 @@ export class Sessions implements OnModuleInit {
   onModuleInit(): void {
     const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
     this.timers.push(
-      setInterval(() => this.expire(), sweepEvery).unref(),
-      setInterval(() => this.tend(), TEND_EVERY_MS).unref(),
+      setInterval(() => this.closeExpired(), sweepEvery).unref(),
+      setInterval(() => this.runInterval(), KEEP_ALIVE_INTERVAL_MS).unref(),
     );
   }
 
@@ -55,7 +55,7 @@ export class Sessions implements OnModuleInit {
   }
 
   add(session: Session): void {
-    this.requireRoom();
+    this.requireCapacity();
     this.sessions.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
     for (const listener of this.openListeners) listener(session);
@@ -71,16 +71,16 @@ export class Sessions implements OnModuleInit {
   }
 
   /** Between two times that it is written down, for a later life, that a client is there. */
-  get seenEveryMs(): number {
-    return this.limits.sessionIdleMs / SEEN_PER_EXPIRY;
+  get activityWriteIntervalMs(): number {
+    return this.limits.sessionIdleMs / ACTIVITY_WRITES_PER_EXPIRY;
   }
 
   /** A session from an earlier life, which also nobody can use until it is added. Undefined when its time is over. */
-  revive(principal: Principal, past: Past): Session | undefined {
+  restore(principal: Principal, past: PreviousSession): Session | undefined {
     // It may have been there after that was last written down.
-    const seenAt = Math.min(Date.now(), past.seenAt + this.seenEveryMs);
+    const seenAt = Math.min(Date.now(), past.seenAt + this.activityWriteIntervalMs);
     const session = new Session(this.limits, principal, this.metrics, { ...past, seenAt });
-    return this.hasRoom && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
+    return this.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
   }
 
   onOpen(listener: (session: Session) => void): () => void {
@@ -88,9 +88,9 @@ export class Sessions implements OnModuleInit {
     return () => this.openListeners.delete(listener);
   }
 
-  requireRoom(): void {
+  requireCapacity(): void {
     const limit = this.limits.sessions;
-    if (!this.hasRoom)
+    if (!this.hasCapacity)
       throw new GatewayError('limit-exceeded', `LimitExceeded: ${limit} sessions are open`, {
         code: 'LimitExceeded',
         limit,
@@ -103,15 +103,15 @@ export class Sessions implements OnModuleInit {
       throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
     const session = this.byKey.get(key) ?? this.sessions.get(sessionIdOf(key));
     if (session?.principal.id !== principal.id) throw sessionNotFound();
-    if (session.key === undefined) this.reclaim(session, key);
-    if (session.principal !== principal) this.renew(session, principal);
+    if (session.key === undefined) this.bindKey(session, key);
+    if (session.principal !== principal) this.changePrincipal(session, principal);
     session.touch();
     return session;
   }
 
   /** Calls the listener when a client comes with another token than before, which may carry other grants. */
-  onRenewal(listener: (session: Session) => void): void {
-    this.renewalListeners.push(listener);
+  onPrincipalChange(listener: (session: Session) => void): void {
+    this.principalListeners.push(listener);
   }
 
   /** Lets go of everything, once nothing new comes in any more. */
@@ -121,45 +121,45 @@ export class Sessions implements OnModuleInit {
     for (const session of this.sessions.values()) session.close();
   }
 
-  private get hasRoom(): boolean {
+  private get hasCapacity(): boolean {
     return this.sessions.size < this.limits.sessions;
   }
 
-  private reclaim(session: Session, key: string): void {
+  private bindKey(session: Session, key: string): void {
     session.key = key;
     this.byKey.set(key, session);
   }
 
-  private renew(session: Session, principal: Principal): void {
+  private changePrincipal(session: Session, principal: Principal): void {
     session.principal = principal;
-    for (const listener of this.renewalListeners) listener(session);
+    for (const listener of this.principalListeners) listener(session);
   }
 
-  private expire(): void {
+  private closeExpired(): void {
     for (const session of this.sessions.values())
       if (session.isIdleFor(this.limits.sessionIdleMs)) session.close();
   }
 
   /** Calls the listener every few seconds, while there are sessions to look after. */
-  onTend(listener: () => void): void {
-    this.tendListeners.push(listener);
+  onInterval(listener: () => void): void {
+    this.intervalListeners.push(listener);
   }
 
-  private tend(): void {
-    for (const listener of this.tendListeners) listener();
+  private runInterval(): void {
+    for (const listener of this.intervalListeners) listener();
     // A round that takes longer than it should is not begun twice.
-    if (!this.nextSlice) this.tendSome(this.sessions.values());
+    if (!this.nextSlice) this.keepAliveSlice(this.sessions.values());
   }
 
   /** Who comes or goes between two slices is met or not met. */
-  private tendSome(rest: Iterator<Session>): void {
+  private keepAliveSlice(rest: Iterator<Session>): void {
     this.nextSlice = undefined;
-    for (let left = SLICE; left > 0; left--) {
+    for (let left = SESSIONS_PER_SLICE; left > 0; left--) {
       const next = rest.next();
       if (next.done) return;
-      next.value.tend(QUIET_MS);
+      next.value.keepAlive(QUIET_MS);
     }
-    this.nextSlice = setImmediate(() => this.tendSome(rest));
+    this.nextSlice = setImmediate(() => this.keepAliveSlice(rest));
   }
 }
 

@@ -16,10 +16,10 @@ export interface ConnectionListener {
  */
 export class StreamConnection {
   /** What is not yet written of the last event. */
-  private rest: Buffer = NOTHING;
+  private unwritten: Buffer = NOTHING;
   private ending = false;
   /** There while the reader has something to take before more is written. */
-  private patience: NodeJS.Timeout | undefined;
+  private stuckTimer: NodeJS.Timeout | undefined;
   isStuck = false;
 
   constructor(
@@ -32,7 +32,7 @@ export class StreamConnection {
   }
 
   get isBlocked(): boolean {
-    return this.patience !== undefined;
+    return this.stuckTimer !== undefined;
   }
 
   /** Everything was written, which does not say that it was read. */
@@ -42,22 +42,22 @@ export class StreamConnection {
 
   /** Only for one that is not blocked. */
   write(bytes: Buffer): void {
-    this.rest = bytes;
-    this.writeRest();
+    this.unwritten = bytes;
+    this.writeSlices();
   }
 
   /** Idempotent. Ends when the last event is written. */
   end(): void {
     this.ending = true;
-    if (this.rest.length === 0) this.finish();
+    if (this.unwritten.length === 0) this.finish();
   }
 
-  private writeRest(): void {
-    while (this.rest.length > 0 && !this.isBlocked) {
-      const isLast = this.rest.length <= SLICE;
-      const slice = isLast ? this.rest : this.rest.subarray(0, SLICE);
-      this.rest = isLast ? NOTHING : this.rest.subarray(SLICE);
-      if (!this.response.write(slice)) this.wait();
+  private writeSlices(): void {
+    while (this.unwritten.length > 0 && !this.isBlocked) {
+      const isLast = this.unwritten.length <= SLICE;
+      const slice = isLast ? this.unwritten : this.unwritten.subarray(0, SLICE);
+      this.unwritten = isLast ? NOTHING : this.unwritten.subarray(SLICE);
+      if (!this.response.write(slice)) this.startStuckTimer();
     }
   }
 
@@ -65,33 +65,33 @@ export class StreamConnection {
     if (this.isEnded) return;
     this.response.end();
     // No drain comes any more, but the close does once everything is taken.
-    this.wait();
+    this.startStuckTimer();
   }
 
-  private wait(): void {
-    this.patience ??= setTimeout(() => this.letGo(), this.stuckMs).unref();
+  private startStuckTimer(): void {
+    this.stuckTimer ??= setTimeout(() => this.destroyStuck(), this.stuckMs).unref();
   }
 
-  private stopWaiting(): void {
-    clearTimeout(this.patience);
-    this.patience = undefined;
+  private clearStuckTimer(): void {
+    clearTimeout(this.stuckTimer);
+    this.stuckTimer = undefined;
   }
 
-  private letGo(): void {
+  private destroyStuck(): void {
     this.isStuck = true;
     this.response.destroy();
   }
 
   private drained(): void {
-    this.stopWaiting();
-    this.writeRest();
+    this.clearStuckTimer();
+    this.writeSlices();
     if (this.isBlocked) return;
     if (this.ending) this.finish();
     else this.listener.drained();
   }
 
   private closed(): void {
-    this.stopWaiting();
+    this.clearStuckTimer();
     this.listener.closed(this);
   }
 }

@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
-import { EventLog } from './event-log.js';
+import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream, type StreamObserver } from './event-stream.js';
 
 const LIMIT = 3;
 const STUCK_MS = 1000;
-const LIMITS = { waiting: LIMIT, stuckMs: STUCK_MS };
+const LIMITS = { queuedEvents: LIMIT, stuckMs: STUCK_MS };
 const frame = (): EventFrame => eventFrame('{}');
 
 /** The server's side of a connection, whose reader takes what it is told to take. */
@@ -46,7 +46,7 @@ class Connection extends EventEmitter {
 
 class Observed implements StreamObserver {
   readonly heard: string[] = [];
-  readonly stream = new EventStream('', new EventLog(100, 1_000_000), LIMITS, this);
+  readonly stream = new EventStream('', new ReplayBuffer(100, 1_000_000), LIMITS, this);
 
   notified(kind: string, outcome: string): void {
     this.heard.push(`${kind} ${outcome}`);

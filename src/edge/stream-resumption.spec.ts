@@ -4,12 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { eventFrame, parseEventId } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
-import { EventLog } from './event-log.js';
+import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream } from './event-stream.js';
 
 const LIMIT = 8;
-const streamOf = (log: EventLog): EventStream =>
-  new EventStream('', log, { waiting: LIMIT, stuckMs: 60_000 });
+const streamOf = (log: ReplayBuffer): EventStream =>
+  new EventStream('', log, { queuedEvents: LIMIT, stuckMs: 60_000 });
 
 /** A response in memory that blocks and breaks as it is told. */
 class FakeResponse extends EventEmitter {
@@ -40,7 +40,7 @@ describe('a client that resumes', () => {
   ])(
     'and reads slowly gets what is new as well, however %s the events are that it gets again',
     (_what, sent, size) => {
-      const stream = streamOf(new EventLog(100, 2_000_000));
+      const stream = streamOf(new ReplayBuffer(100, 2_000_000));
       const frames = Array.from({ length: sent }, () => eventFrame('x'.repeat(size)));
       const [first, second] = [new FakeResponse(), new FakeResponse()];
       stream.connect(first as unknown as ServerResponse);
@@ -59,7 +59,7 @@ describe('a client that resumes', () => {
   );
 
   it('again before all was sent again gets the rest, though the log has forgotten it by then', () => {
-    const stream = streamOf(new EventLog(4, 1_000_000));
+    const stream = streamOf(new ReplayBuffer(4, 1_000_000));
     const frames = Array.from({ length: 8 }, () => eventFrame('{}'));
     const [first, second, third] = [new FakeResponse(), new FakeResponse(), new FakeResponse()];
     stream.connect(first as unknown as ServerResponse);
@@ -86,7 +86,7 @@ describe('a client that resumes', () => {
   );
 
   /** Runs the steps, and ends with a connection that takes everything. */
-  function run(program: readonly Step[], log: EventLog) {
+  function run(program: readonly Step[], log: ReplayBuffer) {
     const stream = streamOf(log);
     const received: number[] = [];
     const kept: number[] = [];
@@ -123,7 +123,7 @@ describe('a client that resumes', () => {
     fc.assert(
       fc.property(steps, (program) => {
         const first: Step = { act: 'send', options: {} };
-        const { received, kept } = run([first, ...program], new EventLog(1000, 1_000_000));
+        const { received, kept } = run([first, ...program], new ReplayBuffer(1000, 1_000_000));
         expect(received).toEqual(received.toSorted((a, b) => a - b));
         expect(new Set(received).size).toBe(received.length);
         expect(received.filter((sequence) => kept.includes(sequence))).toEqual(kept);
@@ -134,7 +134,7 @@ describe('a client that resumes', () => {
   it('misses nothing that was never sent, though the log has forgotten it', () => {
     fc.assert(
       fc.property(steps, (program) => {
-        const { received, kept, lost } = run(program, new EventLog(0, 0));
+        const { received, kept, lost } = run(program, new ReplayBuffer(0, 0));
         const missed = kept.filter((sequence) => !received.includes(sequence));
         expect(missed.filter((sequence) => !lost.includes(sequence))).toEqual([]);
       }),

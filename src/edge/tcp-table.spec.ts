@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { readTcpTable, unansweredIn } from './tcp-table.js';
+import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 
 const HEAD =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
@@ -24,7 +24,7 @@ describe('the table of connections', () => {
     expect(pieces.length).toBeGreaterThan(4);
     expect(pieces.every((piece) => piece.endsWith('\n'))).toBe(true);
     expect(pieces.join('')).toBe(table + table);
-    expect(pieces.flatMap((piece) => [...unansweredIn(piece)])).toHaveLength(4000);
+    expect(pieces.flatMap((piece) => [...unacknowledgedIn(piece)])).toHaveLength(4000);
   });
 
   it('of this system can be read, or is empty', async () => {
@@ -40,7 +40,7 @@ describe('the table of connections', () => {
     ],
     ['IPv6', `${IPV6}01000000:0F9F ${IPV6}02000000:A1B2`, '2001:db8::2'],
   ])('has the ends of a connection over %s', (_what, ends, remoteAddress) => {
-    expect([...unansweredIn(HEAD + line(ends, '01', '0000000B'))]).toEqual([
+    expect([...unacknowledgedIn(HEAD + line(ends, '01', '0000000B'))]).toEqual([
       { localPort: 3999, remoteAddress, remotePort: 41394, retransmissions: 11 },
     ]);
   });
@@ -51,6 +51,6 @@ describe('the table of connections', () => {
     ['a reader that has no room', '04'],
   ])('has nothing unanswered where the kernel waits for %s', (_what, timer) => {
     const ends = '0100090A:0F9F 0200090A:A1B2';
-    expect([...unansweredIn(HEAD + line(ends, timer, '00000009'))]).toEqual([]);
+    expect([...unacknowledgedIn(HEAD + line(ends, timer, '00000009'))]).toEqual([]);
   });
 });

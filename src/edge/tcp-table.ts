@@ -2,7 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 
 /** A connection whose other side has something to acknowledge. */
-export interface Unanswered {
+export interface UnacknowledgedConnection {
   readonly localPort: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
@@ -47,7 +47,7 @@ async function* linesOf(table: FileHandle): AsyncGenerator<string, void> {
   }
 }
 
-export function* unansweredIn(table: string): Iterable<Unanswered> {
+export function* unacknowledgedIn(table: string): Iterable<UnacknowledgedConnection> {
   for (const [, localPort, remoteAddress, remotePort, retransmissions] of table.matchAll(LINE))
     yield {
       localPort: parseInt(localPort!, 16),

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
   eventFrame,
-  lateEventFrame,
+  lazyEventFrame,
   latestSequence,
   parseEventId,
   primingFrame,
@@ -18,7 +18,7 @@ const idOf = (bytes: Buffer): string =>
     .slice(4);
 
 function madeOf(source: object): { frame: EventFrame; source: WeakRef<object> } {
-  return { frame: lateEventFrame(2, () => JSON.stringify(source)), source: new WeakRef(source) };
+  return { frame: lazyEventFrame(2, () => JSON.stringify(source)), source: new WeakRef(source) };
 }
 
 function collectGarbage(): void {
@@ -53,7 +53,7 @@ describe('an event', () => {
 
   it('is put together once, and the same whenever it is taken', () => {
     let times = 0;
-    const late = lateEventFrame(2, () => `{"times":${++times}}`);
+    const late = lazyEventFrame(2, () => `{"times":${++times}}`);
     expect(times).toBe(0);
     const first = late.bytes.toString();
     expect(eventFrame('{}').bytes.toString()).not.toBe(first);

@@ -27,7 +27,7 @@ let encoded = { sequence: 0, bytes: Buffer.alloc(0) };
  * before they are ever sent. Sessions keep frames for long after that, so they keep nothing but their text: a Buffer
  * is twice as much, and holds on to the memory that it shares with others.
  */
-class LateFrame implements EventFrame {
+class LazyFrame implements EventFrame {
   readonly sequence = ++lastSequence;
   private text: string | undefined;
 
@@ -60,14 +60,14 @@ class LateFrame implements EventFrame {
  * whole process: they are unique in every session, and one frame can serve them all.
  */
 export const eventFrame = (message: string, stream = ''): EventFrame =>
-  new LateFrame(stream, message.length, () => message);
+  new LazyFrame(stream, message.length, () => message);
 
 /** An event for standing streams whose message is put together when somebody takes it. */
-export const lateEventFrame = (size: number, message: () => string): EventFrame =>
-  new LateFrame('', size, message);
+export const lazyEventFrame = (size: number, message: () => string): EventFrame =>
+  new LazyFrame('', size, message);
 
 /** An event without a message: from now on the client has an id to resume from. */
-export const primingFrame = (stream: string): EventFrame => new LateFrame(stream, 0);
+export const primingFrame = (stream: string): EventFrame => new LazyFrame(stream, 0);
 
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;

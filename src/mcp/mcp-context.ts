@@ -9,7 +9,7 @@ import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
 /** How far a question to a client has come, and when it is no longer wanted. */
-export interface AskOptions {
+export interface ClientRequestOptions {
   readonly signal: CancelSignal;
   /** Gets the params of each progress notification that the client sends while it works on the answer. */
   readonly onProgress?: (params: JsonText) => void;
@@ -19,7 +19,7 @@ export interface AskOptions {
 export interface Channel {
   notify(method: string, params: JsonText | undefined): void;
   /** Rejects when the client cannot be asked, declines, or is gone. */
-  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText>;
+  sendRequest(method: string, params: JsonText | undefined, options: ClientRequestOptions): Promise<JsonText>;
 }
 
 /** What may become of a notification on its way to a client that is slow to read. */
@@ -35,7 +35,7 @@ export interface DeliverOptions {
 }
 
 /** The client at the other end: a session. Its id never leaves the process. */
-export interface McpClient extends Channel {
+export interface ClientSession extends Channel {
   readonly id: string;
   readonly capabilities: ClientCapabilities;
   /** Calls the listener once, when the client is gone for good. Returns the way to stop listening. */
@@ -43,7 +43,7 @@ export interface McpClient extends Channel {
 }
 
 /** A client as those see it who have news for many. */
-export interface Subscriber extends McpClient {
+export interface Subscriber extends ClientSession {
   readonly principal: Principal;
   /** What it calls itself. */
   readonly clientInfo?: Implementation | undefined;
@@ -59,7 +59,7 @@ export interface Subscriber extends McpClient {
 
 /** The request that caused a call to a backend, as far as the backend's side may reach back to it. */
 export interface Caller extends Channel {
-  readonly client: McpClient;
+  readonly session: ClientSession;
   /** Aborted when the client cancels the request or is gone for good. */
   readonly signal: CancelSignal;
   /** What the calls made for it belong to, where requests are traced. */
@@ -68,7 +68,7 @@ export interface Caller extends Channel {
 
 /** One MCP message on its way through guards and handler. */
 export interface McpContext extends Caller {
-  readonly client: Subscriber;
+  readonly session: Subscriber;
   readonly method: string;
   /** Absent on a notification. */
   readonly requestId: RequestId | undefined;

@@ -13,13 +13,13 @@ export const McpController = (): ClassDecorator => applyDecorators(Controller(),
  * A handler takes the params of the message and its context, in this order, as they are. Nest would send parameters
  * through its pipes: half a dozen promises a call, for pipes that MCP payloads must never meet.
  */
-const AsTheyAre: MethodDecorator = (target, key) =>
+const RawArguments: MethodDecorator = (target, key) =>
   Reflect.defineMetadata(PARAM_ARGS_METADATA, {}, target.constructor, key);
 
 /** Answers one MCP request method, for instance `tools/call`. */
 export const McpRequest = (method: string): MethodDecorator =>
-  applyDecorators(MessagePattern(method, MCP), AsTheyAre);
+  applyDecorators(MessagePattern(method, MCP), RawArguments);
 
 /** Takes one MCP notification, for instance `notifications/cancelled`. */
 export const McpNotification = (method: string): MethodDecorator =>
-  applyDecorators(EventPattern(method, MCP) as MethodDecorator, AsTheyAre);
+  applyDecorators(EventPattern(method, MCP) as MethodDecorator, RawArguments);

@@ -184,12 +184,12 @@ async function build(): Promise<INestApplication> {
 }
 
 function contextOf(method: string, requestId?: number): McpContext {
-  const channel = { notify: () => {}, ask: () => Promise.reject(new Error('nobody to ask')) };
+  const channel = { notify: () => {}, sendRequest: () => Promise.reject(new Error('nobody to ask')) };
   return {
     ...channel,
     method,
     requestId,
-    client: {
+    session: {
       ...channel,
       id: 'client',
       principal: ANONYMOUS,

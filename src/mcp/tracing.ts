@@ -35,7 +35,7 @@ export class Tracing {
 
   static readonly OFF = new Tracing(undefined);
 
-  static by(tracer: Tracer): Tracing {
+  static using(tracer: Tracer): Tracing {
     return new Tracing(tracer);
   }
 
@@ -44,7 +44,7 @@ export class Tracing {
   }
 
   /** A client's request. The trace goes on from its `_meta`, else from the HTTP headers. */
-  received(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
+  startServerSpan(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
     if (!this.tracer) return undefined;
     const parent = propagation.extract(ROOT_CONTEXT, carrierIn(params?.['_meta']) ?? headers);
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(traced) };
@@ -52,7 +52,7 @@ export class Tracing {
   }
 
   /** Our request to a server, as a part of a client's. */
-  sent(traced: TracedMethod, parent: Span | undefined): Span | undefined {
+  startClientSpan(traced: TracedMethod, parent: Span | undefined): Span | undefined {
     if (!this.tracer || !parent) return undefined;
     const options = { kind: SpanKind.CLIENT, attributes: attributesOf(traced) };
     return this.tracer.startSpan(spanName(traced), options, trace.setSpan(ROOT_CONTEXT, parent));
@@ -60,7 +60,7 @@ export class Tracing {
 }
 
 /** The params with this hop's span in the place of the client's, so that the server's own spans hang below it. */
-export function carrying(span: Span | undefined, params: string | undefined): string | undefined {
+export function withTraceContext(span: Span | undefined, params: string | undefined): string | undefined {
   if (!span) return params;
   const carrier: Carrier = {};
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), carrier);
@@ -75,7 +75,7 @@ export function carrying(span: Span | undefined, params: string | undefined): st
 }
 
 /** Ends a span; `error` is its type and code where it failed. */
-export function finish(
+export function endSpan(
   span: Span | undefined,
   error?: { readonly type: string; readonly code?: number },
 ): void {

@@ -47,12 +47,12 @@ export class Projects {
     if (project !== undefined) {
       if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))
         throw new GatewayError('project-not-found', `Unknown project: ${project}`);
-      return this.cached([project]);
+      return this.scopeOf([project]);
     }
-    return grants === '*' ? EVERYTHING : this.cached([...grants].toSorted());
+    return grants === '*' ? EVERYTHING : this.scopeOf([...grants].toSorted());
   }
 
-  private cached(ids: readonly string[]): Scope {
+  private scopeOf(ids: readonly string[]): Scope {
     const key = JSON.stringify(ids);
     let scope = this.scopes.get(key);
     if (!scope) {

@@ -8,7 +8,7 @@ import {
   UpstreamSubscriptions,
   type UpstreamObserver,
 } from '../core/subscriptions/upstream-subscriptions.js';
-import type { McpClient } from '../mcp/mcp-context.js';
+import type { ClientSession } from '../mcp/mcp-context.js';
 import { Retries } from './retries.js';
 import { takesSubscriptions, upstreamOver } from './server-upstream.js';
 import type { Subscribers } from './subscribers.js';
@@ -83,7 +83,7 @@ export class OwnUpstreams {
   }
 
   /** The client has a link to itself; `link.closed` says when it has none any more. */
-  linked(backend: Backend, link: Link, client: McpClient): void {
+  linked(backend: Backend, link: Link, client: ClientSession): void {
     const { id } = backend;
     const side = this.sides.get(client.id) ?? this.open(client.id);
     const since = performance.now();
@@ -128,7 +128,7 @@ export class OwnUpstreams {
     return this.wishes.ofClient(subscriber, server, (id) => !this.asking.has(id));
   }
 
-  private async tell(backend: Backend, client: McpClient, uri: string): Promise<void> {
+  private async tell(backend: Backend, client: ClientSession, uri: string): Promise<void> {
     const link = await backend.sessionLink(client);
     try {
       return await this.sides.get(client.id)?.upstreams.ensure(backend.id, uri);

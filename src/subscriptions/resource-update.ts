@@ -1,5 +1,5 @@
 import { mapMember } from '../lib/json-text/json-text.js';
-import { lateEventFrame, type EventFrame } from '../mcp/event-frame.js';
+import { lazyEventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 
@@ -39,7 +39,7 @@ export class ResourceUpdate implements DeliverOptions {
   }
 
   get frame(): EventFrame {
-    return (this.ownFrame ??= lateEventFrame(this.news.size, () =>
+    return (this.ownFrame ??= lazyEventFrame(this.news.size, () =>
       notificationMessage(UPDATED, this.news.params()),
     ));
   }

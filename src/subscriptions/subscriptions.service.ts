@@ -50,15 +50,15 @@ export class Subscriptions implements OnModuleInit {
   /** Refuses early what would be one too many. */
   requireWithinLimits(context: McpContext, uri: string): void {
     const address = this.addressIn(context, uri);
-    if (address) this.counted(() => this.subscribers.requireWithinLimits(context.client, address));
+    if (address) this.counted(() => this.subscribers.requireWithinLimits(context.session, address));
   }
 
   /** Idempotent. Nothing stays when the server refuses, or when the request is cancelled before it has answered. */
   async subscribe(context: McpContext, uri: string): Promise<Subscription> {
-    const { client, signal } = context;
+    const { session, signal } = context;
     const address = this.addressIn(context, uri);
     if (!address) throw this.unknown(uri);
-    const { subscription, isNew } = this.counted(() => this.subscribers.add(client, address));
+    const { subscription, isNew } = this.counted(() => this.subscribers.add(session, address));
     // A client that is gone by now has left already.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     const pending = this.pending.get(subscription.id);
@@ -143,9 +143,9 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** What the client may see can have changed since its request came. */
-  private addressIn({ client, scope }: McpContext, uri: string): ResourceAddress | undefined {
-    const address = this.addressOf(scope, uri) ?? this.heldBy(client, uri);
-    return address && scope.allows(address.server) && client.scope.allows(address.server)
+  private addressIn({ session, scope }: McpContext, uri: string): ResourceAddress | undefined {
+    const address = this.addressOf(scope, uri) ?? this.heldBy(session, uri);
+    return address && scope.allows(address.server) && session.scope.allows(address.server)
       ? address
       : undefined;
   }
@@ -184,17 +184,17 @@ export class Subscriptions implements OnModuleInit {
     );
   }
 
-  private named({ client, scope }: McpContext, text: string): Subscription[] {
+  private named({ session, scope }: McpContext, text: string): Subscription[] {
     const { table } = this.subscribers;
     const byId = table.get(text);
-    if (byId?.subscriber === client.id) return [byId];
+    if (byId?.subscriber === session.id) return [byId];
     const address = this.addressOf(scope, text);
-    const meant = address && table.find({ subscriber: client.id, ...address });
+    const meant = address && table.find({ subscriber: session.id, ...address });
     if (meant) return [meant];
     // What is not in sight any more can still be named; what is has a name that is nobody else's.
     const isMeant = (row: Subscription): boolean =>
       this.isNamed(row, text) && !(address && this.isInSight(scope, row));
-    return [...table.ofSubscriber(client.id)].filter(isMeant);
+    return [...table.ofSubscriber(session.id)].filter(isMeant);
   }
 
   private drop(server: string): void {

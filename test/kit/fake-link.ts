@@ -3,7 +3,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link/link.js';
 import { TransportError } from '../../src/backends/link/transport.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
-import type { AskOptions, Caller, McpClient } from '../../src/mcp/mcp-context.js';
+import type { ClientRequestOptions, Caller, ClientSession } from '../../src/mcp/mcp-context.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A turn of the event loop: every promise that can go on has gone on. */
@@ -156,12 +156,12 @@ export class FakeLink implements Link {
 export interface Question {
   readonly method: string;
   readonly params: unknown;
-  readonly options: AskOptions;
+  readonly options: ClientRequestOptions;
   answer(result: object): void;
   decline(error: Error): void;
 }
 
-export class FakeClient implements McpClient {
+export class FakeClient implements ClientSession {
   readonly notices: { method: string; params: unknown }[] = [];
   readonly questions: Question[] = [];
   readonly closeListeners = new Set<() => void>();
@@ -175,7 +175,11 @@ export class FakeClient implements McpClient {
     this.notices.push({ method, params: params?.toJSON() });
   }
 
-  ask(method: string, params: JsonText | undefined, options: AskOptions): Promise<JsonText> {
+  sendRequest(
+    method: string,
+    params: JsonText | undefined,
+    options: ClientRequestOptions,
+  ): Promise<JsonText> {
     return new Promise((resolve, reject) => {
       options.signal.addEventListener('abort', () => reject(new Error('withdrawn')), { once: true });
       const answer = (result: object): void => resolve(JsonText.of(result));
@@ -202,8 +206,8 @@ export class FakeClient implements McpClient {
 export class FakeCaller extends FakeClient implements Caller {
   private readonly abortion = new AbortController();
 
-  constructor(readonly client: FakeClient) {
-    super(`a call of ${client.id}`);
+  constructor(readonly session: FakeClient) {
+    super(`a call of ${session.id}`);
   }
 
   get signal(): AbortSignal {

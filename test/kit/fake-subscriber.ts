@@ -69,7 +69,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   }
 
   contextWith(signal: CancelSignal): McpContext {
-    return { client: this, scope: this.seen, signal } as unknown as McpContext;
+    return { session: this, scope: this.seen, signal } as unknown as McpContext;
   }
 
   /** Each event as it was written, without the frame around it. */

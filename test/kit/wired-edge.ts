@@ -16,7 +16,7 @@ import { Authenticator } from '../../src/edge/auth/authenticator.js';
 import { HttpGate } from '../../src/edge/http-gate.js';
 import { LogMessages } from '../../src/edge/log-messages.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
-import { MessageIntake } from '../../src/edge/message-intake.js';
+import { MessageReceiver } from '../../src/edge/message-receiver.js';
 import type { RequestContext } from '../../src/edge/request-context.js';
 import { RequestLog } from '../../src/edge/request-log.js';
 import { SessionController } from '../../src/edge/session.controller.js';
@@ -28,7 +28,7 @@ type Handler = (params: Params | undefined, context: RequestContext) => unknown;
 export class WiredEdge {
   readonly limits: Limits;
   readonly sessions: Sessions;
-  readonly intake: MessageIntake;
+  readonly receiver: MessageReceiver;
   readonly endpoint: McpEndpoint;
   readonly metrics = new Metrics();
   readonly registry = new Registry(new Naming());
@@ -54,14 +54,14 @@ export class WiredEdge {
         'notifications/progress': (params, context) => controller.progress(params, context),
       }),
     );
-    this.intake = new MessageIntake(
+    this.receiver = new MessageReceiver(
       this.dispatcher(),
       this.sessions,
       new RequestLog(),
       this.metrics,
       Tracing.OFF,
     );
-    this.endpoint = new McpEndpoint(this.sessions, this.intake, new Authenticator(NO_AUTH), this.limits);
+    this.endpoint = new McpEndpoint(this.sessions, this.receiver, new Authenticator(NO_AUTH), this.limits);
     const gate = new HttpGate(
       new AllowedOrigins({ host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] }),
     );

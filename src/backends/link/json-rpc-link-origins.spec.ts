@@ -158,7 +158,7 @@ describe('a question of a server', () => {
     const { transport, link, calls } = await linkWithCalls(['a']);
     let [latest] = calls as [(typeof calls)[number]];
     for (let n = 0; n < 100; n++) {
-      const next = request(transport, link, latest.caller!.client.call());
+      const next = request(transport, link, latest.caller!.session.call());
       transport.ask(`q${n}`, 'elicitation/create', {});
       expect([isAsked(latest), isAsked(next)]).toEqual([n > 0, true]);
       transport.answer(latest.id, {});

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { GatewayError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { notificationMessage, readMessage, requestMessage, type Inbound } from '../../mcp/json-rpc.js';
-import type { Caller, Channel, McpClient } from '../../mcp/mcp-context.js';
+import type { Caller, Channel, ClientSession } from '../../mcp/mcp-context.js';
 import { progressUnder, withProgressToken } from '../../mcp/progress-token.js';
 import {
   ConnectError,
@@ -38,7 +38,7 @@ export interface LinkOptions extends InitializeOptions {
   /** What the server asks a client, in words that the client knows. */
   readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
   /** The one client this link serves; absent when clients share it. */
-  readonly owner?: McpClient | undefined;
+  readonly owner?: ClientSession | undefined;
   /** How often a server that says nothing is asked whether it is there; never where absent. */
   readonly pingEveryMs?: number | undefined;
 }

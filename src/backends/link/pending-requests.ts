@@ -3,7 +3,7 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { Slots } from '../../lib/queues/slots.js';
 import { progressTokenOf } from '../../mcp/progress-token.js';
-import type { Caller, McpClient } from '../../mcp/mcp-context.js';
+import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import type { LinkRequest } from './link.js';
 
@@ -46,7 +46,7 @@ export class PendingRequests {
    */
   private readonly byId = new Slots<PendingRequest>(randomInt(2 ** 30));
   /** Given up, but the server may still be at them, and what it says of them is for their client alone. */
-  private readonly abandoned = new Map<number, { readonly client: McpClient; readonly until: number }>();
+  private readonly abandoned = new Map<number, { readonly client: ClientSession; readonly until: number }>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private resolveEmpty: () => void = () => {};
 
@@ -98,7 +98,7 @@ export class PendingRequests {
   /** Nobody waits for it any more. Its server may take as long again to notice; one that obeys never answers. */
   abandon({ id, request: { caller, timeoutMs } }: PendingRequest): void {
     this.removeExpired();
-    if (caller) this.abandoned.set(id, { client: caller.client, until: performance.now() + timeoutMs });
+    if (caller) this.abandoned.set(id, { client: caller.session, until: performance.now() + timeoutMs });
   }
 
   /** The server is done with a request, whether or not somebody still waits. */
@@ -131,13 +131,13 @@ export class PendingRequests {
     for (const { id, request } of this.byId) {
       const { caller } = request;
       if (!caller) continue;
-      if (found[0] && found[0].caller.client !== caller.client) return OF_ANY_CALL;
+      if (found[0] && found[0].caller.session !== caller.session) return OF_ANY_CALL;
       found.push({ id, caller });
     }
     this.removeExpired();
     // The table has no order, and the latest call comes last.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    for (const { client } of this.abandoned.values()) if (client !== callers[0]?.client) return OF_ANY_CALL;
+    for (const { client } of this.abandoned.values()) if (client !== callers[0]?.session) return OF_ANY_CALL;
     return { callers, ambiguous: false };
   }
 

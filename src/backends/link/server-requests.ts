@@ -102,7 +102,7 @@ export class ServerRequests {
     const token = progressTokenOf(params);
     try {
       const question = params === undefined ? undefined : this.translate(new JsonText(params));
-      const result = await channel.ask(method, question, {
+      const result = await channel.sendRequest(method, question, {
         signal,
         ...(token && { onProgress: (progress: JsonText) => this.progress(progress, token) }),
       });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
 import { deferred } from '../../../test/kit/until.js';
-import type { McpClient } from '../../mcp/mcp-context.js';
+import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link } from './link.js';
 import { SessionLinks } from './session-links.js';
 
 /** Links that open as the spec says. */
 class Opened {
-  readonly owners: McpClient[] = [];
+  readonly owners: ClientSession[] = [];
   readonly links: FakeLink[] = [];
   readonly signals: AbortSignal[] = [];
   readonly told: Link[] = [];

@@ -1,9 +1,9 @@
-import type { McpClient } from '../../mcp/mcp-context.js';
+import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link } from './link.js';
 import { TransportError } from './transport.js';
 
 interface Slot {
-  readonly client: McpClient;
+  readonly client: ClientSession;
   readonly link: Promise<Link>;
   readonly stopListening: () => void;
 }
@@ -14,22 +14,22 @@ export class SessionLinks {
   private readonly stopping = new AbortController();
 
   constructor(
-    private readonly connect: (owner: McpClient, signal: AbortSignal) => Promise<Link>,
-    private readonly onLink: (link: Link, owner: McpClient) => void,
+    private readonly connect: (owner: ClientSession, signal: AbortSignal) => Promise<Link>,
+    private readonly onLink: (link: Link, owner: ClientSession) => void,
   ) {}
 
   get size(): number {
     return this.slots.size;
   }
 
-  get(client: McpClient): Promise<Link> {
+  get(client: ClientSession): Promise<Link> {
     if (this.stopping.signal.aborted)
       return Promise.reject(new TransportError('unreachable', 'it is being stopped'));
     return this.slots.get(client.id)?.link ?? this.open(client);
   }
 
   /** Over the link the client has; nothing is opened for it. */
-  notify(client: McpClient, method: string): void {
+  notify(client: ClientSession, method: string): void {
     const slot = this.slots.get(client.id);
     if (slot) whenOpen(slot, (link) => link.notify(method));
   }
@@ -44,7 +44,7 @@ export class SessionLinks {
     await Promise.all([...this.slots.values()].map((slot) => this.drop(slot)));
   }
 
-  private open(client: McpClient): Promise<Link> {
+  private open(client: ClientSession): Promise<Link> {
     const gone = new AbortController();
     const link = this.connect(client, AbortSignal.any([gone.signal, this.stopping.signal]));
     const stopListening = client.onClose(() => {

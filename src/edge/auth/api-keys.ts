@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { ApiKeyConfig } from '../../config/api-key-config.js';
 import type { Principal } from '../../mcp/principal.js';
 import { grantsOf } from './grants.js';
-import { Refusal } from './refusal.js';
+import { TokenError } from './token-error.js';
 
 interface ApiKey {
   readonly config: ApiKeyConfig;
@@ -12,7 +12,7 @@ interface ApiKey {
 }
 
 const SCHEME = 'sha256:';
-const INDEX_DIGITS = 32;
+const INDEX_LENGTH = 32;
 
 /**
  * The keys that clients may come with, known by their SHA-256 alone. Half of a digest finds the key, without a look at
@@ -42,14 +42,14 @@ export class ApiKeys {
   find(digest: string): Principal | undefined {
     const key = this.byIndex.get(indexOf(digest));
     if (!key || !timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))) return undefined;
-    if (this.isOver(key)) throw new Refusal('expired', `the key ${key.config.id} expired`);
+    if (this.isExpired(key)) throw new TokenError('expired', `the key ${key.config.id} expired`);
     return key.principal;
   }
 
   /** Whether the key that the principal came with would be taken again. */
   isCurrent(principal: Principal): boolean {
     const key = this.byPrincipal.get(principal);
-    return key !== undefined && !this.isOver(key);
+    return key !== undefined && !this.isExpired(key);
   }
 
   /** Under which settings the principal was let in: with any other of them its key is another. */
@@ -59,18 +59,19 @@ export class ApiKeys {
   }
 
   /** The principal that was let in under these terms in an earlier life; undefined when it would not be now. */
-  recall(id: string, terms: string): Principal | undefined {
+  restorePrincipal(id: string, terms: string): Principal | undefined {
     for (const key of this.byPrincipal.values())
-      if (key.principal.id === id && termsOf(key.config) === terms && !this.isOver(key)) return key.principal;
+      if (key.principal.id === id && termsOf(key.config) === terms && !this.isExpired(key))
+        return key.principal;
     return undefined;
   }
 
-  private isOver({ expiresAt }: ApiKey): boolean {
+  private isExpired({ expiresAt }: ApiKey): boolean {
     return this.now() >= expiresAt;
   }
 }
 
-const indexOf = (digest: string): string => digest.slice(0, INDEX_DIGITS);
+const indexOf = (digest: string): string => digest.slice(0, INDEX_LENGTH);
 
 const termsOf = (config: ApiKeyConfig): string => hash('sha256', JSON.stringify(config), 'hex');
 

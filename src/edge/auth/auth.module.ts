@@ -3,12 +3,12 @@ import { AuthSettings } from '../../config/auth-settings.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { Authenticator } from './authenticator.js';
 import { ProtectedResourceController } from './protected-resource.controller.js';
-import { RemoteWithoutAuth } from './remote-without-auth.js';
+import { OpenAccessWarning } from './open-access-warning.js';
 
 @Module({
   controllers: [ProtectedResourceController],
   providers: [
-    RemoteWithoutAuth,
+    OpenAccessWarning,
     {
       provide: Authenticator,
       useFactory: (settings: AuthSettings, metrics: Metrics) =>

@@ -148,15 +148,15 @@ describe('Authenticator.replace', () => {
 
   it('recalls in a later life who was let in in an earlier one, as long as nothing changed about it', () => {
     const earlier = withKeys(CI).authenticate({ authorization: `Bearer ${key}` });
-    const stored = withKeys(CI).describe(earlier as Principal);
+    const stored = withKeys(CI).storedForm(earlier as Principal);
     // Not the same list of keys, and so not the same principal.
     expect(stored).toBeUndefined();
     const first = withKeys(CI);
-    const described = first.describe(first.authenticate({ authorization: `Bearer ${key}` }) as Principal)!;
+    const described = first.storedForm(first.authenticate({ authorization: `Bearer ${key}` }) as Principal)!;
     expect(described).toMatchObject({ id: 'key:ci', grants: ['payments'] });
     expect(JSON.stringify(described)).not.toContain(CI.hash);
     const later = withKeys(CI);
-    expect(later.recall(described)).toBe(later.authenticate({ authorization: `Bearer ${key}` }));
+    expect(later.restorePrincipal(described)).toBe(later.authenticate({ authorization: `Bearer ${key}` }));
     for (const other of [
       withKeys(),
       withKeys({ ...CI, id: 'other' }),
@@ -165,12 +165,12 @@ describe('Authenticator.replace', () => {
       withKeys({ ...CI, expires: '2020-01-01' }),
       new Authenticator(NO_AUTH),
     ])
-      expect(other.recall(described)).toBeUndefined();
+      expect(other.restorePrincipal(described)).toBeUndefined();
   });
 
   it('recalls nobody as nobody in particular, and only where nobody has to be somebody', () => {
-    const described = new Authenticator(NO_AUTH).describe(ANONYMOUS)!;
-    expect(new Authenticator(NO_AUTH).recall(described)).toBe(ANONYMOUS);
-    expect(withKeys(CI).recall(described)).toBeUndefined();
+    const described = new Authenticator(NO_AUTH).storedForm(ANONYMOUS)!;
+    expect(new Authenticator(NO_AUTH).restorePrincipal(described)).toBe(ANONYMOUS);
+    expect(withKeys(CI).restorePrincipal(described)).toBeUndefined();
   });
 });

@@ -10,10 +10,10 @@ import { AuthenticationError } from './authentication-error.js';
 import { readBearerToken } from './bearer-token.js';
 import { challenge } from './challenge.js';
 import { JwtVerifier } from './jwt-verifier.js';
-import { Refusal, type RefusalKind } from './refusal.js';
+import { TokenError, type TokenErrorKind } from './token-error.js';
 
 /** Enough of a digest to find the same token in two log lines, and too little to find the token. */
-const DIGEST_DIGITS = 12;
+const LOGGED_DIGEST_LENGTH = 12;
 
 /**
  * Finds out who sends a request, from its Authorization header and nothing else: no other header, no cookie and no
@@ -63,14 +63,14 @@ export class Authenticator {
     const token = this.tokenIn(headers.authorization);
     const digest = hash('sha256', token, 'hex');
     try {
-      const principal = this.keys.find(digest) ?? this.tokens?.known(digest);
+      const principal = this.keys.find(digest) ?? this.tokens?.cached(digest);
       if (principal) return principal;
-      if (!this.tokens || !isJwt(token)) throw new Refusal('invalid', 'no such key');
+      if (!this.tokens || !isJwt(token)) throw new TokenError('invalid', 'no such key');
     } catch (error) {
-      throw this.refuse(error, digest);
+      throw this.reject(error, digest);
     }
     return this.tokens.verify(token, digest).catch((error: unknown) => {
-      throw this.refuse(error, digest);
+      throw this.reject(error, digest);
     });
   }
 
@@ -84,23 +84,23 @@ export class Authenticator {
   }
 
   /** What to keep of a principal so that a later life can recall it. Undefined when it is not current any more. */
-  describe(principal: Principal): StoredPrincipal | undefined {
+  storedForm(principal: Principal): StoredPrincipal | undefined {
     if (!this.isCurrent(principal)) return undefined;
     const { id } = principal;
     const grants = principal.grants === '*' ? '*' : [...principal.grants];
     if (!this.isRequired) return { id, grants, terms: '' };
     const terms = this.keys.termsOf(principal);
     if (terms !== undefined) return { id, grants, terms };
-    const until = this.tokens?.endOf(principal);
+    const until = this.tokens?.expiryOf(principal);
     return this.tokens && until !== undefined ? { id, grants, terms: this.tokens.terms, until } : undefined;
   }
 
   /** Whoever was let in in an earlier life, if the same would be let in now: as little may have changed as for a reload. */
-  recall({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
+  restorePrincipal({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
     if (!this.isRequired) return id === ANONYMOUS.id && terms === '' ? ANONYMOUS : undefined;
-    if (until === undefined) return this.keys.recall(id, terms);
+    if (until === undefined) return this.keys.restorePrincipal(id, terms);
     if (terms !== this.tokens?.terms) return undefined;
-    return this.tokens.recall({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
+    return this.tokens.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
   }
 
   private tokenIn(authorization: string | undefined): string {
@@ -122,35 +122,35 @@ export class Authenticator {
         throw new AuthenticationError('bad-request', description, challenge(this.jwt, fault));
       }
       default:
-        throw this.refuse(new Refusal('invalid', 'longer than any token'));
+        throw this.reject(new TokenError('invalid', 'longer than any token'));
     }
   }
 
   /** The log gets the reason. The client gets no more than helps one who has the right token. */
-  private refuse(error: unknown, digest?: string): unknown {
-    if (!(error instanceof Refusal)) return error;
+  private reject(error: unknown, digest?: string): unknown {
+    if (!(error instanceof TokenError)) return error;
     this.onFailure(error.kind);
     this.logger.warn({
       message: 'token refused',
       reason: error.message,
       issuer: this.jwt?.issuer,
-      digest: digest?.slice(0, DIGEST_DIGITS),
+      digest: digest?.slice(0, LOGGED_DIGEST_LENGTH),
     });
-    return answerTo(error, this.jwt);
+    return authenticationErrorFor(error, this.jwt);
   }
 }
 
 /** Three parts, the first of which is the beginning of a JSON object in base64. */
 const isJwt = (token: string): boolean => token.startsWith('ey') && token.split('.').length === 3;
 
-const DESCRIPTIONS: Record<RefusalKind, string> = {
+const DESCRIPTIONS: Record<TokenErrorKind, string> = {
   invalid: 'The token is not valid',
   expired: 'The token has expired',
   'insufficient-scope': 'The token lacks a scope',
   unverifiable: 'Tokens cannot be verified right now, try again later',
 };
 
-function answerTo(refusal: Refusal, jwt: JwtSettings | undefined): AuthenticationError {
+function authenticationErrorFor(refusal: TokenError, jwt: JwtSettings | undefined): AuthenticationError {
   const { kind } = refusal;
   const description = DESCRIPTIONS[kind];
   const options = { cause: refusal };

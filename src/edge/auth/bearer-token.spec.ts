@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LONGEST_TOKEN, readBearerToken } from './bearer-token.js';
+import { MAX_TOKEN_LENGTH, readBearerToken } from './bearer-token.js';
 
 describe('readBearerToken', () => {
   it.each(['Bearer abc', 'bearer abc', 'BEARER   abc', 'Bearer abc  '])('reads %j', (header) => {
@@ -21,7 +21,7 @@ describe('readBearerToken', () => {
   );
 
   it('takes the longest token and no longer one', () => {
-    expect(readBearerToken(`Bearer ${'a'.repeat(LONGEST_TOKEN)}`).kind).toBe('token');
-    expect(readBearerToken(`Bearer ${'a'.repeat(LONGEST_TOKEN + 1)}`).kind).toBe('too-long');
+    expect(readBearerToken(`Bearer ${'a'.repeat(MAX_TOKEN_LENGTH)}`).kind).toBe('token');
+    expect(readBearerToken(`Bearer ${'a'.repeat(MAX_TOKEN_LENGTH + 1)}`).kind).toBe('too-long');
   });
 });

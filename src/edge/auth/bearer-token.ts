@@ -1,5 +1,5 @@
 /** Longer than any token that fits with other headers into a request; what is longer need not even be hashed. */
-export const LONGEST_TOKEN = 8192;
+export const MAX_TOKEN_LENGTH = 8192;
 
 const BEARER = /^bearer(?: +|$)/i;
 const TOKEN = /^[\x21-\x7e]+$/;
@@ -13,6 +13,6 @@ export function readBearerToken(authorization: string | undefined): BearerToken 
   if (!scheme) return { kind: 'none' };
   const token = authorization!.slice(scheme[0].length).trimEnd();
   if (token === '') return { kind: 'none' };
-  if (token.length > LONGEST_TOKEN) return { kind: 'too-long' };
+  if (token.length > MAX_TOKEN_LENGTH) return { kind: 'too-long' };
   return TOKEN.test(token) ? { kind: 'token', token } : { kind: 'malformed' };
 }

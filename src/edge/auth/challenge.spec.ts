@@ -2,7 +2,7 @@ import { extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/a
 import { OAuthProtectedResourceMetadataSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { describe, expect, it } from '@jest/globals';
 import { authSettings } from '../../../test/kit/auth.js';
-import { challenge, type Fault } from './challenge.js';
+import { challenge, type BearerError } from './challenge.js';
 import { metadataUrl, protectedResource } from './protected-resource.js';
 
 const settings = (audience: string, more = {}) =>
@@ -16,7 +16,7 @@ describe('challenge', () => {
   const jwt = settings('https://mcp.example.com/mcp', { scopes: ['mcp:use', 'mcp:admin'] });
   const resourceMetadataUrl = new URL('https://mcp.example.com/.well-known/oauth-protected-resource/mcp');
 
-  it.each<[string, Fault | undefined]>([
+  it.each<[string, BearerError | undefined]>([
     ['nothing about a token that was not there', undefined],
     ['what is wrong with a token', { error: 'invalid_token', description: 'The token has expired' }],
     ['which scopes it takes', { error: 'insufficient_scope', description: 'The token lacks a scope' }],

@@ -1,14 +1,14 @@
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { metadataUrl } from './protected-resource.js';
 
-export interface Fault {
+export interface BearerError {
   /** A code of RFC 6750. */
   readonly error: 'invalid_request' | 'invalid_token' | 'insufficient_scope';
   readonly description: string;
 }
 
 /** The value of WWW-Authenticate. Without a fault: there was no token, so there is nothing to say about it. */
-export function challenge(jwt: JwtSettings | undefined, fault?: Fault): string {
+export function challenge(jwt: JwtSettings | undefined, fault?: BearerError): string {
   const params = jwt ? [['resource_metadata', metadataUrl(jwt)]] : [['realm', 'gatehouse']];
   if (jwt && jwt.scopes.length > 0) params.push(['scope', jwt.scopes.join(' ')]);
   if (fault) params.push(['error', fault.error], ['error_description', fault.description]);

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 
 /** A key set has a few thousand bytes. */
-const MOST_BYTES = 262_144;
+const MAX_BYTES = 262_144;
 
 /** Gets a JSON document. Follows no redirect, and reads no more than such a document can have. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
@@ -16,7 +16,7 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error(`${url} answered with more than ${MOST_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new Error(`${url} answered with more than ${MAX_BYTES} bytes`);
   }
   if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`);
   try {

@@ -3,17 +3,17 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { fetchJson } from './fetch-json.js';
 import { discoverJwksUri } from './issuer-metadata.js';
-import { Refusal } from './refusal.js';
+import { TokenError } from './token-error.js';
 
 /** After that the keys are fetched again before they are used: one the issuer took away is no longer trusted. */
-export const FRESH_MS = 600_000;
+export const MAX_AGE_MS = 600_000;
 /** Beyond any outage in which tokens of a normal lifetime could still be good. */
-const LONGEST_TRUST_MS = 86_400_000;
+const MAX_STALE_MS = 86_400_000;
 /** Between two fetches that tokens of unknown keys, or an issuer out of reach, give reason for. */
-const COOL_DOWN_MS = 10_000;
+const MIN_REFETCH_INTERVAL_MS = 10_000;
 /** The same while there is no key at all, and therefore nobody can come in. */
-const FIRST_COOL_DOWN_MS = 1_000;
-const PATIENCE_MS = 5_000;
+const MIN_FIRST_FETCH_INTERVAL_MS = 1_000;
+const FETCH_TIMEOUT_MS = 5_000;
 
 /**
  * The public keys of the issuer. While it is out of reach the keys at hand go on; a token of a key that is not among
@@ -25,7 +25,7 @@ export class IssuerKeys {
   private text = '';
   private fetchedAt = -Infinity;
   private failedAt = -Infinity;
-  private searchedAt = -Infinity;
+  private refetchedAt = -Infinity;
   private fetching: Promise<void> | undefined;
 
   /** `onChange` is told when the issuer has other keys than before. */
@@ -37,32 +37,32 @@ export class IssuerKeys {
 
   /** The key for a token of this header, in the form jose asks for it. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    await this.freshen();
+    await this.refresh();
     try {
       return await this.current()(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.searchAgain();
+      await this.refetchUnknownKey();
       return this.current()(header, token);
     }
   };
 
   /** Fetches the keys unless those at hand are fresh. A failure is logged, not thrown. */
-  async freshen(): Promise<void> {
-    if (this.now() - this.fetchedAt < FRESH_MS) return;
-    const coolDown = this.keys ? COOL_DOWN_MS : FIRST_COOL_DOWN_MS;
+  async refresh(): Promise<void> {
+    if (this.now() - this.fetchedAt < MAX_AGE_MS) return;
+    const coolDown = this.keys ? MIN_REFETCH_INTERVAL_MS : MIN_FIRST_FETCH_INTERVAL_MS;
     if (this.fetching || this.now() - this.failedAt >= coolDown) await this.fetch();
   }
 
-  private async searchAgain(): Promise<void> {
-    if (!this.fetching && this.now() - this.searchedAt < COOL_DOWN_MS) return;
-    this.searchedAt = this.now();
+  private async refetchUnknownKey(): Promise<void> {
+    if (!this.fetching && this.now() - this.refetchedAt < MIN_REFETCH_INTERVAL_MS) return;
+    this.refetchedAt = this.now();
     await this.fetch();
   }
 
   private current(): JWTVerifyGetKey {
-    if (this.keys && this.now() - this.fetchedAt < LONGEST_TRUST_MS) return this.keys;
-    throw new Refusal('unverifiable', 'the keys of the issuer cannot be fetched');
+    if (this.keys && this.now() - this.fetchedAt < MAX_STALE_MS) return this.keys;
+    throw new TokenError('unverifiable', 'the keys of the issuer cannot be fetched');
   }
 
   /** One at a time: whoever comes while it runs waits for the same answer. */
@@ -74,7 +74,7 @@ export class IssuerKeys {
   }
 
   private async load(): Promise<void> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
     const { issuer, jwksUri } = this.settings;
     const set = await fetchJson(jwksUri ?? (await discoverJwksUri(issuer, signal)), signal);
     const keys = createLocalJWKSet(set as JSONWebKeySet);

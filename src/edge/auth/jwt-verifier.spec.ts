@@ -63,17 +63,17 @@ describe('a token of a real issuer', () => {
   it('is recalled in a later life until it ends, under the same settings', async () => {
     const earlier = open();
     const principal = await earlier.authenticate({ authorization: `Bearer ${await issuer.token(AUDIENCE)}` });
-    const described = earlier.describe(principal)!;
+    const described = earlier.storedForm(principal)!;
     const later = open();
-    const recalled = later.recall(described)!;
+    const recalled = later.restorePrincipal(described)!;
     expect(recalled).toEqual(principal);
     expect(later.isCurrent(recalled)).toBe(true);
-    expect(open({ projects: ['more'] }).recall(described)).toBeUndefined();
-    expect(new Authenticator(authSettings({ apiKeys: [] })).recall(described)).toBeUndefined();
+    expect(open({ projects: ['more'] }).restorePrincipal(described)).toBeUndefined();
+    expect(new Authenticator(authSettings({ apiKeys: [] })).restorePrincipal(described)).toBeUndefined();
     clock.forward(described.until! - clock.now());
     expect(later.isCurrent(recalled)).toBe(false);
-    expect(open().recall(described)).toBeUndefined();
-    expect(earlier.describe(principal)).toBeUndefined();
+    expect(open().restorePrincipal(described)).toBeUndefined();
+    expect(earlier.storedForm(principal)).toBeUndefined();
   });
 
   it('keeps its owner over a refresh', async () => {

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import type { Principal } from '../../mcp/principal.js';
-import { FRESH_MS, IssuerKeys } from './issuer-keys.js';
-import { Refusal } from './refusal.js';
+import { MAX_AGE_MS, IssuerKeys } from './issuer-keys.js';
+import { TokenError } from './token-error.js';
 import { grantsIn, hasScopes } from './token-claims.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
 /** What clocks may differ by. */
-const SKEW_S = 60;
+const CLOCK_TOLERANCE_S = 60;
 
 /** Checks the tokens of one issuer. */
 export class JwtVerifier {
   private readonly keys: IssuerKeys;
   private readonly verified = new VerifiedTokens();
-  private readonly ends = new WeakMap<Principal, number>();
+  private readonly expiries = new WeakMap<Principal, number>();
 
   constructor(
     readonly settings: JwtSettings,
@@ -25,11 +25,11 @@ export class JwtVerifier {
 
   /** Fetches the issuer's keys ahead of the first token. Never rejects. */
   prepare(): Promise<void> {
-    return this.keys.freshen();
+    return this.keys.refresh();
   }
 
   /** Who came with the token of this SHA-256 lately. */
-  known(digest: string): Principal | undefined {
+  cached(digest: string): Principal | undefined {
     return this.verified.get(digest, this.now());
   }
 
@@ -37,20 +37,20 @@ export class JwtVerifier {
   async verify(token: string, digest: string): Promise<Principal> {
     const claims = await this.claimsOf(token);
     const { iss, sub, exp } = claims;
-    if (typeof sub !== 'string' || sub === '') throw new Refusal('invalid', 'the token names no subject');
+    if (typeof sub !== 'string' || sub === '') throw new TokenError('invalid', 'the token names no subject');
     if (!hasScopes(claims, this.settings.scopes))
-      throw new Refusal('insufficient-scope', `the token of ${sub} lacks a scope`);
+      throw new TokenError('insufficient-scope', `the token of ${sub} lacks a scope`);
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
-    const end = (exp! + SKEW_S) * 1000;
-    this.ends.set(principal, end);
+    const end = (exp! + CLOCK_TOLERANCE_S) * 1000;
+    this.expiries.set(principal, end);
     // No longer than the keys are fresh: a token of a key that the issuer took away has to be noticed.
-    this.verified.add(digest, { principal, until: Math.min(end, this.now() + FRESH_MS) });
+    this.verified.add(digest, { principal, until: Math.min(end, this.now() + MAX_AGE_MS) });
     return principal;
   }
 
   /** Whether the token that the principal came with has not expired yet. */
   isCurrent(principal: Principal): boolean {
-    return this.now() < (this.ends.get(principal) ?? -Infinity);
+    return this.now() < (this.expiries.get(principal) ?? -Infinity);
   }
 
   /** Under which settings tokens are taken. */
@@ -59,14 +59,14 @@ export class JwtVerifier {
   }
 
   /** When the token that the principal came with ends; undefined when it came with none of these. */
-  endOf(principal: Principal): number | undefined {
-    return this.ends.get(principal);
+  expiryOf(principal: Principal): number | undefined {
+    return this.expiries.get(principal);
   }
 
   /** Takes a principal of an earlier life for one whose token was verified, until that token ends. */
-  recall(principal: Principal, end: number): Principal | undefined {
+  restorePrincipal(principal: Principal, end: number): Principal | undefined {
     if (this.now() >= end) return undefined;
-    this.ends.set(principal, end);
+    this.expiries.set(principal, end);
     return principal;
   }
 
@@ -78,19 +78,19 @@ export class JwtVerifier {
         audience,
         algorithms: [...algorithms],
         requiredClaims: ['exp', 'sub'],
-        clockTolerance: SKEW_S,
+        clockTolerance: CLOCK_TOLERANCE_S,
         currentDate: new Date(this.now()),
       });
       return payload;
     } catch (error) {
-      throw refusalFor(error as Error);
+      throw tokenErrorFor(error as Error);
     }
   }
 }
 
 /** jose's messages name claims and headers, never their values. */
-function refusalFor(error: Error): Refusal {
-  if (error instanceof Refusal) return error;
+function tokenErrorFor(error: Error): TokenError {
+  if (error instanceof TokenError) return error;
   const kind = error instanceof errors.JWTExpired ? 'expired' : 'invalid';
-  return new Refusal(kind, error.message, { cause: error });
+  return new TokenError(kind, error.message, { cause: error });
 }

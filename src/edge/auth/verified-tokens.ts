@@ -1,6 +1,6 @@
 import type { Principal } from '../../mcp/principal.js';
 
-const MOST_TOKENS = 10_000;
+const MAX_TOKENS = 10_000;
 
 interface VerifiedToken {
   readonly principal: Principal;
@@ -11,7 +11,7 @@ interface VerifiedToken {
 export class VerifiedTokens {
   private readonly tokens = new Map<string, VerifiedToken>();
 
-  constructor(private readonly most = MOST_TOKENS) {}
+  constructor(private readonly maxTokens = MAX_TOKENS) {}
 
   get size(): number {
     return this.tokens.size;
@@ -28,7 +28,7 @@ export class VerifiedTokens {
 
   add(digest: string, token: VerifiedToken): void {
     this.tokens.set(digest, token);
-    if (this.tokens.size <= this.most) return;
+    if (this.tokens.size <= this.maxTokens) return;
     const [oldest] = this.tokens.keys();
     this.tokens.delete(oldest!);
   }

@@ -1,20 +1,20 @@
 import type { Server, Socket } from 'node:net';
-import { readTcpTable, unansweredIn } from './tcp-table.js';
+import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
-const EVERY_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 /** The pauses between them double from 0.2 s on, or more where the way is long: a silence of 25 s at least. */
-const MOST_RETRANSMISSIONS = 7;
+const MAX_RETRANSMISSIONS = 7;
 
 /**
  * Lets go of clients whose machine or network vanished without a word. The kernel probes only a connection on which
  * nothing is under way. A comment that keeps a stream alive soon is, and is sent again for a quarter of an hour. Node can
  * neither shorten that nor say what was acknowledged; the kernel's own table does.
  */
-export class LostClients {
+export class DeadPeerDetector {
   private readonly open = new Set<Socket>();
-  private isLooking = false;
+  private isReading = false;
 
   constructor(private readonly read: () => AsyncIterable<string> = readTcpTable) {}
 
@@ -24,19 +24,19 @@ export class LostClients {
       socket.once('close', () => this.open.delete(socket));
     });
     server.once('listening', () => {
-      const timer = setInterval(() => void this.look(), EVERY_MS).unref();
+      const timer = setInterval(() => void this.closeDead(), CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     });
   }
 
-  private async look(): Promise<void> {
-    if (this.isLooking || this.open.size === 0) return;
-    this.isLooking = true;
+  private async closeDead(): Promise<void> {
+    if (this.isReading || this.open.size === 0) return;
+    this.isReading = true;
     const lost = new Set<string>();
     for await (const lines of this.read())
-      for (const connection of unansweredIn(lines))
-        if (connection.retransmissions >= MOST_RETRANSMISSIONS) lost.add(keyOf(connection));
-    this.isLooking = false;
+      for (const connection of unacknowledgedIn(lines))
+        if (connection.retransmissions >= MAX_RETRANSMISSIONS) lost.add(keyOf(connection));
+    this.isReading = false;
     if (lost.size === 0) return;
     for (const socket of this.open) if (lost.has(keyOf(socket))) socket.destroy();
   }

@@ -8,7 +8,7 @@ import { EVERYTHING } from '../core/scope.js';
 import type { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { Authenticator } from './auth/authenticator.js';
 import type { LogMessages } from './log-messages.js';
-import { SessionRevival } from './session-revival.js';
+import { SessionRestorer } from './session-restorer.js';
 import type { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
 
@@ -31,7 +31,7 @@ describe('sessions of an earlier life', () => {
 
   async function revive(limits: Partial<Limits> = {}): Promise<string[]> {
     sessions = new Sessions(Object.assign(new Limits(), limits));
-    const revival = new SessionRevival(
+    const restorer = new SessionRestorer(
       records,
       sessions,
       { scopeOf: () => EVERYTHING } as unknown as SessionScopes,
@@ -41,7 +41,7 @@ describe('sessions of an earlier life', () => {
       new Authenticator(NO_AUTH),
       { setLevel: (_client: unknown, level: string) => levels.push(level) } as unknown as LogMessages,
     );
-    return (await revival.run()).map(({ id }) => id);
+    return (await restorer.restoreAll()).map(({ id }) => id);
   }
 
   function keep(id: string, more: Partial<StoredSession> = {}, agoMs = 0): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { EventFrame } from '../mcp/event-frame.js';
-import { EventLog } from './event-log.js';
+import { ReplayBuffer } from './replay-buffer.js';
 
 const frame = (sequence: number, size = 10, stream = ''): EventFrame => ({
   sequence,
@@ -14,7 +14,7 @@ const sequences = (frames: readonly EventFrame[]): number[] => frames.map(({ seq
 
 describe('a log of events', () => {
   it('has the events of one stream after a place, oldest first', () => {
-    const log = new EventLog(10, 1000);
+    const log = new ReplayBuffer(10, 1000);
     for (const [stream, sequence] of [
       ['', 1],
       ['a', 2],
@@ -30,7 +30,7 @@ describe('a log of events', () => {
   });
 
   it('keeps the frames themselves', () => {
-    const log = new EventLog(10, 1000);
+    const log = new ReplayBuffer(10, 1000);
     const kept = frame(1);
     log.append(kept);
     expect(log.after('', 0)[0]).toBe(kept);
@@ -43,7 +43,7 @@ describe('a log of events', () => {
         fc.nat(100),
         fc.array(fc.nat(40), { maxLength: 40 }),
         (maxEvents, maxBytes, sizes) => {
-          const log = new EventLog(maxEvents, maxBytes);
+          const log = new ReplayBuffer(maxEvents, maxBytes);
           sizes.forEach((size, index) => log.append(frame(index + 1, size)));
           const kept = log.after('', 0);
           const bytes = kept.reduce((sum, { bytes: { length } }) => sum + length, 0);
@@ -57,7 +57,7 @@ describe('a log of events', () => {
   });
 
   it('forgets one that was withdrawn, and the room it took', () => {
-    const log = new EventLog(10, 25);
+    const log = new ReplayBuffer(10, 25);
     const [first, second] = [frame(1), frame(2)];
     for (const one of [first, second]) log.append(one);
     log.withdraw(second);
@@ -67,7 +67,7 @@ describe('a log of events', () => {
   });
 
   it('with room for nothing keeps nothing', () => {
-    const log = new EventLog(0, 1000);
+    const log = new ReplayBuffer(0, 1000);
     log.append(frame(1));
     expect(log.after('', 0)).toEqual([]);
   });

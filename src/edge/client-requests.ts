@@ -2,25 +2,25 @@ import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/ty
 import { GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { isObject, notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
-import type { AskOptions } from '../mcp/mcp-context.js';
+import type { ClientRequestOptions } from '../mcp/mcp-context.js';
 import { progressTokenOf, withProgressToken } from '../mcp/progress-token.js';
 
-interface Question {
+interface PendingRequest {
   resolve(result: JsonText): void;
   reject(error: Error): void;
-  readonly onProgress: AskOptions['onProgress'];
+  readonly onProgress: ClientRequestOptions['onProgress'];
 }
 
 /** What servers ask one client, and its answers. The ids and progress tokens are the session's own. */
-export class ClientQuestions {
-  private readonly open = new Map<RequestId, Question>();
+export class ClientRequests {
+  private readonly pending = new Map<RequestId, PendingRequest>();
   private lastId = 0;
 
   /** `send` puts a message on the stream where the question belongs. */
-  ask(
+  send(
     method: string,
     params: JsonText | undefined,
-    { signal, onProgress }: AskOptions,
+    { signal, onProgress }: ClientRequestOptions,
     send: (message: string) => void,
   ): Promise<JsonText> {
     const id = ++this.lastId;
@@ -28,12 +28,12 @@ export class ClientQuestions {
     const own = text && progressTokenOf(text) ? withProgressToken(text, String(id)) : text;
     return new Promise((resolve, reject) => {
       const withdraw = (): void => {
-        this.open.delete(id);
+        this.pending.delete(id);
         send(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
         reject(new GatewayError('cancelled', 'The question was withdrawn'));
       };
       const done = (): void => signal.removeEventListener('abort', withdraw);
-      this.open.set(id, {
+      this.pending.set(id, {
         onProgress,
         resolve: (result) => (done(), resolve(result)),
         reject: (error) => (done(), reject(error)),
@@ -44,23 +44,23 @@ export class ClientQuestions {
   }
 
   /** False when nobody asked. */
-  answer(response: Extract<Inbound, { kind: 'response' }>): boolean {
-    const question = this.open.get(response.id);
+  receive(response: Extract<Inbound, { kind: 'response' }>): boolean {
+    const question = this.pending.get(response.id);
     if (!question) return false;
-    this.open.delete(response.id);
+    this.pending.delete(response.id);
     if (response.outcome === 'result') question.resolve(new JsonText(response.text));
     else question.reject(remoteError(response.text));
     return true;
   }
 
-  progress(token: unknown, params: string): void {
-    this.open.get(token as RequestId)?.onProgress?.(new JsonText(params));
+  receiveProgress(token: unknown, params: string): void {
+    this.pending.get(token as RequestId)?.onProgress?.(new JsonText(params));
   }
 
   /** The client is gone: nobody will answer. */
   close(): void {
-    const questions = [...this.open.values()];
-    this.open.clear();
+    const questions = [...this.pending.values()];
+    this.pending.clear();
     for (const question of questions) question.reject(new GatewayError('cancelled', 'The client is gone'));
   }
 }
@@ -71,7 +71,7 @@ function remoteError(text: string): RemoteError {
 }
 
 /** Whether a client said it can be asked this. */
-export function canBeAsked(
+export function supportsRequest(
   capabilities: ClientCapabilities,
   method: string,
   params: JsonText | undefined,

@@ -5,7 +5,7 @@ import { SharedJson } from '../lib/json-text/json-text.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
-import { finish, type TracedMethod, Tracing } from '../mcp/tracing.js';
+import { endSpan, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
@@ -19,7 +19,7 @@ type Message = Exclude<Inbound, { kind: 'invalid' }>;
 
 /** Takes the messages of a POST to where they belong, and brings every request its answer. */
 @Injectable()
-export class MessageIntake {
+export class MessageReceiver {
   private running = 0;
   private idleListeners: (() => void)[] = [];
 
@@ -62,7 +62,7 @@ export class MessageIntake {
     const exchange = new Exchange(response, session, 1, false);
     const context = contextOf(message, session, exchange, sender);
     try {
-      this.sessions.requireRoom();
+      this.sessions.requireCapacity();
       const result = await this.dispatcher.request(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.key!);
@@ -89,7 +89,11 @@ export class MessageIntake {
     }
     this.running++;
     if (this.tracing.isOn)
-      context.span = this.tracing.received(tracedMethod(message, session), message.params, sender.headers);
+      context.span = this.tracing.startServerSpan(
+        tracedMethod(message, session),
+        message.params,
+        sender.headers,
+      );
     try {
       this.succeed(context, exchange, await this.dispatcher.request(context, message.params));
     } catch (error) {
@@ -102,7 +106,7 @@ export class MessageIntake {
 
   private take(message: Exclude<Message, Request>, session: Session, sender: Sender): void {
     if (message.kind === 'response') {
-      session.answer(message);
+      session.receiveResponse(message);
       return;
     }
     const context = contextOf(message, session, undefined, sender);
@@ -114,7 +118,7 @@ export class MessageIntake {
   private succeed(context: RequestContext, exchange: Exchange, result: unknown): void {
     if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
     else exchange.answer(resultMessage(context.requestId!, result));
-    finish(context.span);
+    endSpan(context.span);
     this.measure(context, exchange, 'ok');
   }
 
@@ -122,7 +126,7 @@ export class MessageIntake {
     const failure = JsonRpcError.from(error, context.revision.era);
     this.log.failed(context, failure);
     exchange.answer(errorMessage(context.requestId, failure.text));
-    finish(context.span, { type: failure.kind, code: failure.code });
+    endSpan(context.span, { type: failure.kind, code: failure.code });
     this.measure(context, exchange, 'error');
   }
 

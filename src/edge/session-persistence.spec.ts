@@ -10,8 +10,8 @@ import { LATEST } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
-import { SessionKeeper } from './session-keeper.js';
-import type { SessionRevival } from './session-revival.js';
+import { SessionPersistence } from './session-persistence.js';
+import type { SessionRestorer } from './session-restorer.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
@@ -21,7 +21,7 @@ describe('what is kept of sessions', () => {
   let records: MemorySessionRecords;
   let sessions: Sessions;
   let subscribers: Subscribers;
-  let keeper: SessionKeeper;
+  let persistence: SessionPersistence;
 
   beforeEach(async () => {
     jest.useFakeTimers();
@@ -30,17 +30,24 @@ describe('what is kept of sessions', () => {
     sessions = new Sessions(limits);
     sessions.onModuleInit();
     subscribers = new Subscribers(limits);
-    const revival = { run: () => Promise.resolve([]) } as unknown as SessionRevival;
+    const restorer = { restoreAll: () => Promise.resolve([]) } as unknown as SessionRestorer;
     const authenticator = new Authenticator(NO_AUTH);
-    keeper = new SessionKeeper(revival, records, sessions, subscribers, authenticator, new Metrics());
-    await keeper.onModuleInit();
+    persistence = new SessionPersistence(
+      restorer,
+      records,
+      sessions,
+      subscribers,
+      authenticator,
+      new Metrics(),
+    );
+    await persistence.onModuleInit();
   });
   afterEach(() => void jest.useRealTimers());
 
   function open(clientInfo: unknown = { name: 'c', version: '1' }): Session {
     const session = sessions.create(ANONYMOUS);
-    session.introduce({ revision: LATEST, capabilities: { roots: {} }, clientInfo: clientInfo as never });
-    session.enter('one', EVERYTHING);
+    session.initialize({ revision: LATEST, capabilities: { roots: {} }, clientInfo: clientInfo as never });
+    session.bindProject('one', EVERYTHING);
     sessions.add(session);
     return session;
   }
@@ -94,7 +101,7 @@ describe('what is kept of sessions', () => {
     jest.advanceTimersByTime(3000);
     session.touch();
     jest.advanceTimersByTime(1000);
-    keeper.stop();
+    persistence.stop();
     session.close();
     expect(kept()).toMatchObject([{ seen: Date.now() - 1000, subscriptions: [{ uri: 'x://a' }] }]);
   });

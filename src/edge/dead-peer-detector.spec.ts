@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { settled } from '../../test/kit/fake-link.js';
 import { deferred, within } from '../../test/kit/until.js';
-import { LostClients } from './lost-clients.js';
+import { DeadPeerDetector } from './dead-peer-detector.js';
 
 const EVERY_MS = 10_000;
 
@@ -29,7 +29,7 @@ describe('a client that acknowledges nothing', () => {
     onCleanup(() => jest.useRealTimers());
     read = jest.fn(() => piecesOf());
     server = createServer();
-    new LostClients(read).watch(server);
+    new DeadPeerDetector(read).watch(server);
     server.listen(0, '127.0.0.1');
     await within('listening', once(server, 'listening'));
     onCleanup(() => server.close());

@@ -3,11 +3,11 @@ import { HttpSettings } from '../../config/http-settings.js';
 import { isLoopback } from '../../config/loopback.js';
 import { Authenticator } from './authenticator.js';
 
-const EVERY_MS = 60_000;
+const WARN_INTERVAL_MS = 60_000;
 
 /** Says again and again that anybody may come in, lest a flag set for one afternoon be forgotten. */
 @Injectable()
-export class RemoteWithoutAuth implements OnModuleInit, OnModuleDestroy {
+export class OpenAccessWarning implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
   private timer: NodeJS.Timeout | undefined;
 
@@ -19,7 +19,7 @@ export class RemoteWithoutAuth implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     if (isLoopback(this.http.host)) return;
     this.warn();
-    this.timer = setInterval(() => this.warn(), EVERY_MS).unref();
+    this.timer = setInterval(() => this.warn(), WARN_INTERVAL_MS).unref();
   }
 
   onModuleDestroy(): void {

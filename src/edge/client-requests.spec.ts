@@ -4,21 +4,21 @@ import { describe, expect, it } from '@jest/globals';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
-import { canBeAsked, ClientQuestions } from './client-questions.js';
+import { supportsRequest, ClientRequests } from './client-requests.js';
 
 type Response = Extract<Inbound, { kind: 'response' }>;
 
-/** What the client sends, as the intake reads it. */
+/** What the client sends, as the receiver reads it. */
 const response = (text: string): Response => readMessage(JSON.parse(text), text) as Response;
 
 function asking(params?: string) {
-  const questions = new ClientQuestions();
+  const questions = new ClientRequests();
   const abortion = new AbortController();
   const sent: { id?: number; method?: string; params?: Record<string, unknown> }[] = [];
   const progress: string[] = [];
   const ask = () =>
     outcomeOf(
-      questions.ask(
+      questions.send(
         'sampling/createMessage',
         params === undefined ? undefined : new JsonText(params),
         { signal: abortion.signal, onProgress: ({ text }) => progress.push(text) },
@@ -36,7 +36,7 @@ describe('a question to a client', () => {
       { id: 1, method: 'sampling/createMessage', params: { n: 1 } },
       { id: 2, method: 'sampling/createMessage', params: { n: 1 } },
     ]);
-    expect(questions.answer(response('{"jsonrpc":"2.0","id":2,"result":{ "n":1.0 }}'))).toBe(true);
+    expect(questions.receive(response('{"jsonrpc":"2.0","id":2,"result":{ "n":1.0 }}'))).toBe(true);
     await settled();
     expect(second.value?.text).toBe('{ "n":1.0 }');
     expect(first).toEqual({});
@@ -52,7 +52,7 @@ describe('a question to a client', () => {
     const { questions, ask } = asking();
     const outcome = ask();
     const error = '{"code":-1,"message":"rejected","data":1.0}';
-    questions.answer(response(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
+    questions.receive(response(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
     await settled();
     expect(outcome.error).toMatchObject({ code: -1, message: 'rejected', text: error });
   });
@@ -61,7 +61,7 @@ describe('a question to a client', () => {
     const { questions, ask } = asking();
     ask();
     const answers = ['"1"', '7', '1', '1'].map((id) =>
-      questions.answer(response(`{"jsonrpc":"2.0","id":${id},"result":{}}`)),
+      questions.receive(response(`{"jsonrpc":"2.0","id":${id},"result":{}}`)),
     );
     expect(answers).toEqual([false, false, true, false]);
   });
@@ -73,14 +73,14 @@ describe('a question to a client', () => {
     await settled();
     expect(outcome.error).toMatchObject({ kind: 'cancelled' });
     expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    expect(questions.answer(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
+    expect(questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
   });
 
   it('leaves no listener behind, however it ends', () => {
     const { questions, abortion, ask } = asking();
     ask();
     ask();
-    questions.answer(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
     questions.close();
     expect(getEventListeners(abortion.signal, 'abort')).toEqual([]);
   });
@@ -99,16 +99,16 @@ describe('progress on a question', () => {
     const { questions, sent, progress, ask } = asking('{"_meta":{"progressToken":"theirs","x":1}}');
     ask();
     expect(sent[0]?.params).toEqual({ _meta: { progressToken: 1, x: 1 } });
-    questions.progress(1, '{"progressToken":1,"progress":0.5}');
+    questions.receiveProgress(1, '{"progressToken":1,"progress":0.5}');
     expect(progress).toEqual(['{"progressToken":1,"progress":0.5}']);
   });
 
   it('on nothing that was asked, or on what was answered, is ignored', () => {
     const { questions, progress, ask } = asking('{"_meta":{"progressToken":1}}');
     ask();
-    for (const token of [2, '1', null, undefined, {}]) questions.progress(token, '{}');
-    questions.answer(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
-    questions.progress(1, '{}');
+    for (const token of [2, '1', null, undefined, {}]) questions.receiveProgress(token, '{}');
+    questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    questions.receiveProgress(1, '{}');
     expect(progress).toEqual([]);
   });
 });
@@ -133,6 +133,6 @@ describe('a client', () => {
     [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', url, true],
     [{ sampling: {}, roots: {}, elicitation: {} }, 'tools/list', undefined, false],
   ])('that can do %j can be asked %s with %j: %s', (capabilities, method, params, expected) => {
-    expect(canBeAsked(capabilities, method, params)).toBe(expected);
+    expect(supportsRequest(capabilities, method, params)).toBe(expected);
   });
 });

@@ -5,17 +5,17 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
-import { SessionRevival } from './session-revival.js';
+import { SessionRestorer } from './session-restorer.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 /** What a client says of itself may be as long as a request; longer than this it is not worth a place on the disk. */
-const LONGEST_INTRODUCTION = 16_384;
+const MAX_PROFILE_LENGTH = 16_384;
 
 /** A disk that hangs is not to keep clients from subscribing. */
-const LONGEST_WRITE_MS = 1000;
+const WRITE_TIMEOUT_MS = 1000;
 
-interface Kept {
+interface TrackedSession {
   readonly session: Session;
   logLevel: Session['logLevel'];
   seen: number;
@@ -26,12 +26,12 @@ interface Kept {
  * initialize again, and have lost nothing.
  */
 @Injectable()
-export class SessionKeeper implements OnModuleInit {
-  private readonly kept = new Map<string, Kept>();
-  private stopFollowing = (): void => {};
+export class SessionPersistence implements OnModuleInit {
+  private readonly stored = new Map<string, TrackedSession>();
+  private stopListening = (): void => {};
 
   constructor(
-    private readonly revival: SessionRevival,
+    private readonly restorer: SessionRestorer,
     private readonly records: SessionRecords,
     private readonly sessions: Sessions,
     private readonly subscribers: Subscribers,
@@ -40,15 +40,15 @@ export class SessionKeeper implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    for (const session of await this.revival.run()) this.remember(session);
-    this.subscribers.persisted = async () => void (await within(this.records.written(), LONGEST_WRITE_MS));
-    this.stopFollowing = this.subscribers.onChange((subscription, _client, isThere) =>
+    for (const session of await this.restorer.restoreAll()) this.track(session);
+    this.subscribers.persisted = async () => void (await within(this.records.written(), WRITE_TIMEOUT_MS));
+    this.stopListening = this.subscribers.onChange((subscription, _client, isThere) =>
       isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
     );
-    this.sessions.onRenewal((session) => {
-      if (this.kept.has(session.id)) this.keep(session);
+    this.sessions.onPrincipalChange((session) => {
+      if (this.stored.has(session.id)) this.store(session);
     });
-    this.sessions.onTend(() => this.tend());
+    this.sessions.onInterval(() => this.writeChanges());
     const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
     this.metrics.expose(
       { ...failures, help: 'Times that sessions could not be kept for the time after a restart.' },
@@ -58,34 +58,34 @@ export class SessionKeeper implements OnModuleInit {
 
   /** Everything stays as it is now, whatever becomes of the sessions. */
   stop(): void {
-    this.stopFollowing();
-    this.stopFollowing = () => {};
-    for (const { session } of this.kept.values()) this.records.saw(session.id, seenAt(session));
-    this.kept.clear();
+    this.stopListening();
+    this.stopListening = () => {};
+    for (const { session } of this.stored.values()) this.records.saw(session.id, seenAt(session));
+    this.stored.clear();
   }
 
   private subscribed(subscription: Subscription): void {
     const { subscriber } = subscription;
     const session = this.sessions.find(subscriber);
-    if (session && !this.kept.has(subscriber)) this.keep(session);
+    if (session && !this.stored.has(subscriber)) this.store(session);
     this.records.subscribed(subscriber, subscription);
   }
 
   private unsubscribed({ subscriber, id }: Subscription): void {
-    if (!this.kept.has(subscriber)) return;
+    if (!this.stored.has(subscriber)) return;
     if (this.subscribers.table.countOfSubscriber(subscriber) > 0) {
       this.records.unsubscribed(subscriber, id);
       return;
     }
-    this.kept.delete(subscriber);
+    this.stored.delete(subscriber);
     this.records.forget(subscriber);
   }
 
-  private keep(session: Session): void {
+  private store(session: Session): void {
     const { id, project, revision, capabilities, clientInfo, logLevel, openedAt } = session;
-    const principal = this.authenticator.describe(session.principal);
-    const { seen } = this.remember(session);
-    if (!principal || JSON.stringify([capabilities, clientInfo]).length > LONGEST_INTRODUCTION) return;
+    const principal = this.authenticator.storedForm(session.principal);
+    const { seen } = this.track(session);
+    if (!principal || JSON.stringify([capabilities, clientInfo]).length > MAX_PROFILE_LENGTH) return;
     this.records.keep(
       {
         id,
@@ -101,18 +101,18 @@ export class SessionKeeper implements OnModuleInit {
     );
   }
 
-  private remember(session: Session): Kept {
+  private track(session: Session): TrackedSession {
     const kept = { session, logLevel: session.logLevel, seen: seenAt(session) };
-    this.kept.set(session.id, kept);
+    this.stored.set(session.id, kept);
     return kept;
   }
 
   /** No request waits for the disk, and none writes to it: now and then it is written who was there. */
-  private tend(): void {
-    for (const kept of this.kept.values()) {
+  private writeChanges(): void {
+    for (const kept of this.stored.values()) {
       const { session, logLevel } = kept;
-      if (session.logLevel !== logLevel) this.keep(session);
-      else if (seenAt(session) - kept.seen >= this.sessions.seenEveryMs) {
+      if (session.logLevel !== logLevel) this.store(session);
+      else if (seenAt(session) - kept.seen >= this.sessions.activityWriteIntervalMs) {
         kept.seen = seenAt(session);
         this.records.saw(session.id, kept.seen);
       }

@@ -4,7 +4,7 @@ import type { EventFrame } from '../mcp/event-frame.js';
  * The last events of a session, so that a stream that broke can be taken up where it broke. One reference for each: the
  * same event is kept by every session that got it.
  */
-export class EventLog {
+export class ReplayBuffer {
   private readonly events: EventFrame[] = [];
   private bytes = 0;
 

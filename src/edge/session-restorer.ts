@@ -4,7 +4,7 @@ import { SessionRecords, type SessionRecord, type StoredSession } from '../state
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { Authenticator } from './auth/authenticator.js';
-import { isLogLevel } from './log-level.js';
+import { isLoggingLevel } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
 import { SessionScopes } from './session-scopes.js';
 import type { Session } from './session.js';
@@ -12,7 +12,7 @@ import { Sessions } from './sessions.service.js';
 
 /** Takes up the sessions of an earlier life, as far as their clients might have them now. */
 @Injectable()
-export class SessionRevival {
+export class SessionRestorer {
   private readonly logger = new Logger('Sessions');
 
   constructor(
@@ -25,12 +25,12 @@ export class SessionRevival {
   ) {}
 
   /** Before there is any link: whatever is restored is told to a server as soon as it is there. */
-  async run(): Promise<Session[]> {
+  async restoreAll(): Promise<Session[]> {
     const records = await this.records.load();
     const revived: Session[] = [];
     // Where there is not room for all, the last to be seen come first.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
-      const session = this.revive(record);
+      const session = this.restore(record);
       if (session) revived.push(session);
       else this.records.forget(record.session.id);
     }
@@ -44,27 +44,27 @@ export class SessionRevival {
   }
 
   /** Undefined when there is nothing left that its client could come back to. */
-  private revive({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
-    const session = this.recall(stored, seen);
+  private restore({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
+    const session = this.sessionOf(stored, seen);
     if (!session) return undefined;
     const lost = subscriptions.filter((subscription) => !this.subscriptions.restore(session, subscription));
     if (lost.length === subscriptions.length) return undefined;
     for (const { id } of lost) this.records.unsubscribed(stored.id, id);
     this.sessions.add(session);
-    if (isLogLevel(stored.logLevel)) this.logMessages.setLevel(session, stored.logLevel);
+    if (isLoggingLevel(stored.logLevel)) this.logMessages.setLevel(session, stored.logLevel);
     return session;
   }
 
-  private recall(stored: StoredSession, seen: number): Session | undefined {
-    const principal = this.authenticator.recall(stored.principal);
+  private sessionOf(stored: StoredSession, seen: number): Session | undefined {
+    const principal = this.authenticator.restorePrincipal(stored.principal);
     const revision = revisionOf(stored.revision);
     if (!principal || !revision) return undefined;
     const { id, opened, capabilities, project } = stored;
-    const session = this.sessions.revive(principal, { id, openedAt: opened, seenAt: seen });
+    const session = this.sessions.restore(principal, { id, openedAt: opened, seenAt: seen });
     if (!session) return undefined;
     const clientInfo = stored.clientInfo as Implementation | undefined;
-    session.introduce({ revision, capabilities, clientInfo });
-    session.enter(project, this.scopes.scopeOf({ principal, project }));
+    session.initialize({ revision, capabilities, clientInfo });
+    session.bindProject(project, this.scopes.scopeOf({ principal, project }));
     session.isReady = true;
     return session;
   }

@@ -128,7 +128,7 @@ describe('a request', () => {
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
     events.cut();
     end(7, { done: true });
-    await within('the end of the request', edge.intake.idle());
+    await within('the end of the request', edge.receiver.idle());
     const resumed = await session.listen(events.lastId);
     await resumed.over();
     expect(resumed.messages).toMatchObject([{ id: 7, result: { done: true } }]);
@@ -163,12 +163,12 @@ describe('a client', () => {
     await begun(7);
     await session.end();
     expect((await answer).error).toBeDefined();
-    await within('the end of the request', edge.intake.idle());
+    await within('the end of the request', edge.receiver.idle());
   });
 
   it('is asked on the stream of its request, and answers with a POST', async () => {
     edge.handlers.set('ask', async (_params, context) => {
-      const answer = await context.ask('roots/list', JsonText.of({ _meta: { progressToken: 'b' } }), {
+      const answer = await context.sendRequest('roots/list', JsonText.of({ _meta: { progressToken: 'b' } }), {
         signal: context.signal,
         onProgress: (params) => context.notify('notifications/told', params),
       });
@@ -187,7 +187,7 @@ describe('a client', () => {
 
   it('that cannot be asked is not asked', async () => {
     edge.handlers.set('ask', (_params, context) =>
-      context.ask('roots/list', undefined, { signal: context.signal }),
+      context.sendRequest('roots/list', undefined, { signal: context.signal }),
     );
     const session = await RawSession.open(edge.url);
     expect((await session.request('ask')).error).toMatchObject({
@@ -231,16 +231,16 @@ describe('a notification', () => {
   });
 });
 
-describe('the intake', () => {
+describe('the receiver', () => {
   it('is idle when no request is being answered', async () => {
     const { begun, end } = slowMethod();
-    await within('idleness', edge.intake.idle());
+    await within('idleness', edge.receiver.idle());
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
     await begun(7);
     const idle = deferred();
     let isIdle = false;
-    void edge.intake.idle().then(() => {
+    void edge.receiver.idle().then(() => {
       isIdle = true;
       idle.resolve();
     });
