@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { KnownSecrets } from './admin/known-secrets.js';
+import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { loadConfig } from './config/load-config.js';
@@ -32,7 +32,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
     }),
     { logger, abortOnError: false },
   );
-  const secrets = app.get(KnownSecrets);
+  const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);
   secrets.onChange((all) => logger.addSecrets(all));
   exitOnSignals(app, logger, () => traces.stop());

@@ -9,7 +9,7 @@ import {
 import type { ValidationError } from 'class-validator';
 import { AdminGuard } from './admin.guard.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
-import { AnswerInterceptor } from './answer.interceptor.js';
+import { ResponseInterceptor } from './response.interceptor.js';
 
 export const ADMIN_PATH = 'admin/v1';
 
@@ -18,7 +18,7 @@ export const AdminController = (path = ''): ClassDecorator =>
   applyDecorators(
     Controller(path === '' ? ADMIN_PATH : `${ADMIN_PATH}/${path}`),
     UseGuards(AdminGuard),
-    UseInterceptors(AnswerInterceptor),
+    UseInterceptors(ResponseInterceptor),
     UsePipes(
       new ValidationPipe({
         transform: true,

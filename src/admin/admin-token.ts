@@ -9,7 +9,7 @@ import type { AdminSettings } from '../config/admin-settings.js';
 import { readBearerToken } from '../edge/auth/bearer-token.js';
 
 /** `admin` may do everything, `viewer` may look. */
-export type Role = 'admin' | 'viewer';
+export type AdminRole = 'admin' | 'viewer';
 
 const FILE = 'admin-token';
 const TOKEN_BYTES = 32;
@@ -19,7 +19,7 @@ const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', '
 
 /** What administrators prove themselves with. */
 export class AdminToken {
-  private readonly digests: readonly { readonly role: Role; readonly digest: Buffer }[];
+  private readonly digests: readonly { readonly role: AdminRole; readonly digest: Buffer }[];
 
   constructor(
     private readonly token: string,
@@ -40,7 +40,7 @@ export class AdminToken {
   }
 
   /** Who sends this Authorization header; undefined when nobody we know does. */
-  roleOf(authorization: string | undefined): Role | undefined {
+  roleOf(authorization: string | undefined): AdminRole | undefined {
     const bearer = readBearerToken(authorization);
     if (bearer.kind !== 'token') return undefined;
     const digest = digestOf(bearer.token);

@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { AdminProblem } from './admin-problem.js';
 import { AdminToken } from './admin-token.js';
-import { rememberRole, type AdminRequest } from './asked.js';
+import { rememberRole, type AdminRequest } from './admin-caller.js';
 
 const LOOKING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);

@@ -11,29 +11,29 @@ import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AuditLog } from './audit/audit-log.js';
 import { CatalogLists } from './catalog-lists.js';
 import { CatalogController } from './catalog.controller.js';
-import { CatalogRequests } from './catalog-requests.js';
+import { ListRequests } from './list-requests.js';
 import { ChangeFeed } from './change-feed.js';
-import { Changes } from './changes.js';
+import { AdminActions } from './admin-actions.js';
 import { ConfigController } from './config.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { EntityTags } from './entity-tags.js';
 import { EventsController } from './events.controller.js';
-import { HouseFeed, ServerFeed, SubscriptionFeed } from './feed-sources.js';
+import { GatewayFeed, ServerFeed, SubscriptionFeed } from './feed-sources.js';
 import { JsonBodies } from './json-bodies.js';
-import { KnownSecrets } from './known-secrets.js';
+import { SecretRedactor } from './secret-redactor.js';
 import { OperatorModule } from './operator.module.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ProjectAdmin } from './project-admin.js';
 import { ProjectsController } from './projects.controller.js';
 import { ResourceLists } from './resource-lists.js';
-import { ResourcesController } from './resources.controller.js';
+import { AdminResourcesController } from './admin-resources.controller.js';
 import { ServerAdmin } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
 import { SessionAdmin } from './session-admin.js';
 import { SessionsController } from './sessions.controller.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
-import { SubscriptionsController } from './subscriptions.controller.js';
+import { AdminSubscriptionsController } from './admin-subscriptions.controller.js';
 
 @Module({
   imports: [
@@ -49,22 +49,22 @@ import { SubscriptionsController } from './subscriptions.controller.js';
     DocsController,
     ServersController,
     CatalogController,
-    ResourcesController,
+    AdminResourcesController,
     SessionsController,
-    SubscriptionsController,
+    AdminSubscriptionsController,
     ProjectsController,
     ConfigController,
     EventsController,
   ],
   providers: [
     CatalogLists,
-    CatalogRequests,
+    ListRequests,
     ChangeFeed,
-    Changes,
+    AdminActions,
     EntityTags,
-    HouseFeed,
+    GatewayFeed,
     JsonBodies,
-    KnownSecrets,
+    SecretRedactor,
     ProjectAdmin,
     ResourceLists,
     ServerAdmin,
@@ -80,7 +80,7 @@ import { SubscriptionsController } from './subscriptions.controller.js';
       useFactory: ({ path }: StateDir, lock: DirectoryLock) => AuditLog.open(path, lock),
     },
   ],
-  exports: [KnownSecrets],
+  exports: [SecretRedactor],
 })
 export class AdminModule implements BeforeApplicationShutdown {
   constructor(private readonly audit: AuditLog) {}

@@ -1,20 +1,23 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-harness.js';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { definition } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Projects } from '../projects/projects.service.js';
 import { CatalogLists } from './catalog-lists.js';
-import type { CatalogQuery } from './catalog-query.js';
-import { CatalogRequests } from './catalog-requests.js';
+import type { ListQuery } from './list-query.js';
+import { ListRequests } from './list-requests.js';
 
 beforeAll(() => Logger.overrideLogger(false));
 
 const url = 'http://a.example/';
 /** As a literal, not as the class that is validated. */
-type Query = Pick<CatalogQuery, keyof CatalogQuery>;
-const room = new AdminRoom({ mcpServers: { a: { url }, b: { url } }, projects: { p: { servers: ['b'] } } });
+type Query = Pick<ListQuery, keyof ListQuery>;
+const room = new AdminHarness({
+  mcpServers: { a: { url }, b: { url } },
+  projects: { p: { servers: ['b'] } },
+});
 const { registry } = room;
 registry.putMetaTools([definition('search_tools')]);
 registry.put({
@@ -37,7 +40,7 @@ registry.put({
 });
 const lists = new CatalogLists(
   registry,
-  new CatalogRequests(
+  new ListRequests(
     new Projects(room.live, room.state),
     room.views,
     Object.assign(new Limits(), { pageSize: 2 }),

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js';
 import { Registry } from '../registry/registry.service.js';
-import { allWords } from './all-words.js';
-import type { CatalogQuery } from './catalog-query.js';
-import { CatalogRequests } from './catalog-requests.js';
+import { wordMatcher } from './word-matcher.js';
+import type { ListQuery } from './list-query.js';
+import { ListRequests } from './list-requests.js';
 import type { PlainObject } from './plain-object.js';
 
-export interface CatalogItem {
+export interface CatalogItemDto {
   readonly name: string;
   readonly server: string;
   readonly own: string;
@@ -14,8 +14,8 @@ export interface CatalogItem {
   readonly definition: PlainObject;
 }
 
-export interface CatalogPage {
-  readonly items: readonly CatalogItem[];
+export interface CatalogItemsPage {
+  readonly items: readonly CatalogItemDto[];
   readonly nextCursor?: string;
 }
 
@@ -27,12 +27,12 @@ export class CatalogLists {
 
   constructor(
     private readonly registry: Registry,
-    private readonly requests: CatalogRequests,
+    private readonly requests: ListRequests,
   ) {}
 
-  page(kind: 'tools' | 'prompts', query: CatalogQuery): CatalogPage {
+  page(kind: 'tools' | 'prompts', query: ListQuery): CatalogItemsPage {
     const { scope, server, q, after, limit, seal } = this.requests.read(kind, query);
-    const isFound = allWords(q);
+    const isFound = wordMatcher(q);
     const found = this.registry.catalog[kind]
       .view(scope)
       .listed.filter((entry) => entry.server !== META_TOOL_SERVER && entry.publicName > after)
@@ -55,7 +55,7 @@ export class CatalogLists {
   }
 }
 
-const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItem => ({
+const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItemDto => ({
   name: publicName,
   server,
   own: ownName,

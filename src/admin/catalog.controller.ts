@@ -1,15 +1,15 @@
 import { Get, Query } from '@nestjs/common';
 import { AdminController } from './admin-controller.js';
-import { CatalogLists, type CatalogItem } from './catalog-lists.js';
-import { CatalogQuery } from './catalog-query.js';
+import { CatalogLists, type CatalogItemDto } from './catalog-lists.js';
+import { ListQuery } from './list-query.js';
 
 interface ToolsPage {
-  readonly tools: readonly CatalogItem[];
+  readonly tools: readonly CatalogItemDto[];
   readonly nextCursor?: string;
 }
 
 interface PromptsPage {
-  readonly prompts: readonly CatalogItem[];
+  readonly prompts: readonly CatalogItemDto[];
   readonly nextCursor?: string;
 }
 
@@ -18,13 +18,13 @@ export class CatalogController {
   constructor(private readonly lists: CatalogLists) {}
 
   @Get('tools')
-  tools(@Query() query: CatalogQuery): ToolsPage {
+  tools(@Query() query: ListQuery): ToolsPage {
     const { items, ...more } = this.lists.page('tools', query);
     return { tools: items, ...more };
   }
 
   @Get('prompts')
-  prompts(@Query() query: CatalogQuery): PromptsPage {
+  prompts(@Query() query: ListQuery): PromptsPage {
     const { items, ...more } = this.lists.page('prompts', query);
     return { prompts: items, ...more };
   }

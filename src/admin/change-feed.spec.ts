@@ -5,9 +5,9 @@ import { Events } from '../../test/kit/events.js';
 import { serve } from '../../test/kit/serve.js';
 import { until } from '../../test/kit/until.js';
 import { ChangeFeed } from './change-feed.js';
-import type { KnownSecrets } from './known-secrets.js';
+import type { SecretRedactor } from './secret-redactor.js';
 
-const secrets = { redact: (value: unknown) => value } as unknown as KnownSecrets;
+const secrets = { redact: (value: unknown) => value } as unknown as SecretRedactor;
 
 async function serveFeed(): Promise<{ feed: ChangeFeed; read: () => Promise<IncomingMessage> }> {
   const feed = new ChangeFeed(secrets);
@@ -58,7 +58,7 @@ describe('ChangeFeed', () => {
     await until('one is left', () => feed.size === 1);
     feed.beforeApplicationShutdown();
     await events.over();
-    expect(() => feed.requireRoom()).toThrow('the feed serves at most 64 readers');
+    expect(() => feed.requireCapacity()).toThrow('the feed serves at most 64 readers');
     expect(feed.size).toBe(0);
   });
 });

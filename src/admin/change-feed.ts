@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AdminProblem } from './admin-problem.js';
-import { KnownSecrets } from './known-secrets.js';
+import { SecretRedactor } from './secret-redactor.js';
 
 const MOST_READERS = 64;
 const HEARTBEAT_MS = 15_000;
@@ -14,7 +14,7 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export type FeedKind =
+export type FeedEventKind =
   'snapshot' | 'server' | 'catalog' | 'session' | 'subscription' | 'project' | 'decisions' | 'config';
 
 /** Tells everybody who reads along what changes. An event is written once, whoever reads it. */
@@ -25,7 +25,7 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
   private lastId = 0;
   private ended = false;
 
-  constructor(private readonly secrets: KnownSecrets) {}
+  constructor(private readonly secrets: SecretRedactor) {}
 
   onModuleInit(): void {
     this.timer = setInterval(() => this.send(': still here\n\n'), HEARTBEAT_MS).unref();
@@ -43,11 +43,11 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Nothing has to be put together for nobody. */
-  get isRead(): boolean {
+  get hasReaders(): boolean {
     return this.readers.size > 0;
   }
 
-  requireRoom(): void {
+  requireCapacity(): void {
     if (this.ended || this.readers.size >= MOST_READERS)
       throw new AdminProblem('too-many-readers', `the feed serves at most ${MOST_READERS} readers`);
   }
@@ -60,11 +60,11 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     this.readers.add(response);
   }
 
-  publish(kind: FeedKind, data: object): void {
+  publish(kind: FeedEventKind, data: object): void {
     if (this.readers.size > 0) this.send(this.event(kind, data));
   }
 
-  private event(kind: FeedKind, data: object): string {
+  private event(kind: FeedEventKind, data: object): string {
     return `id: ${++this.lastId}\nevent: ${kind}\ndata: ${JSON.stringify(this.secrets.redact(data))}\n\n`;
   }
 

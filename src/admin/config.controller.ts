@@ -2,10 +2,10 @@ import { Get, HttpCode, Post } from '@nestjs/common';
 import { ConfigReloader, type ReloadOutcome } from '../config/config-reloader.js';
 import { AdminController } from './admin-controller.js';
 import { AdminProblem } from './admin-problem.js';
-import { AskedBy, type Asked } from './asked.js';
-import { Changes } from './changes.js';
+import { CurrentCaller, type AdminCaller } from './admin-caller.js';
+import { AdminActions } from './admin-actions.js';
 
-export interface ConfigView {
+export interface ConfigStatusDto {
   readonly ok: boolean;
   readonly at: string;
   readonly problem?: string;
@@ -15,19 +15,19 @@ export interface ConfigView {
 export class ConfigController {
   constructor(
     private readonly reloader: ConfigReloader,
-    private readonly changes: Changes,
+    private readonly changes: AdminActions,
   ) {}
 
   /** How the last reload went. */
   @Get()
-  get(): ConfigView {
-    return configView(this.reloader.lastOutcome);
+  get(): ConfigStatusDto {
+    return configStatusDto(this.reloader.lastOutcome);
   }
 
   @Post('reload')
   @HttpCode(200)
-  async reload(@AskedBy() by: Asked): Promise<ConfigView> {
-    await this.changes.make(by, { action: 'config.reload', target: 'config' }, () => ({
+  async reload(@CurrentCaller() by: AdminCaller): Promise<ConfigStatusDto> {
+    await this.changes.run(by, { action: 'config.reload', target: 'config' }, () => ({
       apply: () => this.reloadOrThrow(),
     }));
     return this.get();
@@ -39,7 +39,7 @@ export class ConfigController {
   }
 }
 
-export const configView = ({ ok, at, problem }: ReloadOutcome): ConfigView => ({
+export const configStatusDto = ({ ok, at, problem }: ReloadOutcome): ConfigStatusDto => ({
   ok,
   at: at.toISOString(),
   ...(problem === undefined ? {} : { problem }),

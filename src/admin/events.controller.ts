@@ -14,7 +14,7 @@ export class EventsController {
   /** A stream of server-sent events that ends when either side has had enough. */
   @Get()
   open(@Res() reply: FastifyReply): void {
-    this.feed.requireRoom();
+    this.feed.requireCapacity();
     // Every GET comes with a HEAD, and one without a body would never end.
     if (reply.request.method === 'HEAD') {
       void reply.header('content-type', 'text/event-stream; charset=utf-8').send();

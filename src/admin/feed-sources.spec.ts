@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-harness.js';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
 import type { Backends } from '../backends/backends.service.js';
 import type { ChangeFeed } from './change-feed.js';
 import { ServerFeed } from './feed-sources.js';
@@ -10,22 +10,22 @@ describe('ServerFeed', () => {
   const told: string[] = [];
   const running = new Map<string, typeof IDLE>();
   let feed: ServerFeed;
-  let isRead: boolean;
+  let hasReaders: boolean;
 
   beforeEach(() => {
     jest.useFakeTimers();
     told.splice(0);
     running.clear();
     running.set('a', IDLE).set('b', IDLE);
-    isRead = true;
-    const room = new AdminRoom({ mcpServers: { a: { command: 'x' }, b: { command: 'x' } } });
+    hasReaders = true;
+    const room = new AdminHarness({ mcpServers: { a: { command: 'x' }, b: { command: 'x' } } });
     const backends = {
       all: () => [...running].map(([id, status]) => ({ id, status: () => status })),
       onStateChange: () => {},
     } as unknown as Backends;
     const changes = {
-      get isRead() {
-        return isRead;
+      get hasReaders() {
+        return hasReaders;
       },
       publish: (_kind: string, { id }: { id: string }) => told.push(id),
     } as unknown as ChangeFeed;
@@ -63,7 +63,7 @@ describe('ServerFeed', () => {
   });
 
   it('looks at nothing while nobody reads', () => {
-    isRead = false;
+    hasReaders = false;
     running.set('a', { ...IDLE, calls: 1 });
     jest.advanceTimersByTime(5000);
     expect(told).toEqual([]);

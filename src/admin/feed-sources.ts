@@ -12,8 +12,8 @@ import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
-import { configView } from './config.controller.js';
-import { sessionHash, viewOf } from './session-admin.js';
+import { configStatusDto } from './config.controller.js';
+import { sessionHash, sessionDto } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
@@ -59,7 +59,7 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
   }
 
   private tellLoads(): void {
-    if (!this.feed.isRead) return;
+    if (!this.feed.hasReaders) return;
     const before = this.loads;
     const now = new Map<string, Load>();
     for (const backend of this.backends.all()) now.set(backend.id, backend.status());
@@ -81,7 +81,7 @@ const isSame = (load: Load, before: Load | undefined): boolean =>
 
 /** Everything else that changes. */
 @Injectable()
-export class HouseFeed implements OnModuleInit {
+export class GatewayFeed implements OnModuleInit {
   constructor(
     private readonly state: DesiredState,
     private readonly projects: Projects,
@@ -92,7 +92,7 @@ export class HouseFeed implements OnModuleInit {
 
   onModuleInit(): void {
     this.state.onChange(({ revision }) => this.feed.publish('decisions', { revision }));
-    this.reloader.onOutcome((outcome) => this.feed.publish('config', configView(outcome)));
+    this.reloader.onOutcome((outcome) => this.feed.publish('config', configStatusDto(outcome)));
     this.sessions.onOpen((session) => this.opened(session));
     let before = this.currentProjects();
     this.projects.onChange(() => {
@@ -105,7 +105,7 @@ export class HouseFeed implements OnModuleInit {
   }
 
   private opened(session: Session): void {
-    this.feed.publish('session', viewOf(session));
+    this.feed.publish('session', sessionDto(session));
     const id = sessionHash(session);
     session.onClose(() => this.feed.publish('session', { id, closed: true }));
   }
@@ -126,9 +126,9 @@ export class SubscriptionFeed implements OnModuleInit {
 
   onModuleInit(): void {
     this.subscribers.onChange((subscription, _client, isThere) => {
-      if (!this.feed.isRead) return;
+      if (!this.feed.hasReaders) return;
       const { id } = subscription;
-      this.feed.publish('subscription', isThere ? this.admin.viewOf(subscription) : { id, ended: true });
+      this.feed.publish('subscription', isThere ? this.admin.dtoOf(subscription) : { id, ended: true });
     });
   }
 }

@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import { GatewayError } from '../core/errors.js';
 import { AdminProblem, PROBLEMS, type ProblemKind } from './admin-problem.js';
-import { requestIdOf } from './asked.js';
-import { KnownSecrets } from './known-secrets.js';
+import { requestIdOf } from './admin-caller.js';
+import { SecretRedactor } from './secret-redactor.js';
 
 const CHALLENGE = 'Bearer realm="gatehouse-admin"';
 const UNDER_ADMIN = /^\/admin(?:[/?]|$)/;
@@ -18,7 +18,7 @@ export class ProblemFilter extends BaseExceptionFilter {
 
   constructor(
     { httpAdapter }: HttpAdapterHost,
-    private readonly secrets: KnownSecrets,
+    private readonly secrets: SecretRedactor,
   ) {
     super(httpAdapter);
   }

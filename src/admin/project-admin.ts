@@ -7,13 +7,13 @@ import { PROJECT_ID } from '../config/projects-config.js';
 import { RESERVED_NAMES } from '../config/schema/shape.js';
 import { Projects, type Project } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';
-import type { Asked } from './asked.js';
-import { Changes, type Plan } from './changes.js';
+import type { AdminCaller } from './admin-caller.js';
+import { AdminActions, type PlannedChange } from './admin-actions.js';
 import { EntityTags } from './entity-tags.js';
 import type { ProjectBody } from './project-body.js';
 import { ServerViews } from './server-views.js';
 
-export interface ProjectAnswer {
+export interface TaggedProject {
   readonly project: Project;
   readonly etag: string;
 }
@@ -24,7 +24,7 @@ export class ProjectAdmin {
   constructor(
     private readonly projects: Projects,
     private readonly servers: ServerViews,
-    private readonly changes: Changes,
+    private readonly changes: AdminActions,
     private readonly live: LiveConfig,
     private readonly tags: EntityTags,
   ) {}
@@ -33,15 +33,15 @@ export class ProjectAdmin {
     return [...this.projects.all()];
   }
 
-  show(id: string): ProjectAnswer {
+  show(id: string): TaggedProject {
     const project = this.projects.find(id);
     if (!project) throw notFound('project', id);
     return { project, etag: this.etag(project)! };
   }
 
-  async put(by: Asked, id: string, body: ProjectBody): Promise<ProjectAnswer & { created: boolean }> {
+  async put(by: AdminCaller, id: string, body: ProjectBody): Promise<TaggedProject & { created: boolean }> {
     let created = false;
-    await this.changes.make(by, { action: 'project.put', target: id }, () => {
+    await this.changes.run(by, { action: 'project.put', target: id }, () => {
       requireProjectId(id);
       const before = this.projects.find(id);
       by.precondition.require(this.etag(before));
@@ -51,15 +51,15 @@ export class ProjectAdmin {
     return { ...this.show(id), created };
   }
 
-  async remove(by: Asked, id: string): Promise<void> {
-    await this.changes.make(by, { action: 'project.delete', target: id }, () => {
+  async remove(by: AdminCaller, id: string): Promise<void> {
+    await this.changes.run(by, { action: 'project.delete', target: id }, () => {
       by.precondition.require(this.show(id).etag);
       const isDeclared = this.live.current.projects.has(id);
       return { apply: this.decision(id, isDeclared ? { removed: true } : undefined) };
     });
   }
 
-  private replacement(id: string, before: Project | undefined, body: ProjectBody): Plan | undefined {
+  private replacement(id: string, before: Project | undefined, body: ProjectBody): PlannedChange | undefined {
     const { servers, description } = body;
     const unknown = servers.flatMap((server, index) =>
       this.servers.find(server)
@@ -73,7 +73,7 @@ export class ProjectAdmin {
     return { summary: { before: before?.servers, servers }, apply: this.decision(id, decision) };
   }
 
-  private decision(id: string, decision: ProjectDecision | undefined): Plan['apply'] {
+  private decision(id: string, decision: ProjectDecision | undefined): PlannedChange['apply'] {
     return this.changes.decide((decisions) => decideProject(decisions, id, decision));
   }
 

@@ -2,8 +2,8 @@ import { Body, Delete, Get, HttpCode, Param, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Project } from '../projects/projects.service.js';
 import { AdminController } from './admin-controller.js';
-import { AskedBy, type Asked } from './asked.js';
-import { ProjectAdmin, type ProjectAnswer } from './project-admin.js';
+import { CurrentCaller, type AdminCaller } from './admin-caller.js';
+import { ProjectAdmin, type TaggedProject } from './project-admin.js';
 import { ProjectBody } from './project-body.js';
 
 @AdminController('projects')
@@ -22,7 +22,7 @@ export class ProjectsController {
 
   @Put(':id')
   async put(
-    @AskedBy() by: Asked,
+    @CurrentCaller() by: AdminCaller,
     @Param('id') id: string,
     @Body() body: ProjectBody,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -34,12 +34,12 @@ export class ProjectsController {
 
   @Delete(':id')
   @HttpCode(204)
-  remove(@AskedBy() by: Asked, @Param('id') id: string): Promise<void> {
+  remove(@CurrentCaller() by: AdminCaller, @Param('id') id: string): Promise<void> {
     return this.admin.remove(by, id);
   }
 }
 
-function tagged(reply: FastifyReply, { project, etag }: ProjectAnswer): Project {
+function tagged(reply: FastifyReply, { project, etag }: TaggedProject): Project {
   reply.header('etag', etag);
   return project;
 }

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-harness.js';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { resource, unhurried } from '../../test/kit/resource-offers.js';
 import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -11,15 +11,15 @@ import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { Projects } from '../projects/projects.service.js';
 import type { Subscribers } from '../subscriptions/subscribers.js';
-import type { CatalogQuery } from './catalog-query.js';
-import { CatalogRequests } from './catalog-requests.js';
+import type { ListQuery } from './list-query.js';
+import { ListRequests } from './list-requests.js';
 import { ResourceLists } from './resource-lists.js';
 
 beforeAll(() => Logger.overrideLogger(false));
 
 const url = 'http://a.example/';
 /** As a literal, not as the class that is validated. */
-type Query = Pick<CatalogQuery, keyof CatalogQuery>;
+type Query = Pick<ListQuery, keyof ListQuery>;
 
 const definitions = (key: string, listed: object[]): Definition[] =>
   listed.map((members) => ({
@@ -43,11 +43,14 @@ function subscribed(): SubscriptionTable {
 }
 
 function stage() {
-  const room = new AdminRoom({ mcpServers: { a: { url }, b: { url } }, projects: { p: { servers: ['b'] } } });
+  const room = new AdminHarness({
+    mcpServers: { a: { url }, b: { url } },
+    projects: { p: { servers: ['b'] } },
+  });
   const { registry } = room;
   const search = new ResourceSearch(registry);
   search.onModuleInit();
-  const requests = new CatalogRequests(
+  const requests = new ListRequests(
     new Projects(room.live, room.state),
     room.views,
     Object.assign(new Limits(), { pageSize: 2 }),

@@ -12,13 +12,13 @@ import { fieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { turns } from '../lib/slices/slices.js';
-import { allWords } from './all-words.js';
-import type { CatalogQuery } from './catalog-query.js';
-import { CatalogRequests, type CatalogRequest } from './catalog-requests.js';
-import { FirstFew } from './first-few.js';
+import { wordMatcher } from './word-matcher.js';
+import type { ListQuery } from './list-query.js';
+import { ListRequests, type ListRequest } from './list-requests.js';
+import { BoundedSortedList } from './bounded-sorted-list.js';
 import type { PlainObject } from './plain-object.js';
 
-export interface ResourceItem {
+export interface ResourceDto {
   /** What clients call it. */
   readonly uri: string;
   readonly server: string;
@@ -30,7 +30,7 @@ export interface ResourceItem {
   readonly definition: PlainObject;
 }
 
-export interface TemplateItem {
+export interface ResourceTemplateDto {
   readonly uriTemplate: string;
   readonly server: string;
   readonly original: string;
@@ -38,7 +38,7 @@ export interface TemplateItem {
   readonly definition: PlainObject;
 }
 
-export interface ListPage<Item> {
+export interface CountedPage<Item> {
   readonly items: readonly Item[];
   readonly nextCursor?: string;
   /** How many there are on all pages. */
@@ -56,12 +56,12 @@ interface Found<Seen> {
 export class ResourceLists {
   constructor(
     private readonly registry: Registry,
-    private readonly requests: CatalogRequests,
+    private readonly requests: ListRequests,
     private readonly search: ResourceSearch,
     private readonly subscribers: Subscribers,
   ) {}
 
-  async resources(query: CatalogQuery): Promise<ListPage<ResourceItem>> {
+  async resources(query: ListQuery): Promise<CountedPage<ResourceDto>> {
     const request = this.requests.read('resources', query);
     const found = request.q === '' ? this.inOrder(request) : await this.matching(request);
     return pageOf(
@@ -72,10 +72,10 @@ export class ResourceLists {
     );
   }
 
-  templates(query: CatalogQuery): ListPage<TemplateItem> {
+  templates(query: ListQuery): CountedPage<ResourceTemplateDto> {
     const request = this.requests.read('resource-templates', query);
     const { server, q } = request;
-    const isFound = allWords(q);
+    const isFound = wordMatcher(q);
     const matching = this.view(request)
       .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
       .filter((seen) => q === '' || isFound(textOf(seen)));
@@ -84,7 +84,7 @@ export class ResourceLists {
     return pageOf(found, request, keyOf, templateItem);
   }
 
-  private itemOf(seen: PublicResource): ResourceItem {
+  private itemOf(seen: PublicResource): ResourceDto {
     const { server, uri } = seen.resource;
     return {
       uri: seen.uri,
@@ -96,23 +96,23 @@ export class ResourceLists {
     };
   }
 
-  private view({ scope }: CatalogRequest): ResourceView {
+  private view({ scope }: ListRequest): ResourceView {
     return this.registry.catalog.resources.view(scope);
   }
 
-  private inOrder(request: CatalogRequest): Found<PublicResource> {
+  private inOrder(request: ListRequest): Found<PublicResource> {
     const { after, limit, server } = request;
     const view = this.view(request);
     return { seen: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
   }
 
   /** Keeps only as many as the page takes: any word may match a million. */
-  private async matching(request: CatalogRequest): Promise<Found<PublicResource>> {
+  private async matching(request: ListRequest): Promise<Found<PublicResource>> {
     const { q, scope, server, after, limit } = request;
     const matching = await this.search.matching(q, scope);
     const view = this.view(request);
     const pause = turns.pause();
-    const found = new FirstFew<PublicResource>(limit + 1, (seen) => seen.uri);
+    const found = new BoundedSortedList<PublicResource>(limit + 1, (seen) => seen.uri);
     let total = 0;
     let looked = 0;
     for (const resource of matching) {
@@ -129,10 +129,10 @@ export class ResourceLists {
 
 function pageOf<Seen, Item>(
   { seen, total }: Found<Seen>,
-  { limit, seal }: CatalogRequest,
+  { limit, seal }: ListRequest,
   key: (seen: Seen) => string,
   itemOf: (seen: Seen) => Item,
-): ListPage<Item> {
+): CountedPage<Item> {
   const shown = seen.slice(0, limit);
   const more = seen.length > limit ? { nextCursor: seal(key(shown.at(-1)!)) } : {};
   return { items: shown.map(itemOf), ...more, total };
@@ -143,7 +143,7 @@ const textOf = ({ uriTemplate, template }: PublicTemplate): string =>
 
 const keyOf = ({ uriTemplate }: PublicTemplate): string => uriTemplate;
 
-const templateItem = (seen: PublicTemplate): TemplateItem => ({
+const templateItem = (seen: PublicTemplate): ResourceTemplateDto => ({
   uriTemplate: seen.uriTemplate,
   server: seen.template.server,
   original: seen.template.uriTemplate,

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-harness.js';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { configOf } from '../../test/kit/config.js';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { deferred } from '../../test/kit/until.js';
@@ -19,31 +19,31 @@ const kindOf = (promise: Promise<unknown>): Promise<string> =>
 
 describe('ServerAdmin', () => {
   it('enables and disables once, however often it is asked', async () => {
-    const room = new AdminRoom(config);
-    const first = await room.servers.setEnabled(room.asked(), 'http', false);
-    const second = await room.servers.setEnabled(room.asked(), 'http', false);
+    const room = new AdminHarness(config);
+    const first = await room.servers.setEnabled(room.caller(), 'http', false);
+    const second = await room.servers.setEnabled(room.caller(), 'http', false);
     expect(second).toEqual(first);
     expect(room.state.current.revision).toBe(1);
-    expect(room.deeds).toEqual(['server.disable http begun', 'server.disable http done']);
-    await room.servers.setEnabled(room.asked(), 'http', true);
+    expect(room.actions).toEqual(['server.disable http begun', 'server.disable http done']);
+    await room.servers.setEnabled(room.caller(), 'http', true);
     expect(room.desired.current.get('http')?.enabled).toBe(true);
   });
 
   it('writes nothing when all is as wanted already', async () => {
-    const room = new AdminRoom(config);
-    await room.servers.setEnabled(room.asked(), 'http', true);
-    await room.servers.put(room.asked(), 'http', { url });
-    await room.servers.patch(room.asked(), 'http', {});
-    expect([room.state.current.revision, room.deeds]).toEqual([0, []]);
+    const room = new AdminHarness(config);
+    await room.servers.setEnabled(room.caller(), 'http', true);
+    await room.servers.put(room.caller(), 'http', { url });
+    await room.servers.patch(room.caller(), 'http', {});
+    expect([room.state.current.revision, room.actions]).toEqual([0, []]);
     expect(room.servers.show('http').server.origin).toBe('config');
   });
 
   it('lets a definition take the place of everything that was decided before', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     room.listings.set('http', ['a', 'b']);
-    await room.servers.setTool(room.asked(), 'http', 'a', false);
-    await room.servers.setEnabled(room.asked(), 'http', false);
-    const { server, created } = await room.servers.put(room.asked(), 'http', { url, timeoutMs: 5 });
+    await room.servers.setTool(room.caller(), 'http', 'a', false);
+    await room.servers.setEnabled(room.caller(), 'http', false);
+    const { server, created } = await room.servers.put(room.caller(), 'http', { url, timeoutMs: 5 });
     expect(created).toBe(false);
     expect(server).toMatchObject({ enabled: true, counts: { tools: 2, disabledTools: 0 } });
     expect(room.entries.at(-2)?.change).toEqual({
@@ -53,21 +53,21 @@ describe('ServerAdmin', () => {
   });
 
   it('keeps what was decided when a part of the definition changes', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     room.listings.set('http', ['a', 'b']);
-    await room.servers.setTool(room.asked(), 'http', 'a', false);
-    const { server } = await room.servers.patch(room.asked(), 'http', { queue: 3 });
+    await room.servers.setTool(room.caller(), 'http', 'a', false);
+    const { server } = await room.servers.patch(room.caller(), 'http', { queue: 3 });
     expect(server).toMatchObject({ counts: { disabledTools: 1 }, definition: { queue: 3 } });
   });
 
   it('forgets what was added, and remembers that what is declared was taken away', async () => {
-    const room = new AdminRoom(config);
-    await room.servers.put(room.asked(), 'added', { url });
-    await room.servers.remove(room.asked(), 'added');
-    await room.servers.remove(room.asked(), 'http');
+    const room = new AdminHarness(config);
+    await room.servers.put(room.caller(), 'added', { url });
+    await room.servers.remove(room.caller(), 'added');
+    await room.servers.remove(room.caller(), 'http');
     expect([...room.state.current.servers]).toEqual([['http', { removed: true }]]);
-    expect(await kindOf(room.servers.remove(room.asked(), 'http'))).toBe('not-found');
-    const { created } = await room.servers.put(room.asked(), 'http', { url });
+    expect(await kindOf(room.servers.remove(room.caller(), 'http'))).toBe('not-found');
+    const { created } = await room.servers.put(room.caller(), 'http', { url });
     expect(created).toBe(true);
   });
 
@@ -79,46 +79,46 @@ describe('ServerAdmin', () => {
     ['stdio', { command: 'node', args: ['x'], timeoutMs: 7 }, 'done'],
     ['stdio', { url }, 'done'],
   ])('refuses commands without allowStdio: %s %j is %s', async (id, definition, kind) => {
-    const room = new AdminRoom(config);
-    expect(await kindOf(room.servers.put(room.asked(), id, { ...definition }))).toBe(kind);
-    const allowing = new AdminRoom(config, { allowStdio: true });
-    expect(await kindOf(allowing.servers.put(allowing.asked(), id, { ...definition }))).toBe('done');
+    const room = new AdminHarness(config);
+    expect(await kindOf(room.servers.put(room.caller(), id, { ...definition }))).toBe(kind);
+    const allowing = new AdminHarness(config, { allowStdio: true });
+    expect(await kindOf(allowing.servers.put(allowing.caller(), id, { ...definition }))).toBe('done');
   });
 
   it('gives back a command of the file that was taken away', async () => {
-    const room = new AdminRoom(config);
-    await room.servers.remove(room.asked(), 'stdio');
-    const back = room.servers.put(room.asked(), 'stdio', { command: 'node', args: ['x'] });
+    const room = new AdminHarness(config);
+    await room.servers.remove(room.caller(), 'stdio');
+    const back = room.servers.put(room.caller(), 'stdio', { command: 'node', args: ['x'] });
     expect(await kindOf(back)).toBe('done');
   });
 
   it('enables what was taken away, as the file has it by now, and without what was decided before', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     room.listings.set('stdio', ['a']);
-    await room.servers.setTool(room.asked(), 'stdio', 'a', false);
-    await room.servers.remove(room.asked(), 'stdio');
+    await room.servers.setTool(room.caller(), 'stdio', 'a', false);
+    await room.servers.remove(room.caller(), 'stdio');
     const mcpServers = { stdio: { command: 'node', args: ['y'], enabled: false } };
     room.live.replace(configOf({ mcpServers }));
-    const { server } = await room.servers.setEnabled(room.asked(), 'stdio', true);
+    const { server } = await room.servers.setEnabled(room.caller(), 'stdio', true);
     expect(server).toMatchObject({
       enabled: true,
       origin: 'config',
       definition: { args: ['y'] },
       counts: { disabledTools: 0 },
     });
-    expect(room.deeds.slice(-2)).toEqual(['server.enable stdio begun', 'server.enable stdio done']);
-    await room.servers.setEnabled(room.asked(), 'stdio', true);
-    expect(room.deeds).toHaveLength(6);
+    expect(room.actions.slice(-2)).toEqual(['server.enable stdio begun', 'server.enable stdio done']);
+    await room.servers.setEnabled(room.caller(), 'stdio', true);
+    expect(room.actions).toHaveLength(6);
   });
 
   it('enables nothing that the file does not have, and does nothing else to what was taken away', async () => {
-    const room = new AdminRoom(config);
-    await room.servers.put(room.asked(), 'added', { url });
-    await room.servers.remove(room.asked(), 'added');
+    const room = new AdminHarness(config);
+    await room.servers.put(room.caller(), 'added', { url });
+    await room.servers.remove(room.caller(), 'added');
     const { etag } = room.servers.show('http');
-    await room.servers.remove(room.asked(), 'http');
+    await room.servers.remove(room.caller(), 'http');
     const set = (id: string, on: boolean, ifMatch?: string): Promise<string> =>
-      kindOf(room.servers.setEnabled(room.asked(ifMatch), id, on));
+      kindOf(room.servers.setEnabled(room.caller(ifMatch), id, on));
     expect([await set('added', true), await set('http', false)]).toEqual(['not-found', 'not-found']);
     expect(await set('http', true, etag)).toBe('precondition-failed');
     room.live.replace(configOf({}));
@@ -126,29 +126,31 @@ describe('ServerAdmin', () => {
   });
 
   it('changes only the version that the caller knows', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     const { etag } = room.servers.show('http');
-    const next = await room.servers.setEnabled(room.asked(etag), 'http', false);
+    const next = await room.servers.setEnabled(room.caller(etag), 'http', false);
     expect(next.etag).not.toBe(etag);
-    expect(await kindOf(room.servers.setEnabled(room.asked(etag), 'http', true))).toBe('precondition-failed');
-    expect(await kindOf(room.servers.remove(room.asked(etag), 'http'))).toBe('precondition-failed');
-    expect(await kindOf(room.servers.patch(room.asked(etag), 'http', {}))).toBe('precondition-failed');
-    expect(await kindOf(room.servers.put(room.asked(etag), 'new', { url }))).toBe('precondition-failed');
+    expect(await kindOf(room.servers.setEnabled(room.caller(etag), 'http', true))).toBe(
+      'precondition-failed',
+    );
+    expect(await kindOf(room.servers.remove(room.caller(etag), 'http'))).toBe('precondition-failed');
+    expect(await kindOf(room.servers.patch(room.caller(etag), 'http', {}))).toBe('precondition-failed');
+    expect(await kindOf(room.servers.put(room.caller(etag), 'new', { url }))).toBe('precondition-failed');
   });
 
   it('of two who know the same version lets one change it', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     const { etag } = room.servers.show('http');
     const kinds = await Promise.all(
-      [1, 2, 3].map((queue) => kindOf(room.servers.patch(room.asked(etag), 'http', { queue }))),
+      [1, 2, 3].map((queue) => kindOf(room.servers.patch(room.caller(etag), 'http', { queue }))),
     );
     expect(kinds.toSorted()).toEqual(['done', 'precondition-failed', 'precondition-failed']);
   });
 
   it('knows the tools a server lists, and those that were switched off', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     const set = (tool: string, on: boolean): Promise<string> =>
-      kindOf(room.servers.setTool(room.asked(), 'http', tool, on));
+      kindOf(room.servers.setTool(room.caller(), 'http', tool, on));
     expect(await set('a', false)).toBe('conflict');
     room.listings.set('http', ['a', '__proto__']);
     expect([await set('a', false), await set('__proto__', false)]).toEqual(['done', 'done']);
@@ -156,95 +158,95 @@ describe('ServerAdmin', () => {
     expect([await set('b', false), await set('constructor', false)]).toEqual(['not-found', 'not-found']);
     room.listings.delete('http');
     expect(await set('a', true)).toBe('done');
-    expect(await kindOf(room.servers.setTool(room.asked(), 'none', 'a', true))).toBe('not-found');
+    expect(await kindOf(room.servers.setTool(room.caller(), 'none', 'a', true))).toBe('not-found');
   });
 
   it('answers a reconnect when something has come of it', async () => {
-    const room = new AdminRoom(config);
-    const answer = outcomeOf(room.servers.reconnect(room.asked(), 'http'));
+    const room = new AdminHarness(config);
+    const answer = outcomeOf(room.servers.reconnect(room.caller(), 'http'));
     const settling = deferred();
     room.settling = settling.promise;
     await settled();
-    expect([room.deeds.at(-1), answer]).toEqual(['server.reconnect http done', {}]);
+    expect([room.actions.at(-1), answer]).toEqual(['server.reconnect http done', {}]);
     settling.resolve();
     await settled();
     expect(answer.value?.server.id).toBe('http');
   });
 
   it('reconnects what is enabled', async () => {
-    const room = new AdminRoom(config);
-    expect(await kindOf(room.servers.reconnect(room.asked(), 'http'))).toBe('done');
-    await room.servers.setEnabled(room.asked(), 'http', false);
-    expect(await kindOf(room.servers.reconnect(room.asked(), 'http'))).toBe('conflict');
+    const room = new AdminHarness(config);
+    expect(await kindOf(room.servers.reconnect(room.caller(), 'http'))).toBe('done');
+    await room.servers.setEnabled(room.caller(), 'http', false);
+    expect(await kindOf(room.servers.reconnect(room.caller(), 'http'))).toBe('conflict');
   });
 });
 
 describe('a change', () => {
   it('is not made when it cannot be recorded', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     room.auditIsBroken = true;
-    expect(await kindOf(room.servers.setEnabled(room.asked(), 'http', false))).toBe('storage-unavailable');
+    expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('storage-unavailable');
     expect(room.state.current.revision).toBe(0);
     expect(room.desired.current.get('http')?.enabled).toBe(true);
   });
 
   it('that cannot be stored is recorded as failed, and changes nothing', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     room.state.isBroken = true;
-    expect(await kindOf(room.servers.setEnabled(room.asked(), 'http', false))).toBe('storage-unavailable');
-    expect(room.deeds).toEqual(['server.disable http begun', 'server.disable http failed']);
+    expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('storage-unavailable');
+    expect(room.actions).toEqual(['server.disable http begun', 'server.disable http failed']);
     expect(room.desired.current.get('http')?.enabled).toBe(true);
     room.state.isBroken = false;
-    expect(await kindOf(room.servers.setEnabled(room.asked(), 'http', false))).toBe('done');
+    expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('done');
   });
 
   it('stays made when only its end cannot be recorded', async () => {
-    const room = new AdminRoom(config);
+    const room = new AdminHarness(config);
     room.state.onChange(() => (room.auditIsBroken = true));
-    expect(await kindOf(room.servers.setEnabled(room.asked(), 'http', false))).toBe('done');
-    expect(room.deeds).toEqual(['server.disable http begun']);
+    expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('done');
+    expect(room.actions).toEqual(['server.disable http begun']);
     expect(room.desired.current.get('http')?.enabled).toBe(false);
   });
 });
 
 describe('ProjectAdmin', () => {
   it('keeps projects of known servers', async () => {
-    const room = new AdminRoom({ ...config, projects: { old: { servers: ['http'] } } });
-    const { created, etag } = await room.projects.put(room.asked(), 'new', { servers: ['http', 'stdio'] });
+    const room = new AdminHarness({ ...config, projects: { old: { servers: ['http'] } } });
+    const { created, etag } = await room.projects.put(room.caller(), 'new', { servers: ['http', 'stdio'] });
     expect(created).toBe(true);
-    expect(await room.projects.put(room.asked(etag), 'new', { servers: ['http', 'stdio'] })).toMatchObject({
+    expect(await room.projects.put(room.caller(etag), 'new', { servers: ['http', 'stdio'] })).toMatchObject({
       created: false,
       etag,
     });
     expect(room.state.current.revision).toBe(1);
-    expect(await kindOf(room.projects.put(room.asked(), 'x', { servers: ['none'] }))).toBe('invalid-input');
-    expect(await kindOf(room.projects.put(room.asked(), 'constructor', { servers: [] }))).toBe(
+    expect(await kindOf(room.projects.put(room.caller(), 'x', { servers: ['none'] }))).toBe('invalid-input');
+    expect(await kindOf(room.projects.put(room.caller(), 'constructor', { servers: [] }))).toBe(
       'invalid-input',
     );
-    expect(await kindOf(room.projects.put(room.asked('"x"'), 'new', { servers: [] }))).toBe(
+    expect(await kindOf(room.projects.put(room.caller('"x"'), 'new', { servers: [] }))).toBe(
       'precondition-failed',
     );
-    await room.projects.remove(room.asked(), 'new');
-    await room.projects.remove(room.asked(), 'old');
+    await room.projects.remove(room.caller(), 'new');
+    await room.projects.remove(room.caller(), 'old');
     expect([...room.state.current.projects]).toEqual([['old', { removed: true }]]);
-    expect(await kindOf(room.projects.remove(room.asked(), 'old'))).toBe('not-found');
+    expect(await kindOf(room.projects.remove(room.caller(), 'old'))).toBe('not-found');
   });
 });
 
-describe('KnownSecrets', () => {
+describe('SecretRedactor', () => {
   it('takes out what stands in headers and environments, and what was given with a scheme', async () => {
     const servers = {
       a: { url, headers: { Authorization: 'Bearer token-1234567', 'x-mode': 'production' } },
       b: { command: 'x', env: { KEY: 'key-7654321', SHORT: 'abc' } },
     };
-    const room = new AdminRoom({ mcpServers: servers });
+    const room = new AdminHarness({ mcpServers: servers });
     const text = 'token-1234567 key-7654321 production abc a-token-of-the-admin';
     const clean = '[redacted] [redacted] production abc [redacted]';
     expect(room.secrets.redact({ [text]: [text, 1, null] })).toEqual({ [clean]: [clean, 1, null] });
     const told: number[] = [];
     room.secrets.onChange((all) => told.push(all.length));
-    await room.servers.put(room.asked(), 'c', { url, headers: { k: 'another-secret-1' } });
-    await room.servers.remove(room.asked(), 'c');
+    await room.servers.put(room.caller(), 'c', { url, headers: { k: 'another-secret-1' } });
+    await room.servers.remove(room.caller(), 'c');
     expect(told).toHaveLength(1);
     expect(room.secrets.redact('another-secret-1')).toBe('[redacted]');
   });

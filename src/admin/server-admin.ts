@@ -7,8 +7,8 @@ import { AdminSettings } from '../config/admin-settings.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { AdminProblem, notFound } from './admin-problem.js';
-import type { Asked } from './asked.js';
-import { Changes, type Deed, type Plan } from './changes.js';
+import type { AdminCaller } from './admin-caller.js';
+import { AdminActions, type AdminAction, type PlannedChange } from './admin-actions.js';
 import { mergePatch } from './merge-patch.js';
 import type { PlainObject } from './plain-object.js';
 import { readDefinition } from './read-definition.js';
@@ -20,13 +20,13 @@ import {
   sameDefinition,
   unmasked,
 } from './server-definition.js';
-import { ServerViews, type ServerDetail } from './server-views.js';
+import { ServerViews, type ServerDetailDto } from './server-views.js';
 
 /** A server that does not come up delays an answer no longer than this. */
 const SETTLE_MS = 10_000;
 
-export interface ServerAnswer {
-  readonly server: ServerDetail;
+export interface TaggedServer {
+  readonly server: ServerDetailDto;
   readonly etag: string;
 }
 
@@ -35,21 +35,25 @@ export interface ServerAnswer {
 export class ServerAdmin {
   constructor(
     private readonly views: ServerViews,
-    private readonly changes: Changes,
+    private readonly changes: AdminActions,
     private readonly backends: Backends,
     private readonly live: LiveConfig,
     private readonly settings: AdminSettings,
   ) {}
 
-  show(id: string): ServerAnswer {
+  show(id: string): TaggedServer {
     const server = this.views.get(id);
     return { server: this.views.detail(server), etag: this.views.etag(server)! };
   }
 
   /** True when the server was not there before. */
-  async put(by: Asked, id: string, definition: PlainObject): Promise<ServerAnswer & { created: boolean }> {
+  async put(
+    by: AdminCaller,
+    id: string,
+    definition: PlainObject,
+  ): Promise<TaggedServer & { created: boolean }> {
     let created = false;
-    await this.changes.make(by, deed('server.put', id), () => {
+    await this.changes.run(by, deed('server.put', id), () => {
       const before = this.views.find(id);
       by.precondition.require(this.views.etag(before));
       created = before === undefined;
@@ -58,8 +62,8 @@ export class ServerAdmin {
     return { ...(await this.settled(id)), created };
   }
 
-  async patch(by: Asked, id: string, patch: PlainObject): Promise<ServerAnswer> {
-    await this.changes.make(by, deed('server.patch', id), () => {
+  async patch(by: AdminCaller, id: string, patch: PlainObject): Promise<TaggedServer> {
+    await this.changes.run(by, deed('server.patch', id), () => {
       const before = this.required(by, id);
       const merged = mergePatch(definitionOf(before), patch) as PlainObject;
       return this.replacement(id, before, merged, patch);
@@ -67,8 +71,8 @@ export class ServerAdmin {
     return this.settled(id);
   }
 
-  async remove(by: Asked, id: string): Promise<void> {
-    await this.changes.make(by, deed('server.delete', id), () => {
+  async remove(by: AdminCaller, id: string): Promise<void> {
+    await this.changes.run(by, deed('server.delete', id), () => {
       this.required(by, id);
       // What stands in the file would come back with the next start if it were merely forgotten.
       const isDeclared = this.live.current.mcpServers.has(id);
@@ -76,8 +80,8 @@ export class ServerAdmin {
     });
   }
 
-  async setEnabled(by: Asked, id: string, enabled: boolean): Promise<ServerAnswer> {
-    await this.changes.make(by, deed(enabled ? 'server.enable' : 'server.disable', id), () => {
+  async setEnabled(by: AdminCaller, id: string, enabled: boolean): Promise<TaggedServer> {
+    await this.changes.run(by, deed(enabled ? 'server.enable' : 'server.disable', id), () => {
       if (enabled && this.views.isRemoved(id)) return this.recovery(by, id);
       if (this.required(by, id).enabled === enabled) return undefined;
       return { apply: this.decision(id, (before) => ({ ...before, enabled })) };
@@ -85,9 +89,9 @@ export class ServerAdmin {
     return this.settled(id);
   }
 
-  async setTool(by: Asked, id: string, tool: string, enabled: boolean): Promise<ServerAnswer> {
+  async setTool(by: AdminCaller, id: string, tool: string, enabled: boolean): Promise<TaggedServer> {
     const target = `${id}/${tool}`;
-    await this.changes.make(by, deed(enabled ? 'tool.enable' : 'tool.disable', target), () => {
+    await this.changes.run(by, deed(enabled ? 'tool.enable' : 'tool.disable', target), () => {
       const { disabledTools } = this.required(by, id);
       this.requireTool(id, tool, disabledTools);
       if (disabledTools.has(tool) !== enabled) return undefined;
@@ -98,8 +102,8 @@ export class ServerAdmin {
     return this.show(id);
   }
 
-  async reconnect(by: Asked, id: string): Promise<ServerAnswer> {
-    await this.changes.make(by, deed('server.reconnect', id), () => {
+  async reconnect(by: AdminCaller, id: string): Promise<TaggedServer> {
+    await this.changes.run(by, deed('server.reconnect', id), () => {
       this.required(by, id);
       const backend = this.backends.find(id);
       if (!backend) throw new AdminProblem('conflict', `server \`${id}\` is disabled; enable it first`);
@@ -108,14 +112,14 @@ export class ServerAdmin {
     return this.settled(id);
   }
 
-  private required(by: Asked, id: string): DesiredServer {
+  private required(by: AdminCaller, id: string): DesiredServer {
     const server = this.views.get(id);
     by.precondition.require(this.views.etag(server));
     return server;
   }
 
   /** Takes back that a server was taken away: the file says what it is, so that nobody can slip in another. */
-  private recovery(by: Asked, id: string): Plan {
+  private recovery(by: AdminCaller, id: string): PlannedChange {
     by.precondition.require(undefined);
     return { apply: this.decision(id, () => ({ enabled: true })) };
   }
@@ -126,7 +130,7 @@ export class ServerAdmin {
     before: DesiredServer | undefined,
     wanted: PlainObject,
     given: PlainObject,
-  ): Plan | undefined {
+  ): PlannedChange | undefined {
     const current = before && definitionOf(before);
     const definition = unmasked(wanted, given, current);
     const config = readDefinition(id, definition);
@@ -157,14 +161,14 @@ export class ServerAdmin {
     throw notFound('tool', tool);
   }
 
-  private decision(id: string, decide: (before: ServerDecision) => ServerDecision): Plan['apply'] {
+  private decision(id: string, decide: (before: ServerDecision) => ServerDecision): PlannedChange['apply'] {
     return this.changes.decide((decisions) => decideServer(decisions, id, decide));
   }
 
-  private async settled(id: string): Promise<ServerAnswer> {
+  private async settled(id: string): Promise<TaggedServer> {
     await this.backends.find(id)?.whenSynced(SETTLE_MS);
     return this.show(id);
   }
 }
 
-const deed = (action: string, target: string): Deed => ({ action, target });
+const deed = (action: string, target: string): AdminAction => ({ action, target });

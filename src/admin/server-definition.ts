@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DesiredServer } from '../backends/desired-servers.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
-import { REDACTED } from './known-secrets.js';
+import { REDACTED } from './secret-redactor.js';
 import { isPlainObject, type PlainObject } from './plain-object.js';
 
 /** Stands for a value that is not shown. Sent back, it means: as it was. */

@@ -11,7 +11,7 @@ import { EntityTags } from './entity-tags.js';
 import type { PlainObject } from './plain-object.js';
 import { definitionOf, masked } from './server-definition.js';
 
-export interface ServerSummary {
+export interface ServerDto {
   readonly id: string;
   readonly enabled: boolean;
   readonly state: BackendStatus['state'] | 'disabled';
@@ -36,7 +36,7 @@ export interface ServerSummary {
   };
 }
 
-export interface ServerTool {
+export interface ServerToolDto {
   /** What the server calls it. */
   readonly own: string;
   /** What clients call it; absent when they do not see it. */
@@ -48,10 +48,10 @@ export interface ServerTool {
   readonly definition?: PlainObject;
 }
 
-export interface ServerDetail extends ServerSummary {
+export interface ServerDetailDto extends ServerDto {
   readonly definition: PlainObject;
   readonly stderr: readonly string[];
-  readonly tools: readonly ServerTool[];
+  readonly tools: readonly ServerToolDto[];
 }
 
 /** Servers as the admin API shows them: what is wanted of each, and how it is doing. */
@@ -64,7 +64,7 @@ export class ServerViews {
     private readonly tags: EntityTags,
   ) {}
 
-  all(): ServerSummary[] {
+  all(): ServerDto[] {
     return [...this.desired.current.values()].map((server) => this.summary(server));
   }
 
@@ -89,7 +89,7 @@ export class ServerViews {
     return server && this.tags.of([server.id, server.origin, definitionOf(server)]);
   }
 
-  summary(server: DesiredServer): ServerSummary {
+  summary(server: DesiredServer): ServerDto {
     const { id, enabled, origin, config } = server;
     const backend = this.backends.find(id);
     const { tools, prompts, resources, templates } = backend?.listing ?? EMPTY_LISTING;
@@ -110,7 +110,7 @@ export class ServerViews {
     };
   }
 
-  detail(server: DesiredServer): ServerDetail {
+  detail(server: DesiredServer): ServerDetailDto {
     return {
       ...this.summary(server),
       definition: masked(definitionOf(server)),
@@ -120,7 +120,7 @@ export class ServerViews {
   }
 
   /** All it last listed, also those that clients do not see. */
-  tools({ id, disabledTools }: DesiredServer): ServerTool[] {
+  tools({ id, disabledTools }: DesiredServer): ServerToolDto[] {
     const listed = this.registry.catalog.tools.view(EVERYTHING).listed;
     const names = new Map(
       listed.filter(({ server }) => server === id).map(({ ownName, publicName }) => [ownName, publicName]),

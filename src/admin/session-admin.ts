@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { notFound } from './admin-problem.js';
-import type { Asked } from './asked.js';
-import { Changes } from './changes.js';
+import type { AdminCaller } from './admin-caller.js';
+import { AdminActions } from './admin-actions.js';
 
 const DIGITS = 16;
 
-export interface SessionView {
+export interface SessionDto {
   readonly id: string;
   readonly client?: { readonly name: string; readonly version: string };
   readonly principal: string;
@@ -26,15 +26,15 @@ export const sessionHash = ({ id }: Pick<Session, 'id'>): string => id.slice(0, 
 export class SessionAdmin {
   constructor(
     private readonly sessions: Sessions,
-    private readonly changes: Changes,
+    private readonly changes: AdminActions,
   ) {}
 
-  all(): SessionView[] {
-    return [...this.sessions.all()].map(viewOf);
+  all(): SessionDto[] {
+    return [...this.sessions.all()].map(sessionDto);
   }
 
-  async close(by: Asked, hash: string): Promise<void> {
-    await this.changes.make(by, { action: 'session.close', target: hash }, () => {
+  async close(by: AdminCaller, hash: string): Promise<void> {
+    await this.changes.run(by, { action: 'session.close', target: hash }, () => {
       const session = [...this.sessions.all()].find((open) => sessionHash(open) === hash);
       if (!session) throw notFound('session', hash);
       return { apply: () => session.close() };
@@ -42,7 +42,7 @@ export class SessionAdmin {
   }
 }
 
-export function viewOf(session: Session): SessionView {
+export function sessionDto(session: Session): SessionDto {
   const { clientInfo, project, principal, revision, openedAt, inFlight, streams } = session;
   return {
     id: sessionHash(session),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-harness.js';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -7,7 +7,7 @@ import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { Limits } from '../config/limits.js';
 import { Projects } from '../projects/projects.service.js';
 import { AdminProblem } from './admin-problem.js';
-import { CatalogRequests } from './catalog-requests.js';
+import { ListRequests } from './list-requests.js';
 import type { ChangeFeed } from './change-feed.js';
 import { SubscriptionFeed } from './feed-sources.js';
 import { sessionHash } from './session-admin.js';
@@ -29,7 +29,7 @@ function problemOf(act: () => unknown): [string, string] {
 describe('SubscriptionAdmin', () => {
   let db: FakeServer;
   let harness: SubscriptionHarness;
-  let house: AdminRoom;
+  let adminHarness: AdminHarness;
   let admin: SubscriptionAdmin;
   let ann: FakeSubscriber;
   let ben: FakeSubscriber;
@@ -38,12 +38,16 @@ describe('SubscriptionAdmin', () => {
     recordLog();
     db = new FakeServer(['x://1', 'x://2', 'x://3']);
     harness = await SubscriptionHarness.open({ db, git: new FakeServer(['x://1', 'y://1']) });
-    house = new AdminRoom({
+    adminHarness = new AdminHarness({
       mcpServers: { db: { command: 'node' }, git: { command: 'node' } },
       projects: { one: { servers: ['git'] } },
     });
-    const requests = new CatalogRequests(new Projects(house.live, house.state), house.views, new Limits());
-    admin = new SubscriptionAdmin(harness.subscribers, harness.subscriptions, requests, house.changes);
+    const requests = new ListRequests(
+      new Projects(adminHarness.live, adminHarness.state),
+      adminHarness.views,
+      new Limits(),
+    );
+    admin = new SubscriptionAdmin(harness.subscribers, harness.subscriptions, requests, adminHarness.changes);
     [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
     ben.clientInfo = { name: "Ben's editor", version: '1' };
     for (const uri of ['resource://db/x://1', 'resource://db/x://2', 'resource://git/x://1']) {
@@ -137,9 +141,9 @@ describe('SubscriptionAdmin', () => {
   it('ends one, on record, and its server is told', async () => {
     const { id } = admin.page({ uri: 'resource://db/x://1' }).items[0]!;
     ben.close();
-    await admin.end(house.asked(), id);
+    await admin.end(adminHarness.caller(), id);
     expect(listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
-    expect(house.deeds).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
+    expect(adminHarness.actions).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
     await harness.pass(LINGER_MS);
     expect(db.told.filter((told) => told.startsWith('-')).toSorted()).toEqual(['-x://1', '-x://3']);
     db.update('x://1');
@@ -147,27 +151,27 @@ describe('SubscriptionAdmin', () => {
   });
 
   it('refuses to end what there is not, and what cannot be put on record', async () => {
-    await expect(admin.end(house.asked(), 'nope')).rejects.toThrow('there is no subscription `nope`');
-    expect(house.deeds).toEqual([]);
-    house.auditIsBroken = true;
+    await expect(admin.end(adminHarness.caller(), 'nope')).rejects.toThrow('there is no subscription `nope`');
+    expect(adminHarness.actions).toEqual([]);
+    adminHarness.auditIsBroken = true;
     const { id } = admin.page({}).items[0]!;
-    await expect(admin.end(house.asked(), id)).rejects.toThrow('the log is gone');
+    await expect(admin.end(adminHarness.caller(), id)).rejects.toThrow('the log is gone');
     expect(listed()).toHaveLength(4);
   });
 
   it('has the feed tell of every one that comes and goes, if somebody reads it', async () => {
     const told: [string, object][] = [];
-    let isRead = false;
+    let hasReaders = false;
     const feed = {
-      get isRead() {
-        return isRead;
+      get hasReaders() {
+        return hasReaders;
       },
       publish: (kind: string, data: object) => told.push([kind, data]),
     } as unknown as ChangeFeed;
     new SubscriptionFeed(harness.subscribers, admin, feed).onModuleInit();
     harness.unsubscribe(ann, 'resource://git/x://1');
     expect(told).toEqual([]);
-    isRead = true;
+    hasReaders = true;
     const { id, since } = await harness.subscribe(ann, 'resource://git/x://1');
     harness.unsubscribe(ann, 'resource://git/x://1');
     const view = {

@@ -3,16 +3,16 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { notFound } from './admin-problem.js';
-import { allWords } from './all-words.js';
-import type { Asked } from './asked.js';
-import { CatalogRequests } from './catalog-requests.js';
-import { Changes } from './changes.js';
-import { FirstFew } from './first-few.js';
-import type { ListPage } from './resource-lists.js';
+import { wordMatcher } from './word-matcher.js';
+import type { AdminCaller } from './admin-caller.js';
+import { ListRequests } from './list-requests.js';
+import { AdminActions } from './admin-actions.js';
+import { BoundedSortedList } from './bounded-sorted-list.js';
+import type { CountedPage } from './resource-lists.js';
 import { sessionHash } from './session-admin.js';
 import type { SubscriptionQuery } from './subscription-query.js';
 
-export interface SubscriptionView {
+export interface SubscriptionDto {
   readonly id: string;
   /** The session, as the list of sessions calls it. */
   readonly client: string;
@@ -30,17 +30,17 @@ export class SubscriptionAdmin {
   constructor(
     private readonly subscribers: Subscribers,
     private readonly subscriptions: Subscriptions,
-    private readonly requests: CatalogRequests,
-    private readonly changes: Changes,
+    private readonly requests: ListRequests,
+    private readonly changes: AdminActions,
   ) {}
 
   /** The oldest first. */
-  page(query: SubscriptionQuery): ListPage<SubscriptionView> {
+  page(query: SubscriptionQuery): CountedPage<SubscriptionDto> {
     const { client, uri } = query;
     const request = this.requests.read(JSON.stringify(['subscriptions', client, uri]), query);
     const { scope, server, q, after, limit, seal } = request;
-    const found = new FirstFew<Subscription>(limit + 1, placeOf);
-    const isFound = allWords(q);
+    const found = new BoundedSortedList<Subscription>(limit + 1, placeOf);
+    const isFound = wordMatcher(q);
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
       if (!scope.allows(row.server) || (client !== undefined && clientOf(row) !== client)) continue;
@@ -51,17 +51,17 @@ export class SubscriptionAdmin {
     }
     const items = found.items.slice(0, limit);
     const more = found.items.length > limit ? { nextCursor: seal(placeOf(items.at(-1)!)) } : {};
-    return { items: items.map((row) => this.viewOf(row)), ...more, total };
+    return { items: items.map((row) => this.dtoOf(row)), ...more, total };
   }
 
-  async end(by: Asked, id: string): Promise<void> {
-    await this.changes.make(by, { action: 'subscription.end', target: id }, () => {
+  async end(by: AdminCaller, id: string): Promise<void> {
+    await this.changes.run(by, { action: 'subscription.end', target: id }, () => {
       if (!this.subscribers.table.get(id)) throw notFound('subscription', id);
       return { apply: () => this.subscriptions.end(id) };
     });
   }
 
-  viewOf(row: Subscription): SubscriptionView {
+  dtoOf(row: Subscription): SubscriptionDto {
     const { id, server, uri, since } = row;
     return {
       id,

@@ -1,9 +1,9 @@
 import { IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
-import { CatalogQuery } from './catalog-query.js';
+import { ListQuery } from './list-query.js';
 
 /** What narrows the list of subscriptions down. */
-export class SubscriptionQuery extends CatalogQuery {
+export class SubscriptionQuery extends ListQuery {
   /** A session, as the list of sessions calls it. */
   @IsOptional()
   @IsString()

@@ -1,4 +1,4 @@
-import type { ListName, Lists, PageQuery } from '../client/admin-answers.js';
+import type { ListName, AdminLists, PageQuery } from '../client/admin-types.js';
 import { formatAge, formatBytes } from '../client/format.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
@@ -16,7 +16,7 @@ interface Report<L extends ListName> {
   /** What the rows are called in JSON, as in the admin API. */
   readonly member: string;
   readonly columns: readonly TableColumn[];
-  readonly row: (item: Lists[L]) => TableCell[];
+  readonly row: (item: AdminLists[L]) => TableCell[];
   readonly nothing: string;
 }
 

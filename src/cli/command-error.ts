@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config-error.js';
 import { StateError } from '../state/state-error.js';
-import { GatewayProblem, type ProblemKind } from '../client/gateway-problem.js';
+import { GatewayProblem, type GatewayProblemKind } from '../client/gateway-problem.js';
 import { printableLines } from '../client/printable.js';
 import { CommandError } from './command-failed.js';
 import { InterruptedError } from './interrupted.js';
@@ -14,7 +14,7 @@ export const EXIT_CODES = {
   interrupted: 130,
 } as const;
 
-const PROBLEMS: Readonly<Record<ProblemKind, number>> = {
+const PROBLEMS: Readonly<Record<GatewayProblemKind, number>> = {
   unreachable: EXIT_CODES.notReachable,
   'not-allowed': EXIT_CODES.notAllowed,
   'not-found': EXIT_CODES.failed,

@@ -1,4 +1,4 @@
-import { McpClient, type Contents, type ToolResult } from '../client/mcp-client.js';
+import { SdkMcpClient, type ResourceContents, type ToolResult } from '../client/sdk-mcp-client.js';
 import { printable } from '../client/printable.js';
 import { formatBytes } from '../client/format.js';
 import { CommandError } from './command-failed.js';
@@ -50,9 +50,9 @@ export async function readResource(uri: string, options: McpOptions): Promise<vo
 /** A session for one request; who presses Ctrl-C cancels the request and not just his patience. */
 async function inSession<T>(
   options: McpOptions,
-  act: (client: McpClient, signal: AbortSignal) => Promise<T>,
+  act: (client: SdkMcpClient, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const client = await McpClient.connect(await resolveTarget(options), options.project);
+  const client = await SdkMcpClient.connect(await resolveTarget(options), options.project);
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new InterruptedError());
   process.once('SIGINT', interrupt);
@@ -75,17 +75,17 @@ function showBlock(out: Output, block: NonNullable<ToolResult['content']>[number
   const { type, text, data, mimeType, uri, resource } = block;
   if (typeof text === 'string') out.content(text);
   else if (typeof data === 'string') out.line(stub(`${type} ${String(mimeType)}`, data));
-  else if (type === 'resource') showEmbedded(out, resource as Contents);
+  else if (type === 'resource') showEmbedded(out, resource as ResourceContents);
   else if (typeof uri === 'string') out.line(printable(uri));
   else out.json(block);
 }
 
-function showEmbedded(out: Output, { uri, text, blob, mimeType = 'binary' }: Contents): void {
+function showEmbedded(out: Output, { uri, text, blob, mimeType = 'binary' }: ResourceContents): void {
   if (text === undefined) out.line(stub(`${uri} ${mimeType}`, blob ?? ''));
   else out.content(text);
 }
 
-function showContents(out: Output, { text, blob = '', mimeType = 'binary' }: Contents): void {
+function showContents(out: Output, { text, blob = '', mimeType = 'binary' }: ResourceContents): void {
   if (text !== undefined && out.isTerminal) out.content(text);
   else if (text !== undefined) out.bytes(text);
   else if (out.isTerminal) out.line(`${stub(mimeType, blob)}: send it to a file with > FILE`);

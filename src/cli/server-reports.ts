@@ -1,4 +1,4 @@
-import type { ServerSummary } from '../admin/server-views.js';
+import type { ServerSummary } from '../client/admin-types.js';
 import type { ServerAction } from '../client/admin-api.js';
 import { formatAge, formatCount, stateTone } from '../client/format.js';
 import { printable, printableLines } from '../client/printable.js';
@@ -92,7 +92,7 @@ export async function runServerAction(
   options: GatewayOptions,
 ): Promise<void> {
   const { api, out } = await openGateway(options);
-  const server = await api.steer(id, action);
+  const server = await api.controlServer(id, action);
   if (out.format === 'json') {
     out.json(server);
     return;

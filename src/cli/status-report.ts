@@ -1,5 +1,5 @@
 import type { AdminApi } from '../client/admin-api.js';
-import type { Health } from '../client/admin-answers.js';
+import type { Health } from '../client/admin-types.js';
 import { GatewayProblem } from '../client/gateway-problem.js';
 import { printable } from '../client/printable.js';
 import { formatCount, pluralize } from '../client/format.js';

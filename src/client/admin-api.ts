@@ -1,9 +1,17 @@
-import type { ConfigView } from '../admin/config.controller.js';
-import type { ServerDetail, ServerSummary, ServerTool } from '../admin/server-views.js';
-import type { SessionView } from '../admin/session-admin.js';
+import type {
+  AdminLists,
+  ConfigStatus,
+  Health,
+  ListName,
+  PageQuery,
+  RowPage,
+  ServerDetail,
+  ServerSummary,
+  ServerTool,
+  SessionItem,
+} from './admin-types.js';
 import type { Project } from '../projects/projects.service.js';
-import type { Health, ListName, ListPage, Lists, PageQuery } from './admin-answers.js';
-import { GatewayProblem, unreachable, type ProblemKind } from './gateway-problem.js';
+import { GatewayProblem, unreachable, type GatewayProblemKind } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
 const PATIENCE_MS = 15_000;
@@ -46,7 +54,7 @@ export class AdminApi {
   }
 
   /** Resolves when lists and routing have followed. */
-  steer(id: string, action: ServerAction): Promise<ServerDetail> {
+  controlServer(id: string, action: ServerAction): Promise<ServerDetail> {
     return this.json(`admin/v1/servers/${encodeURIComponent(id)}/${action}`, {
       method: 'POST',
       patienceMs: PATIENCE_WITH_SERVERS_MS,
@@ -63,11 +71,11 @@ export class AdminApi {
     return (await this.json<{ projects: Project[] }>('admin/v1/projects', { signal })).projects;
   }
 
-  async sessions(signal?: AbortSignal): Promise<readonly SessionView[]> {
-    return (await this.json<{ sessions: SessionView[] }>('admin/v1/sessions', { signal })).sessions;
+  async sessions(signal?: AbortSignal): Promise<readonly SessionItem[]> {
+    return (await this.json<{ sessions: SessionItem[] }>('admin/v1/sessions', { signal })).sessions;
   }
 
-  config(): Promise<ConfigView> {
+  config(): Promise<ConfigStatus> {
     return this.json('admin/v1/config');
   }
 
@@ -79,13 +87,13 @@ export class AdminApi {
     list: L,
     query: PageQuery,
     signal?: AbortSignal,
-  ): Promise<ListPage<Lists[L]>> {
+  ): Promise<RowPage<AdminLists[L]>> {
     const asked = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
     const search = asked.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
     const path = `admin/v1/${list}${search === '' ? '' : `?${search}`}`;
     const { nextCursor, total, ...answer } = await this.json<Record<string, unknown>>(path, { signal });
     return {
-      rows: answer[MEMBERS[list]] as readonly Lists[L][],
+      rows: answer[MEMBERS[list]] as readonly AdminLists[L][],
       ...(typeof nextCursor === 'string' && { nextCursor }),
       ...(typeof total === 'number' && { total }),
     };
@@ -96,8 +104,8 @@ export class AdminApi {
     list: L,
     query: PageQuery,
     limit = Infinity,
-  ): Promise<{ rows: Lists[L][]; hasMore: boolean }> {
-    const rows: Lists[L][] = [];
+  ): Promise<{ rows: AdminLists[L][]; hasMore: boolean }> {
+    const rows: AdminLists[L][] = [];
     let cursor: string | undefined;
     do {
       const wanted = Math.min(limit - rows.length, LARGEST_PAGE);
@@ -186,7 +194,7 @@ async function bodyOf(response: Response, url: string): Promise<unknown> {
   }
 }
 
-const KINDS: Readonly<Record<number, ProblemKind>> = {
+const KINDS: Readonly<Record<number, GatewayProblemKind>> = {
   401: 'not-allowed',
   403: 'not-allowed',
   404: 'not-found',

@@ -58,7 +58,7 @@ describe('FeedReader', () => {
       else stream(response).write('event: snapshot\ndata: {}\n\n');
     });
     await until('it is refused', () => heard.includes('lost: full'));
-    reader.hurry();
+    reader.retryNow();
     await until('it is let in', () => heard.includes('opened'));
     expect(heard.slice(0, 2)).toEqual(['lost: full', 'opened']);
   });

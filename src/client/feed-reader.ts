@@ -47,7 +47,7 @@ export class FeedReader {
   }
 
   /** Tries again now. */
-  hurry(): void {
+  retryNow(): void {
     this.impatient();
   }
 

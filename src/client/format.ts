@@ -1,4 +1,4 @@
-import type { ServerSummary } from '../admin/server-views.js';
+import type { ServerSummary } from './admin-types.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

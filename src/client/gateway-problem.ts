@@ -1,12 +1,12 @@
 /** Why a gateway did not do what it was asked. */
-export type ProblemKind = 'unreachable' | 'not-allowed' | 'not-found' | 'refused';
+export type GatewayProblemKind = 'unreachable' | 'not-allowed' | 'not-found' | 'refused';
 
 /** Something that whoever sits at the terminal has to know, in words for him; no fault of the program. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
 
   constructor(
-    readonly kind: ProblemKind,
+    readonly kind: GatewayProblemKind,
     message: string,
     options?: ErrorOptions,
   ) {

@@ -1,6 +1,5 @@
 import { AdminApi } from './admin-api.js';
-import type { ServerSummary } from '../admin/server-views.js';
-import type { ListName, ListPage, Lists, PageQuery } from './admin-answers.js';
+import type { AdminLists, ListName, PageQuery, RowPage, ServerSummary } from './admin-types.js';
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
@@ -24,7 +23,7 @@ export class ProjectApi extends AdminApi {
     list: L,
     query: PageQuery,
     signal?: AbortSignal,
-  ): Promise<ListPage<Lists[L]>> {
+  ): Promise<RowPage<AdminLists[L]>> {
     return super.page(list, { ...query, project: this.project }, signal);
   }
 }

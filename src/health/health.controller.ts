@@ -8,10 +8,10 @@ import {
 } from '@nestjs/terminus';
 import { Backends } from '../backends/backends.service.js';
 import { McpEndpoint } from '../edge/mcp-endpoint.js';
-import { Indicators } from './indicators.js';
+import { HealthIndicators } from './health-indicators.js';
 import { OperatorGuard } from './operator.guard.js';
 import { RequiredServers } from './required-servers.js';
-import { Startup } from './startup.js';
+import { StartupProgress } from './startup-progress.js';
 
 /** Told otherwise, terminus would load all of Swagger for its decorator. */
 const PLAIN = { noCache: true, swaggerDocumentation: false };
@@ -24,9 +24,9 @@ export class HealthController {
     private readonly indicator: HealthIndicatorService,
     private readonly backends: Backends,
     private readonly endpoint: McpEndpoint,
-    private readonly startupProgress: Startup,
+    private readonly startupProgress: StartupProgress,
     private readonly required: RequiredServers,
-    private readonly indicators: Indicators,
+    private readonly indicators: HealthIndicators,
   ) {}
 
   /** Everything there is to know. */

@@ -6,10 +6,10 @@ import { BackendsModule } from '../backends/backends.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { EventLoopDelay } from './event-loop-delay.js';
 import { HealthController } from './health.controller.js';
-import { Indicators } from './indicators.js';
-import { Readings } from './readings.js';
+import { HealthIndicators } from './health-indicators.js';
+import { GatewayGauges } from './gateway-gauges.js';
 import { RequiredServers } from './required-servers.js';
-import { Startup } from './startup.js';
+import { StartupProgress } from './startup-progress.js';
 
 @Module({
   imports: [
@@ -20,6 +20,6 @@ import { Startup } from './startup.js';
     EdgeModule,
   ],
   controllers: [HealthController],
-  providers: [EventLoopDelay, Indicators, Readings, RequiredServers, Startup],
+  providers: [EventLoopDelay, HealthIndicators, GatewayGauges, RequiredServers, StartupProgress],
 })
 export class HealthModule {}

@@ -1,4 +1,4 @@
-import type { Contents } from '../client/mcp-client.js';
+import type { ResourceContents } from '../client/sdk-mcp-client.js';
 import { printableLines } from '../client/printable.js';
 import { formatBytes } from '../client/format.js';
 
@@ -7,7 +7,7 @@ const MAX_BYTES = 1024;
 const BYTES_PER_LINE = 8;
 
 /** What the side panel shows of the contents of a resource: text as text, anything else as its first bytes. */
-export function previewLines(contents: readonly Contents[]): string[] {
+export function previewLines(contents: readonly ResourceContents[]): string[] {
   if (contents.length === 0) return ['(nothing)'];
   return contents.flatMap((content, at) => [
     ...(contents.length > 1
@@ -25,7 +25,7 @@ function textIn(text: string): string[] {
     : shown;
 }
 
-function bytesIn({ blob = '', mimeType = 'binary' }: Contents): string[] {
+function bytesIn({ blob = '', mimeType = 'binary' }: ResourceContents): string[] {
   const bytes = Buffer.from(blob, 'base64');
   const lines = [`${printableLines(mimeType)[0]}, ${formatBytes(bytes.length)}`, ''];
   for (let at = 0; at < Math.min(bytes.length, MAX_BYTES); at += BYTES_PER_LINE) {

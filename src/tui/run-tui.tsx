@@ -45,8 +45,8 @@ export async function runTui(target: GatewayTarget, project: string | undefined)
 }
 
 async function read(target: GatewayTarget, project: string | undefined, uri: string, signal: AbortSignal) {
-  const { McpClient } = await import('../client/mcp-client.js');
-  const client = await McpClient.connect(target, project);
+  const { SdkMcpClient } = await import('../client/sdk-mcp-client.js');
+  const client = await SdkMcpClient.connect(target, project);
   try {
     return previewLines(await client.read(uri, { signal }));
   } finally {

@@ -73,7 +73,7 @@ export class TuiSession {
     const before = this.model;
     this.model = update(before, event);
     if (this.model === before) return;
-    if (event.type === 'key' && event.key === 'R') this.feed.hurry();
+    if (event.type === 'key' && event.key === 'R') this.feed.retryNow();
     this.bringAbout();
     for (const listener of this.listeners) listener();
   }
@@ -176,7 +176,7 @@ export class TuiSession {
       await api.switchTool(action.server, action.tool, action.action);
       return `${printable(action.tool)} is switched ${action.action === 'enable' ? 'on' : 'off'}`;
     }
-    const { state, reason } = await api.steer(action.server, action.action);
+    const { state, reason } = await api.controlServer(action.server, action.action);
     const why = state === 'ready' || reason === undefined ? '' : `: ${printable(reason)}`;
     return `${printable(action.server)} is ${state}${why}`;
   }

@@ -14,12 +14,12 @@ import { Naming } from '../../src/config/naming.js';
 import { Projects } from '../../src/projects/projects.service.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { AdminToken } from '../../src/admin/admin-token.js';
-import type { Asked } from '../../src/admin/asked.js';
+import type { AdminCaller } from '../../src/admin/admin-caller.js';
 import type { AuditEvent } from '../../src/admin/audit/audit-entry.js';
 import type { AuditLog } from '../../src/admin/audit/audit-log.js';
-import { Changes } from '../../src/admin/changes.js';
+import { AdminActions } from '../../src/admin/admin-actions.js';
 import { EntityTags } from '../../src/admin/entity-tags.js';
-import { KnownSecrets } from '../../src/admin/known-secrets.js';
+import { SecretRedactor } from '../../src/admin/secret-redactor.js';
 import { Precondition } from '../../src/admin/precondition.js';
 import { ProjectAdmin } from '../../src/admin/project-admin.js';
 import { ServerAdmin } from '../../src/admin/server-admin.js';
@@ -49,15 +49,15 @@ class MemoryState extends DesiredState {
 }
 
 /** For the specs of this room: everything behind the controllers, on a state in memory, with servers that list tools. */
-export class AdminRoom {
+export class AdminHarness {
   readonly state = new MemoryState();
   readonly live: LiveConfig;
   readonly entries: AuditEvent[] = [];
   auditIsBroken = false;
   readonly registry = new Registry(new Naming());
   readonly desired: DesiredServers;
-  readonly secrets: KnownSecrets;
-  readonly changes: Changes;
+  readonly secrets: SecretRedactor;
+  readonly changes: AdminActions;
   readonly views: ServerViews;
   readonly servers: ServerAdmin;
   readonly projects: ProjectAdmin;
@@ -70,8 +70,8 @@ export class AdminRoom {
     this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminToken('a-token-of-the-admin');
-    this.secrets = new KnownSecrets(this.live, tokens, this.desired);
-    this.changes = new Changes(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
+    this.secrets = new SecretRedactor(this.live, tokens, this.desired);
+    this.changes = new AdminActions(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
     const tags = new EntityTags(tokens);
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags);
@@ -81,11 +81,11 @@ export class AdminRoom {
     this.projects = new ProjectAdmin(projects, this.views, this.changes, this.live, tags);
   }
 
-  asked(ifMatch?: string): Asked {
+  caller(ifMatch?: string): AdminCaller {
     return { actor: 'admin', requestId: 'r1', precondition: new Precondition(ifMatch) };
   }
 
-  get deeds(): string[] {
+  get actions(): string[] {
     return this.entries.map(({ action, target, outcome }) => `${action} ${target} ${outcome}`);
   }
 

@@ -56,7 +56,7 @@ export class FakeAdminApi {
     return this.answer('sessions', []);
   }
 
-  steer(id: string, action: string) {
+  controlServer(id: string, action: string) {
     return this.answer(`${action} ${id}`, server(id, { enabled: false, state: 'disabled' }));
   }
 

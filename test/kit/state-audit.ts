@@ -1,4 +1,4 @@
-import { AuditLog, type AuditOptions } from '../../src/admin/audit/audit-log.js';
+import { AuditLog, type AuditLogOptions } from '../../src/admin/audit/audit-log.js';
 import { DirectoryLock } from '../../src/state/directory-lock.js';
 import type { AuditEvent } from '../../src/admin/audit/audit-entry.js';
 import { onCleanup } from './cleanup.js';
@@ -10,7 +10,7 @@ export interface OpenAudit {
 }
 
 /** The audit log of a directory, opened as a gateway opens it. */
-export async function openAudit(directory: string, options?: AuditOptions): Promise<OpenAudit> {
+export async function openAudit(directory: string, options?: AuditLogOptions): Promise<OpenAudit> {
   const lock = new DirectoryLock(directory);
   onCleanup(() => lock.release());
   const audit = await AuditLog.open(directory, lock, options);
@@ -30,7 +30,11 @@ export const auditEvent = (n: number): AuditEvent => ({
 });
 
 /** A log with this many entries, in one life. */
-export async function writeAudit(directory: string, entries: number, options?: AuditOptions): Promise<void> {
+export async function writeAudit(
+  directory: string,
+  entries: number,
+  options?: AuditLogOptions,
+): Promise<void> {
   const { audit, end } = await openAudit(directory, options);
   for (let n = 1; n <= entries; n++) await audit.append(auditEvent(n));
   await end();

@@ -1,11 +1,11 @@
-import type { ServerSummary } from '../../src/admin/server-views.js';
 import type {
   ListName,
   NamedItem,
   ResourceItem,
+  ServerSummary,
   SubscriptionItem,
   TemplateItem,
-} from '../../src/client/admin-answers.js';
+} from '../../src/client/admin-types.js';
 import { listRow, type ListRow } from '../../src/tui/model/list-row.js';
 import type { TuiEvent } from '../../src/tui/model/tui-event.js';
 import { newModel, type Model } from '../../src/tui/model/model.js';

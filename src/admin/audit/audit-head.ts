@@ -9,10 +9,10 @@ import type { ChainEnd } from './audit-entry.js';
 const RECORD_BYTES = 128;
 const RECORD = /^\{"seq":(\d+),"hash":"([0-9a-f]{64})"\} *\n$/;
 
-export type Head = ChainEnd | 'missing' | 'damaged';
+export type AuditHead = ChainEnd | 'missing' | 'damaged';
 
 /** What the log's own file cannot show: that it once went further. */
-export async function readHead(path: string): Promise<Head> {
+export async function readHead(path: string): Promise<AuditHead> {
   try {
     const [, seq, hash] = RECORD.exec(await readFile(path, 'latin1')) ?? [];
     return seq === undefined || hash === undefined ? 'damaged' : { seq: Number(seq), hash };

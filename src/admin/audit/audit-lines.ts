@@ -4,14 +4,14 @@ import { errnoOf } from '../../state/storage-failure.js';
 const CHUNK_BYTES = 64 * 1024;
 const LINE_BREAK = 0x0a;
 
-export interface Line {
+export interface AuditLine {
   readonly bytes: Buffer;
   /** False for the last one of a file that does not end in a line break. */
   readonly isEnded: boolean;
 }
 
 /** Undefined when there is no such file. Otherwise the caller closes it. */
-export async function openIfThere(path: string): Promise<FileHandle | undefined> {
+export async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r');
   } catch (error) {
@@ -21,7 +21,7 @@ export async function openIfThere(path: string): Promise<FileHandle | undefined>
 }
 
 /** The lines as bytes: text that was decoded no longer shows every change. */
-export async function* linesOf(file: FileHandle): AsyncGenerator<Line> {
+export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
   let rest: Buffer[] = [];
   for (let position = 0; ;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
@@ -39,7 +39,7 @@ export async function* linesOf(file: FileHandle): AsyncGenerator<Line> {
   if (rest.length > 0) yield { bytes: Buffer.concat(rest), isEnded: false };
 }
 
-export interface Tail {
+export interface AuditTail {
   /** Undefined when no line has ended yet. */
   readonly lastLine: Buffer | undefined;
   /** How many bytes the lines that ended take up. */
@@ -49,7 +49,7 @@ export interface Tail {
 }
 
 /** Reads no more of a file than its last lines take up. */
-export async function tailOf(file: FileHandle): Promise<Tail> {
+export async function tailOf(file: FileHandle): Promise<AuditTail> {
   const { size } = await file.stat();
   for (let length = CHUNK_BYTES; ; length *= 2) {
     const start = Math.max(0, size - length);

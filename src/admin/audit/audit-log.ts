@@ -7,11 +7,11 @@ import { errnoOf, storageFailure, storageUnavailable } from '../../state/storage
 import { readEntry, writeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
 import { writeHead } from './audit-head.js';
-import { findPosition, type Position } from './audit-position.js';
+import { findPosition, type AuditPosition } from './audit-position.js';
 
 const MAX_BYTES = 50 * 1024 * 1024;
 
-export interface AuditOptions {
+export interface AuditLogOptions {
   /** A file that would grow beyond this is full, and a new one is begun. */
   readonly maxBytes?: number;
   readonly now?: () => Date;
@@ -31,15 +31,19 @@ export class AuditLog {
   private constructor(
     private readonly files: AuditFiles,
     private readonly lock: DirectoryLock,
-    private position: Position,
-    { maxBytes = MAX_BYTES, now = () => new Date() }: AuditOptions,
+    private position: AuditPosition,
+    { maxBytes = MAX_BYTES, now = () => new Date() }: AuditLogOptions,
   ) {
     this.maxBytes = maxBytes;
     this.now = now;
   }
 
   /** Only reads; rejects with a StateError when the log cannot be continued. Ends with `close`. */
-  static async open(directory: string, lock: DirectoryLock, options: AuditOptions = {}): Promise<AuditLog> {
+  static async open(
+    directory: string,
+    lock: DirectoryLock,
+    options: AuditLogOptions = {},
+  ): Promise<AuditLog> {
     const files = new AuditFiles(join(directory, 'audit.jsonl'));
     return new AuditLog(files, lock, await findPosition(files), options);
   }

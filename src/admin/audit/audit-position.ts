@@ -1,11 +1,11 @@
 import { StateError } from '../../state/state-error.js';
 import { NO_ENTRIES, readEntry, type ChainEnd } from './audit-entry.js';
 import type { AuditFiles } from './audit-files.js';
-import { readHead, type Head } from './audit-head.js';
-import { openIfThere, tailOf, type Tail } from './audit-lines.js';
+import { readHead, type AuditHead } from './audit-head.js';
+import { openIfExists, tailOf, type AuditTail } from './audit-lines.js';
 
 /** Where and how a log goes on. */
-export interface Position {
+export interface AuditPosition {
   readonly end: ChainEnd;
   /** How much of the current file is entries. */
   readonly size: number;
@@ -17,10 +17,10 @@ export interface Position {
   readonly notes: readonly string[];
 }
 
-const NOTHING: Tail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
+const NOTHING: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
 
 /** Only reads, and only the ends of files. */
-export async function findPosition(files: AuditFiles): Promise<Position> {
+export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
   const head = await readHead(files.head);
   const lastFull = await files.lastFull();
   const current = await tailAt(files.current);
@@ -32,7 +32,7 @@ export async function findPosition(files: AuditFiles): Promise<Position> {
 }
 
 /** The chain goes on from whichever is further. If that is the head, entries are gone, and the gap stays visible. */
-function continuation(last: ChainEnd | undefined, head: Head): Pick<Position, 'end' | 'notes'> {
+function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {
     const end = last ?? NO_ENTRIES;
     const isNew = end.seq === 0 && head === 'missing';
@@ -44,8 +44,8 @@ function continuation(last: ChainEnd | undefined, head: Head): Pick<Position, 'e
   return { end: head, notes: [`of the entries before this one, ${gone}`] };
 }
 
-async function tailAt(path: string): Promise<Tail> {
-  const file = await openIfThere(path);
+async function tailAt(path: string): Promise<AuditTail> {
+  const file = await openIfExists(path);
   try {
     return file ? await tailOf(file) : NOTHING;
   } finally {

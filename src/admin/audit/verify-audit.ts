@@ -1,15 +1,15 @@
 import { access, type FileHandle } from 'node:fs/promises';
 import { NO_ENTRIES, readEntry, type ChainEnd } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
-import { readHead, type Head } from './audit-head.js';
-import { linesOf, openIfThere, type Line } from './audit-lines.js';
+import { readHead, type AuditHead } from './audit-head.js';
+import { linesOf, openIfExists, type AuditLine } from './audit-lines.js';
 
 export type AuditVerdict =
   /** The notes are what the log says about itself, such as that a crash tore a line. */
   | { readonly ok: true; readonly entries: number; readonly notes: readonly string[] }
   | { readonly ok: false; readonly file: string; readonly line: number; readonly problem: string };
 
-interface PlacedLine extends Line {
+interface PlacedLine extends AuditLine {
   readonly file: string;
   readonly line: number;
 }
@@ -41,14 +41,14 @@ export async function verifyAudit(path: string): Promise<AuditVerdict> {
   return { ok: true, entries: end.seq, notes };
 }
 
-function whatIsWrong(entry: ChainEnd & { prev: string }, end: ChainEnd, head: Head): string | undefined {
+function whatIsWrong(entry: ChainEnd & { prev: string }, end: ChainEnd, head: AuditHead): string | undefined {
   if (entry.seq !== end.seq + 1) return `entry ${entry.seq} stands where entry ${end.seq + 1} belongs`;
   if (entry.prev !== end.hash) return `entry ${entry.seq} does not follow from the one before it`;
   const wasReplaced = typeof head !== 'string' && head.seq === entry.seq && head.hash !== entry.hash;
   return wasReplaced ? `entry ${entry.seq} is another one than was written` : undefined;
 }
 
-function whatIsMissing(end: ChainEnd, head: Head): string | undefined {
+function whatIsMissing(end: ChainEnd, head: AuditHead): string | undefined {
   if (head === 'missing' && end.seq === 0) return undefined;
   if (typeof head === 'string') return `audit.head is ${head}, so nobody can tell whether this is the end`;
   return head.seq > end.seq ? `the entries from ${end.seq + 1} to ${head.seq} are missing` : undefined;
@@ -57,13 +57,13 @@ function whatIsMissing(end: ChainEnd, head: Head): string | undefined {
 async function* allLines(files: AuditFiles): AsyncGenerator<PlacedLine> {
   let number = 1;
   for (let full = files.full(number); ; full = files.full(number)) {
-    const file = await openIfThere(full);
+    const file = await openIfExists(full);
     if (file) {
       yield* placed(file, full);
       number++;
       continue;
     }
-    const current = await openIfThere(files.current);
+    const current = await openIfExists(files.current);
     if (!(await isThere(full))) {
       if (current) yield* placed(current, files.current);
       return;

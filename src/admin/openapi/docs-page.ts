@@ -1,5 +1,5 @@
 /** The page around Swagger UI. No script stands in it, so that none needs to be allowed to. */
-export const PAGE = `<!doctype html>
+export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -24,7 +24,7 @@ export const START_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-export const PAGE_HEADERS = {
+export const DOCS_HEADERS = {
   'content-security-policy':
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
   'x-content-type-options': 'nosniff',

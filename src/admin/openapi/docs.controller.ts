@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonSchema } from '../../config/json-schema.js';
 import { notFound } from '../admin-problem.js';
 import { openApiDocument } from './document.js';
-import { PAGE, PAGE_HEADERS, START_SCRIPT } from './docs-page.js';
+import { DOCS_PAGE, DOCS_HEADERS, START_SCRIPT } from './docs-page.js';
 
 /** The files of Swagger UI that the page asks for, and nothing else beside them. */
 const ASSETS: ReadonlyMap<string, string> = new Map([
@@ -28,14 +28,14 @@ export class DocsController {
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   page(@Res({ passthrough: true }) reply: FastifyReply): string {
-    reply.headers(PAGE_HEADERS);
-    return PAGE;
+    reply.headers(DOCS_HEADERS);
+    return DOCS_PAGE;
   }
 
   @Get('docs/start.js')
   @Header('content-type', 'text/javascript; charset=utf-8')
   start(@Res({ passthrough: true }) reply: FastifyReply): string {
-    reply.headers(PAGE_HEADERS);
+    reply.headers(DOCS_HEADERS);
     return START_SCRIPT;
   }
 
@@ -46,7 +46,7 @@ export class DocsController {
   ): Promise<StreamableFile> {
     const type = ASSETS.get(asset);
     if (type === undefined) throw notFound('page', asset);
-    reply.headers({ ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' });
+    reply.headers({ ...DOCS_HEADERS, 'cache-control': 'public, max-age=3600' });
     return new StreamableFile(await readFile(join(assetDirectory(), asset)), { type });
   }
 }

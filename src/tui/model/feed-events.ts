@@ -1,5 +1,4 @@
-import type { ServerSummary } from '../../admin/server-views.js';
-import type { SessionView } from '../../admin/session-admin.js';
+import type { ServerSummary, SessionItem } from '../../client/admin-types.js';
 import { withListsStale, withNotice, withServers } from './model-changes.js';
 import type { ListId } from './list-row.js';
 import type { Model } from './model.js';
@@ -75,7 +74,7 @@ function withSession(model: Model, data: Data): Model {
   const sessions = new Map(model.sessions);
   const id = String(data['id']);
   if (data['closed'] === true) sessions.delete(id);
-  else sessions.set(id, data as unknown as SessionView);
+  else sessions.set(id, data as unknown as SessionItem);
   const next = { ...model, sessions };
   // With a session go its subscriptions.
   return data['closed'] === true ? withListsStale(next, ['subscriptions']) : next;

@@ -1,12 +1,13 @@
-import type { ServerSummary, ServerTool } from '../../admin/server-views.js';
 import type {
+  AdminLists,
   ListName,
-  Lists,
   NamedItem,
   ResourceItem,
+  ServerSummary,
+  ServerTool,
   SubscriptionItem,
   TemplateItem,
-} from '../../client/admin-answers.js';
+} from '../../client/admin-types.js';
 
 /** One row of any list. The key tells it from the others of its list, whatever else changes. */
 export type ListRow =
@@ -26,7 +27,7 @@ export interface DisabledTool extends ServerTool {
 /** Lists by what they hold. `servers` and `disabled-tools` come whole, the others in pages. */
 export type ListId = 'servers' | 'disabled-tools' | ListName;
 
-const ROW_BUILDERS: { readonly [L in ListName]: (item: Lists[L]) => ListRow } = {
+const ROW_BUILDERS: { readonly [L in ListName]: (item: AdminLists[L]) => ListRow } = {
   tools: (item) => ({ kind: 'tool', key: item.name, item }),
   prompts: (item) => ({ kind: 'prompt', key: item.name, item }),
   resources: (item) => ({ kind: 'resource', key: item.uri, item }),
@@ -34,7 +35,8 @@ const ROW_BUILDERS: { readonly [L in ListName]: (item: Lists[L]) => ListRow } = 
   subscriptions: (item) => ({ kind: 'subscription', key: item.id, item }),
 };
 
-export const listRow = <L extends ListName>(list: L, item: Lists[L]): ListRow => ROW_BUILDERS[list](item);
+export const listRow = <L extends ListName>(list: L, item: AdminLists[L]): ListRow =>
+  ROW_BUILDERS[list](item);
 
 export const serverRow = (item: ServerSummary): ListRow => ({ kind: 'server', key: item.id, item });
 

@@ -1,4 +1,4 @@
-import type { ServerSummary } from '../../admin/server-views.js';
+import type { ServerSummary } from '../../client/admin-types.js';
 import { serverRow, type ListRow, type ListId } from './list-row.js';
 import { matchesQuery } from './highlight.js';
 import { withRows, withPagesStale, type ListState } from './list-state.js';

@@ -1,5 +1,4 @@
-import type { ServerDetail, ServerSummary } from '../../admin/server-views.js';
-import type { SessionView } from '../../admin/session-admin.js';
+import type { ServerDetail, ServerSummary, SessionItem } from '../../client/admin-types.js';
 import type { ListRow, ListId } from './list-row.js';
 import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 
@@ -108,7 +107,7 @@ export interface Model {
   readonly servers: readonly ServerSummary[];
   /** The one whose details are open, with what only a closer look tells. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
-  readonly sessions: ReadonlyMap<string, SessionView>;
+  readonly sessions: ReadonlyMap<string, SessionItem>;
   readonly sessionsVersion: { readonly wanted: number; readonly held: number };
   /** How many there are without any filter, for the tabs. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;

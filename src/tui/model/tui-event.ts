@@ -1,6 +1,4 @@
-import type { ServerDetail, ServerSummary } from '../../admin/server-views.js';
-import type { SessionView } from '../../admin/session-admin.js';
-import type { ListName } from '../../client/admin-answers.js';
+import type { ListName, ServerDetail, ServerSummary, SessionItem } from '../../client/admin-types.js';
 import type { ListId, DisabledTool } from './list-row.js';
 import type { PendingAction } from './model.js';
 import type { PageAnswer } from './paged-list.js';
@@ -26,7 +24,7 @@ export type TuiEvent =
       readonly tools: readonly DisabledTool[];
     }
   | { readonly type: 'server'; readonly detail: ServerDetail; readonly version: number }
-  | { readonly type: 'sessions'; readonly sessions: readonly SessionView[]; readonly version: number }
+  | { readonly type: 'sessions'; readonly sessions: readonly SessionItem[]; readonly version: number }
   | { readonly type: 'total'; readonly list: ListName; readonly total: number; readonly version: number }
   | { readonly type: 'preview'; readonly uri: string; readonly lines: readonly string[] }
   | { readonly type: 'failed'; readonly request: TuiRequest; readonly problem: string }

@@ -1,4 +1,4 @@
-import type { ListName } from '../../client/admin-answers.js';
+import type { ListName } from '../../client/admin-types.js';
 import type { ListId } from './list-row.js';
 import { computeLayout } from './layout.js';
 import type { ListState } from './list-state.js';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Role } from './admin-token.js';
+import type { AdminRole } from './admin-token.js';
 import { Precondition } from './precondition.js';
 
 /** Who asks for a change, and under which condition. */
-export interface Asked {
-  readonly actor: Role;
+export interface AdminCaller {
+  readonly actor: AdminRole;
   readonly requestId: string;
   readonly precondition: Precondition;
 }
@@ -19,11 +19,11 @@ export interface AdminRequest {
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 
-const roles = new WeakMap<AdminRequest, Role>();
+const roles = new WeakMap<AdminRequest, AdminRole>();
 const ids = new WeakMap<AdminRequest, string>();
 
 /** For the guard: it has found out who asks. */
-export function rememberRole(request: AdminRequest, role: Role): void {
+export function rememberRole(request: AdminRequest, role: AdminRole): void {
   roles.set(request, role);
 }
 
@@ -35,9 +35,11 @@ export function requestIdOf(request: AdminRequest): string {
   return id;
 }
 
-export const AskedBy = createParamDecorator((_data: unknown, context: ExecutionContext): Asked => {
-  const request = context.switchToHttp().getRequest<AdminRequest>();
-  const actor = roles.get(request);
-  if (!actor) throw new Error('a route of the admin API without its guard');
-  return { actor, requestId: requestIdOf(request), precondition: Precondition.in(request.headers) };
-});
+export const CurrentCaller = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): AdminCaller => {
+    const request = context.switchToHttp().getRequest<AdminRequest>();
+    const actor = roles.get(request);
+    if (!actor) throw new Error('a route of the admin API without its guard');
+    return { actor, requestId: requestIdOf(request), precondition: Precondition.in(request.headers) };
+  },
+);

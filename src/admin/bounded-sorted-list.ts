@@ -1,7 +1,7 @@
 import { firstAfter } from '../core/catalog/list-page.js';
 
 /** The first few by their keys, out of any number that come in any order; holds no more than it needs. */
-export class FirstFew<Item> {
+export class BoundedSortedList<Item> {
   readonly items: Item[] = [];
 
   constructor(

@@ -11,7 +11,7 @@ const TOO_LATE = -32001;
 
 export type { Progress };
 
-export interface Contents {
+export interface ResourceContents {
   readonly uri: string;
   readonly mimeType?: string;
   readonly text?: string;
@@ -24,21 +24,21 @@ export interface ToolResult {
   readonly isError?: boolean;
 }
 
-export interface CallOptions {
+export interface McpCallOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: Progress) => void;
 }
 
 /** One session at the MCP endpoint, as any client has it. Results are left as they come. */
-export class McpClient {
+export class SdkMcpClient {
   private constructor(
     private readonly client: Client,
     private readonly transport: StreamableHTTPClientTransport,
     private readonly url: string,
   ) {}
 
-  static async connect({ url, key }: GatewayTarget, project?: string): Promise<McpClient> {
+  static async connect({ url, key }: GatewayTarget, project?: string): Promise<SdkMcpClient> {
     const endpoint =
       project === undefined ? `${url}/mcp` : `${url}/projects/${encodeURIComponent(project)}/mcp`;
     const client = new Client({ name: 'gatehouse-cli', title: 'Gatehouse command line', version: VERSION });
@@ -49,15 +49,15 @@ export class McpClient {
     } catch (error) {
       throw problemOf(error, endpoint);
     }
-    return new McpClient(client, transport, endpoint);
+    return new SdkMcpClient(client, transport, endpoint);
   }
 
-  async read(uri: string, options: CallOptions = {}): Promise<readonly Contents[]> {
+  async read(uri: string, options: McpCallOptions = {}): Promise<readonly ResourceContents[]> {
     const result = await this.ask('resources/read', { uri }, options);
-    return (result['contents'] ?? []) as readonly Contents[];
+    return (result['contents'] ?? []) as readonly ResourceContents[];
   }
 
-  async callTool(name: string, args: object, options: CallOptions = {}): Promise<ToolResult> {
+  async callTool(name: string, args: object, options: McpCallOptions = {}): Promise<ToolResult> {
     return await this.ask('tools/call', { name, arguments: args }, options);
   }
 
@@ -67,7 +67,11 @@ export class McpClient {
     await this.client.close().catch(() => {});
   }
 
-  private async ask(method: string, params: object, options: CallOptions): Promise<Record<string, unknown>> {
+  private async ask(
+    method: string,
+    params: object,
+    options: McpCallOptions,
+  ): Promise<Record<string, unknown>> {
     const { signal, onProgress, timeoutMs = PATIENCE_MS } = options;
     try {
       return await this.client.request({ method, params: { ...params } }, ResultSchema, {

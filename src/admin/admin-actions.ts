@@ -2,21 +2,21 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DesiredState, type Decisions } from '../state/decision-store.js';
 import { InTurn } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
-import type { Asked } from './asked.js';
+import type { AdminCaller } from './admin-caller.js';
 import { AuditLog } from './audit/audit-log.js';
-import { KnownSecrets } from './known-secrets.js';
+import { SecretRedactor } from './secret-redactor.js';
 import type { PlainObject } from './plain-object.js';
 
 type AuditEvent = Parameters<AuditLog['append']>[0];
 
-export interface Deed {
+export interface AdminAction {
   /** Such as `server.disable`. */
   readonly action: string;
   readonly target: string;
 }
 
 /** What a request comes down to, once it is known to be allowed and to change something. */
-export interface Plan {
+export interface PlannedChange {
   /** For the audit log; values that may be secret do not belong in it. */
   readonly summary?: PlainObject;
   readonly apply: () => unknown;
@@ -27,24 +27,24 @@ export interface Plan {
  * record before it is made: a change that cannot be recorded is not made.
  */
 @Injectable()
-export class Changes {
+export class AdminActions {
   private readonly logger = new Logger('Audit');
   private readonly turns = new InTurn();
 
   constructor(
     private readonly audit: AuditLog,
     private readonly state: DesiredState,
-    private readonly secrets: KnownSecrets,
+    private readonly secrets: SecretRedactor,
     private readonly metrics: Metrics,
   ) {}
 
   /** For plans: a decision, durable before it is applied. */
-  decide(change: (decisions: Decisions) => Decisions): Plan['apply'] {
+  decide(change: (decisions: Decisions) => Decisions): PlannedChange['apply'] {
     return () => this.state.update(change);
   }
 
   /** `plan` throws when the request is refused, and gives nothing when all is as wanted. True when something changed. */
-  make(by: Asked, deed: Deed, plan: () => Plan | undefined): Promise<boolean> {
+  run(by: AdminCaller, deed: AdminAction, plan: () => PlannedChange | undefined): Promise<boolean> {
     return this.turns.run(async () => {
       const found = plan();
       if (!found) return false;
@@ -53,7 +53,11 @@ export class Changes {
     });
   }
 
-  private async carryOut(by: Asked, deed: Deed, { summary, apply }: Plan): Promise<void> {
+  private async carryOut(
+    by: AdminCaller,
+    deed: AdminAction,
+    { summary, apply }: PlannedChange,
+  ): Promise<void> {
     const { actor, requestId } = by;
     const change = summary === undefined ? {} : { change: this.secrets.redact(summary) as PlainObject };
     const record = { actor, requestId, ...deed };

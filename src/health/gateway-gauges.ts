@@ -18,7 +18,7 @@ const STATES: readonly BackendStatus['state'][] = [
 
 /** Numbers that need no counting, because the house knows them: read at every scrape. */
 @Injectable()
-export class Readings implements OnModuleInit {
+export class GatewayGauges implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly settings: MetricsSettings,

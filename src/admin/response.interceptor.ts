@@ -1,13 +1,13 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { map, type Observable } from 'rxjs';
-import { requestIdOf, type AdminRequest } from './asked.js';
-import { KnownSecrets } from './known-secrets.js';
+import { requestIdOf, type AdminRequest } from './admin-caller.js';
+import { SecretRedactor } from './secret-redactor.js';
 
 /** The one way out: no answer holds a secret, and none is kept by a cache. */
 @Injectable()
-export class AnswerInterceptor implements NestInterceptor {
-  constructor(private readonly secrets: KnownSecrets) {}
+export class ResponseInterceptor implements NestInterceptor {
+  constructor(private readonly secrets: SecretRedactor) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();

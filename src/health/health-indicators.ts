@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { KnownSecrets } from '../admin/known-secrets.js';
+import { SecretRedactor } from '../admin/secret-redactor.js';
 import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { ConfigReloader } from '../config/config-reloader.js';
@@ -12,12 +12,12 @@ const MOST_OF_HEAP = 0.9;
 
 /** What an operator is told of each part of the house. Nothing here makes it unfit: it is impaired at most. */
 @Injectable()
-export class Indicators {
+export class HealthIndicators {
   constructor(
     private readonly indicator: HealthIndicatorService,
     private readonly backends: Backends,
     private readonly reloader: ConfigReloader,
-    private readonly secrets: KnownSecrets,
+    private readonly secrets: SecretRedactor,
     private readonly delay: EventLoopDelay,
   ) {}
 

@@ -6,7 +6,7 @@ const LONGEST_ID = 64;
 const MOST = 1000;
 
 /** What narrows a list of the catalog down. */
-export class CatalogQuery {
+export class ListQuery {
   @IsOptional()
   @IsString()
   @MaxLength(LONGEST_ID)

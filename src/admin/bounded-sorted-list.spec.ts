@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { FirstFew } from './first-few.js';
+import { BoundedSortedList } from './bounded-sorted-list.js';
 
-describe('FirstFew', () => {
+describe('BoundedSortedList', () => {
   it('has the first of all that came, in order, and never holds more', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string()), fc.integer({ min: 1, max: 8 }), (keys, most) => {
-        const few = new FirstFew<{ key: string }>(most, ({ key }) => key);
+        const few = new BoundedSortedList<{ key: string }>(most, ({ key }) => key);
         for (const key of keys) {
           few.add({ key });
           expect(few.items.length).toBeLessThanOrEqual(most);

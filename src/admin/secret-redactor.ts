@@ -19,7 +19,7 @@ type Listener = (secrets: readonly string[]) => void;
  * tokens, and whatever stands in a header or an environment of a server. What was once a secret stays one.
  */
 @Injectable()
-export class KnownSecrets {
+export class SecretRedactor {
   private readonly listeners = new Set<Listener>();
   private values = new Set<string>();
   private longestFirst: readonly string[] = [];

@@ -6,11 +6,11 @@ import { Cursors } from '../core/catalog/cursors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';
-import type { CatalogQuery } from './catalog-query.js';
+import type { ListQuery } from './list-query.js';
 import { ServerViews } from './server-views.js';
 
 /** Which part of a list is wanted. */
-export interface CatalogRequest {
+export interface ListRequest {
   readonly scope: Scope;
   readonly server: string | undefined;
   /** Words to look for; empty when none are. */
@@ -24,7 +24,7 @@ export interface CatalogRequest {
 
 /** Reads what narrows a list down, and refuses what is not there. */
 @Injectable()
-export class CatalogRequests {
+export class ListRequests {
   private readonly cursors = new Cursors(randomBytes(32));
 
   constructor(
@@ -33,7 +33,7 @@ export class CatalogRequests {
     private readonly limits: Limits,
   ) {}
 
-  read(kind: string, query: CatalogQuery): CatalogRequest {
+  read(kind: string, query: ListQuery): ListRequest {
     const { server, project, q = '', limit = this.limits.pageSize } = query;
     const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
     const after = query.cursor === undefined ? '' : this.positionIn(list, query.cursor);

@@ -1,17 +1,17 @@
 import { Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
 import { AdminController } from './admin-controller.js';
-import { AskedBy, type Asked } from './asked.js';
-import { SubscriptionAdmin, type SubscriptionView } from './subscription-admin.js';
+import { CurrentCaller, type AdminCaller } from './admin-caller.js';
+import { SubscriptionAdmin, type SubscriptionDto } from './subscription-admin.js';
 import { SubscriptionQuery } from './subscription-query.js';
 
 interface SubscriptionsPage {
-  readonly subscriptions: readonly SubscriptionView[];
+  readonly subscriptions: readonly SubscriptionDto[];
   readonly nextCursor?: string;
   readonly total: number;
 }
 
 @AdminController('subscriptions')
-export class SubscriptionsController {
+export class AdminSubscriptionsController {
   constructor(private readonly admin: SubscriptionAdmin) {}
 
   @Get()
@@ -22,7 +22,7 @@ export class SubscriptionsController {
 
   @Delete(':id')
   @HttpCode(204)
-  end(@AskedBy() by: Asked, @Param('id') id: string): Promise<void> {
+  end(@CurrentCaller() by: AdminCaller, @Param('id') id: string): Promise<void> {
     return this.admin.end(by, id);
   }
 }

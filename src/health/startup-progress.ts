@@ -6,7 +6,7 @@ const LONGEST_MS = 30_000;
 
 /** Whether every server has been asked what it offers, whatever came of it. Once true, it stays so. */
 @Injectable()
-export class Startup implements OnApplicationBootstrap {
+export class StartupProgress implements OnApplicationBootstrap {
   isComplete = false;
 
   constructor(private readonly backends: Backends) {}

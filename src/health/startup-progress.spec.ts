@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { deferred, until } from '../../test/kit/until.js';
 import type { Backends } from '../backends/backends.service.js';
-import { Startup } from './startup.js';
+import { StartupProgress } from './startup-progress.js';
 
-const startupOf = (...servers: Promise<void>[]): Startup => {
-  const startup = new Startup({
+const startupOf = (...servers: Promise<void>[]): StartupProgress => {
+  const startup = new StartupProgress({
     all: () => servers.map((settled) => ({ whenSynced: () => settled })),
   } as unknown as Backends);
   startup.onApplicationBootstrap();

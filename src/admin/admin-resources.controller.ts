@@ -1,23 +1,28 @@
 import { Get, Query } from '@nestjs/common';
 import { AdminController } from './admin-controller.js';
-import { CatalogQuery } from './catalog-query.js';
-import { ResourceLists, type ListPage, type ResourceItem, type TemplateItem } from './resource-lists.js';
+import { ListQuery } from './list-query.js';
+import {
+  ResourceLists,
+  type CountedPage,
+  type ResourceDto,
+  type ResourceTemplateDto,
+} from './resource-lists.js';
 
 type Page<Member extends string, Item> = Readonly<Record<Member, readonly Item[]>> &
-  Omit<ListPage<Item>, 'items'>;
+  Omit<CountedPage<Item>, 'items'>;
 
 @AdminController()
-export class ResourcesController {
+export class AdminResourcesController {
   constructor(private readonly lists: ResourceLists) {}
 
   @Get('resources')
-  async resources(@Query() query: CatalogQuery): Promise<Page<'resources', ResourceItem>> {
+  async resources(@Query() query: ListQuery): Promise<Page<'resources', ResourceDto>> {
     const { items, ...more } = await this.lists.resources(query);
     return { resources: items, ...more };
   }
 
   @Get('resource-templates')
-  templates(@Query() query: CatalogQuery): Page<'resourceTemplates', TemplateItem> {
+  templates(@Query() query: ListQuery): Page<'resourceTemplates', ResourceTemplateDto> {
     const { items, ...more } = this.lists.templates(query);
     return { resourceTemplates: items, ...more };
   }

@@ -1,4 +1,13 @@
+import type { ConfigStatusDto } from '../admin/config.controller.js';
 import type { PlainObject } from '../admin/plain-object.js';
+import type { ServerDetailDto, ServerDto, ServerToolDto } from '../admin/server-views.js';
+import type { SessionDto } from '../admin/session-admin.js';
+
+export type ServerSummary = ServerDto;
+export type ServerDetail = ServerDetailDto;
+export type ServerTool = ServerToolDto;
+export type SessionItem = SessionDto;
+export type ConfigStatus = ConfigStatusDto;
 
 /** A tool or a prompt. */
 export interface NamedItem {
@@ -38,14 +47,14 @@ export interface SubscriptionItem {
 }
 
 /** The lists that come in pages, by their path; the member is where an answer holds the rows. */
-export interface Lists {
+export interface AdminLists {
   tools: NamedItem;
   prompts: NamedItem;
   resources: ResourceItem;
   'resource-templates': TemplateItem;
   subscriptions: SubscriptionItem;
 }
-export type ListName = keyof Lists;
+export type ListName = keyof AdminLists;
 
 export interface PageQuery {
   readonly server?: string | undefined;
@@ -56,7 +65,7 @@ export interface PageQuery {
   readonly limit?: number | undefined;
 }
 
-export interface ListPage<Row> {
+export interface RowPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor?: string;
   /** How many there are on all pages; not every list counts. */

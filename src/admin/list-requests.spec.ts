@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { AdminRoom } from '../../test/kit/admin-harness.js';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
-import { CatalogRequests } from './catalog-requests.js';
+import { ListRequests } from './list-requests.js';
 
-const room = new AdminRoom({
+const room = new AdminHarness({
   mcpServers: { a: { url: 'http://a.example/' }, b: { url: 'http://b.example/' } },
   projects: { p: { servers: ['a'] } },
 });
-const requestsOf = (): CatalogRequests =>
-  new CatalogRequests(
+const requestsOf = (): ListRequests =>
+  new ListRequests(
     new Projects(room.live, room.state),
     room.views,
     Object.assign(new Limits(), { pageSize: 7 }),
