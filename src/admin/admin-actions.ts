@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DesiredState, type Decisions } from '../state/decision-store.js';
-import { InTurn } from '../lib/queues/serial-queue.js';
+import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AuditLog } from './audit/audit-log.js';
@@ -29,7 +29,7 @@ export interface PlannedChange {
 @Injectable()
 export class AdminActions {
   private readonly logger = new Logger('Audit');
-  private readonly turns = new InTurn();
+  private readonly turns = new SerialQueue();
 
   constructor(
     private readonly audit: AuditLog,

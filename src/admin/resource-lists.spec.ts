@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
-import { resource, unhurried } from '../../test/kit/resource-offers.js';
+import { resource, neverYield } from '../../test/kit/resource-offers.js';
 import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/name-table.js';
@@ -59,8 +59,8 @@ function stage() {
   const put = async (id: string, resources: object[], templates: object[] = []): Promise<void> => {
     const listing = {
       ...EMPTY_LISTING,
-      resources: await ResourceList.build(id, definitions('uri', resources), unhurried),
-      templates: (await parseTemplates(id, definitions('uriTemplate', templates), unhurried)).templates,
+      resources: await ResourceList.build(id, definitions('uri', resources), neverYield),
+      templates: (await parseTemplates(id, definitions('uriTemplate', templates), neverYield)).templates,
     };
     registry.put({ id, rank: 0, style: 'always', disabledTools: new Set(), listing });
   };

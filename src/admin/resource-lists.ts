@@ -11,7 +11,7 @@ import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { fieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { wordMatcher } from './word-matcher.js';
 import type { ListQuery } from './list-query.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
@@ -111,12 +111,12 @@ export class ResourceLists {
     const { q, scope, server, after, limit } = request;
     const matching = await this.search.matching(q, scope);
     const view = this.view(request);
-    const pause = turns.pause();
+    const yieldIfDue = sliceScheduler.start();
     const found = new BoundedSortedList<PublicResource>(limit + 1, (seen) => seen.uri);
     let total = 0;
     let looked = 0;
     for (const resource of matching) {
-      if ((looked++ & 255) === 0) await pause();
+      if ((looked++ & 255) === 0) await yieldIfDue();
       if (server !== undefined && resource.server !== server) continue;
       const seen = view.seen(resource);
       if (!seen) continue;

@@ -16,7 +16,7 @@ import { Supervisor, type ConnectionState } from './lifecycle/supervisor.js';
 import { Sync } from './listing/sync.js';
 import { traceCall } from './trace-call.js';
 import { unlessAborted } from './link/unless-aborted.js';
-import { within } from '../lib/deadlines/within.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
 
 /** No session has this id. */
 const GATEWAY_KEY = '';
@@ -140,7 +140,7 @@ export class Backend {
   async retire(): Promise<void> {
     this.availability.retired = true;
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled'));
-    await within(this.gate.idle(), this.settings.timeoutMs);
+    await completesWithin(this.gate.idle(), this.settings.timeoutMs);
     await this.stop();
   }
 

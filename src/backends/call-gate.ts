@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../lib/deadlines/cancellation.js';
+import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { GatewayError } from '../core/errors.js';
 import { FairQueue } from '../lib/queues/fair-queue.js';
 

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { CancelSignal } from '../lib/deadlines/cancellation.js';
+import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { Cancellation } from '../lib/deadlines/cancellation.js';
+import { Cancellation } from '../lib/cancellation/cancellation.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import type { ClientRequestOptions, McpContext } from '../mcp/mcp-context.js';

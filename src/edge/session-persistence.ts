@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { within } from '../lib/deadlines/within.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
 import { SessionRecords } from '../state/session-records.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -41,7 +41,8 @@ export class SessionPersistence implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.restorer.restoreAll()) this.track(session);
-    this.subscribers.persisted = async () => void (await within(this.records.written(), WRITE_TIMEOUT_MS));
+    this.subscribers.persisted = async () =>
+      void (await completesWithin(this.records.written(), WRITE_TIMEOUT_MS));
     this.stopListening = this.subscribers.onChange((subscription, _client, isThere) =>
       isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
     );

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, Implementation, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { CancelSignal } from '../lib/deadlines/cancellation.js';
+import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { NotificationKind } from '../core/notification-kind.js';
 import type { Scope } from '../core/scope.js';

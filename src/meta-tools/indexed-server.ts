@@ -1,6 +1,6 @@
 import { ResourceList, type Resource } from '../core/resources/resource-list.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { Follower } from './follower.js';
 import { bareType } from './mime-types.js';
 import { fieldsOf } from './search-fields.js';
@@ -30,12 +30,12 @@ export class IndexedServer {
 
   /** Both are sorted: what is only in one of them is found by walking along both. */
   private async replace(next: ResourceList): Promise<void> {
-    const pause = turns.pause();
+    const yieldIfDue = sliceScheduler.start();
     const { indexed: old } = this;
     const indexed: IndexedResource[] = [];
     let o = 0;
     for (let step = 0; o < old.length || indexed.length < next.size; step++) {
-      if ((step & 63) === 0) await pause();
+      if ((step & 63) === 0) await yieldIfDue();
       const was = old[o];
       const is = next.byUri[indexed.length];
       if (was && (!is || was.resource.uri < is.uri)) {

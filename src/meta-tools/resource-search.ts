@@ -2,10 +2,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { CatalogChange } from '../core/catalog/catalog.js';
 import { ResourceList, type Resource } from '../core/resources/resource-list.js';
 import type { Scope } from '../core/scope.js';
-import { matching, slowSearch } from '../lib/text-index/search.js';
+import { matching, slicedSearch } from '../lib/text-index/search.js';
 import type { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { IndexedServer, type IndexedResource } from './indexed-server.js';
 import { typeFilter } from './mime-types.js';
 
@@ -31,7 +31,7 @@ export class ResourceSearch implements OnModuleInit {
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.indexes(scope);
     const kind = mimeType === undefined ? undefined : typeFilter(mimeType);
-    const found = await slowSearch(indexes, query, { limit, kind }, turns.pause());
+    const found = await slicedSearch(indexes, query, { limit, kind }, sliceScheduler.start());
     return found.map(({ resource }) => resource);
   }
 

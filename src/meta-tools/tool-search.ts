@@ -4,7 +4,7 @@ import { EVERYTHING, type Scope } from '../core/scope.js';
 import { search } from '../lib/text-index/search.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { Follower } from './follower.js';
 import { fieldsOf } from './search-fields.js';
 
@@ -30,16 +30,16 @@ export class ToolSearch {
 
   /** Entries are kept from one catalog to the next, so only what changed is touched. */
   private async replace(table: NameTable): Promise<void> {
-    const pause = turns.pause();
+    const yieldIfDue = sliceScheduler.start();
     const listed = new Set(table.view(EVERYTHING).listed.filter(({ server }) => server !== META_TOOL_SERVER));
     for (const entry of this.indexed) {
       if (listed.has(entry)) continue;
-      await pause();
+      await yieldIfDue();
       this.remove(entry);
     }
     for (const entry of listed) {
       if (this.indexed.has(entry)) continue;
-      await pause();
+      await yieldIfDue();
       this.add(entry);
     }
     this.indexed = listed;

@@ -8,10 +8,10 @@ import {
 } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/name-table.js';
 import { isSameSet } from '../core/resources/same-set.js';
-import type { SlowWork } from '../lib/slices/sliced-sort.js';
+import type { SlicedJob } from '../lib/slices/slices.js';
 import { Naming } from '../config/naming.js';
 import { ResourceLinks } from './resource-links.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
 
@@ -80,9 +80,9 @@ export class Registry {
     }
   }
 
-  private workBefore(server: ListedServer): SlowWork | undefined {
+  private workBefore(server: ListedServer): SlicedJob | undefined {
     const others = [...this.listed.values()].filter(({ id }) => id !== server.id);
-    return Catalog.prepare([...others, server], this.naming.resources, turns.pause());
+    return Catalog.prepare([...others, server], this.naming.resources, sliceScheduler.start());
   }
 
   private offer(server: ListedServer): void {

@@ -3,7 +3,7 @@ import { Registry as Numbers } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/kit/fake-link.js';
 import { only } from '../../test/kit/offers.js';
-import { offerOf, resource, unhurried } from '../../test/kit/resource-offers.js';
+import { offerOf, resource, neverYield } from '../../test/kit/resource-offers.js';
 import type { BackendCall } from '../backends/backend.js';
 import type { Backends } from '../backends/backends.service.js';
 import { Limits } from '../config/limits.js';
@@ -40,7 +40,7 @@ class Stage {
     const definitions = uris.map((given) =>
       typeof given === 'string' ? resource(given) : resource(...given),
     );
-    const resources = await ResourceList.build(id, definitions, unhurried);
+    const resources = await ResourceList.build(id, definitions, neverYield);
     const listing = { ...EMPTY_LISTING, ...(await offerOf(id, [], templates)), resources };
     this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
     return this;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { InTurn } from '../lib/queues/serial-queue.js';
+import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { LockClaim } from './lock-claim.js';
 import type { Rival } from './lock-rivals.js';
 import { LOCK_TIMING } from './lock-timing.js';
@@ -14,7 +14,7 @@ const STEP_BACK_MS = 50;
  * than a lease.
  */
 export class DirectoryLock {
-  private readonly turns = new InTurn();
+  private readonly queue = new SerialQueue();
   private claim: LockClaim | undefined;
   private tenure = 0;
   private isReleased = false;
@@ -30,7 +30,7 @@ export class DirectoryLock {
    * when no claim can be written. Ends with `release`.
    */
   acquire(): Promise<number> {
-    return this.turns.run(() => this.ensure());
+    return this.queue.run(() => this.ensure());
   }
 
   /** As `acquire`, for one who is about to write: to them all that matters is that it cannot be done now. */
@@ -44,7 +44,7 @@ export class DirectoryLock {
 
   release(): Promise<void> {
     this.isReleased = true;
-    return this.turns.run(() => this.withdraw());
+    return this.queue.run(() => this.withdraw());
   }
 
   private async ensure(): Promise<number> {

@@ -4,7 +4,7 @@ import { NO_DECISIONS } from './decisions.js';
 import { asStored, toJson } from './decisions-json.js';
 import { DesiredState, type DecisionListener, type Decisions } from './decision-store.js';
 import type { DirectoryLock } from './directory-lock.js';
-import { InTurn } from '../lib/queues/serial-queue.js';
+import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { StateFile } from './state-file.js';
 import { isStorageFailure, storageFailure, storageUnavailable } from './storage-failure.js';
 
@@ -12,7 +12,7 @@ type Log = Pick<LoggerService, 'warn' | 'error'>;
 
 /** Decisions in a file of the state directory, for a gateway that is alone. */
 export class FileDesiredState extends DesiredState {
-  private readonly turns = new InTurn();
+  private readonly queue = new SerialQueue();
   private readonly listeners = new Set<DecisionListener>();
   private decisions: Decisions = NO_DECISIONS;
   private tenure = 0;
@@ -39,7 +39,7 @@ export class FileDesiredState extends DesiredState {
 
   override update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
     if (this.isClosed) return Promise.reject(storageUnavailable('the gateway is shutting down'));
-    return this.turns.run(() => this.apply(change));
+    return this.queue.run(() => this.apply(change));
   }
 
   override onChange(listener: DecisionListener): () => void {
@@ -49,7 +49,7 @@ export class FileDesiredState extends DesiredState {
 
   override async close(): Promise<void> {
     this.isClosed = true;
-    await this.turns.run(() => Promise.resolve());
+    await this.queue.run(() => Promise.resolve());
   }
 
   /** A directory that cannot be written is no reason not to serve: what it says can still be read. */

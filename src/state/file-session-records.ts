@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { LoggerService } from '@nestjs/common';
 import type { DirectoryLock } from './directory-lock.js';
-import { InTurn } from '../lib/queues/serial-queue.js';
+import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { readChange, writeChange, type SessionChange } from './session-change.js';
 import { SessionJournal } from './session-journal.js';
 import { SessionLedger } from './session-ledger.js';
@@ -26,7 +26,7 @@ export interface RecordsOptions {
 
 /** Sessions in a journal of the state directory, for a gateway that is alone. */
 export class FileSessionRecords extends SessionRecords {
-  private readonly turns = new InTurn();
+  private readonly queue = new SerialQueue();
   private readonly ledger = new SessionLedger();
   private lines: string[] = [];
   private batch: Promise<void> = Promise.resolve();
@@ -96,7 +96,7 @@ export class FileSessionRecords extends SessionRecords {
 
   override async close(): Promise<void> {
     this.isClosed = true;
-    await this.turns.run(() => this.journal.close());
+    await this.queue.run(() => this.journal.close());
   }
 
   private async start(): Promise<void> {
@@ -118,7 +118,7 @@ export class FileSessionRecords extends SessionRecords {
     const line = writeChange(change);
     // A line that could not be read back would keep all after it from being read.
     if (!readChange(line) || !this.ledger.apply(change)) return;
-    if (this.lines.push(line) === 1) this.batch = this.turns.run(() => this.write());
+    if (this.lines.push(line) === 1) this.batch = this.queue.run(() => this.write());
   }
 
   private async write(): Promise<void> {

@@ -4,7 +4,7 @@ import { Catalog, type CatalogChange } from '../core/catalog/catalog.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourcePattern } from '../core/resources/resource-pattern.js';
 import { Registry } from '../registry/registry.service.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
 import { Upstreams } from './upstreams.js';
@@ -91,7 +91,7 @@ export class ListWatch implements OnModuleInit {
   }
 
   private async differences(server: string, before: ResourceList, now: ResourceList): Promise<Difference> {
-    const pause = turns.pause();
+    const yieldIfDue = sliceScheduler.start();
     // One that several targets want is one all the same.
     const gone = new Set<string>();
     const come = new Set<string>();
@@ -102,18 +102,18 @@ export class ListWatch implements OnModuleInit {
     };
     let looks = 0;
     for (const { uri, pattern } of Array.from(this.subscribers.table.targetsOf(server))) {
-      if ((++looks & 255) === 0) await pause();
+      if ((++looks & 255) === 0) await yieldIfDue();
       if (!pattern) {
         sort(uri);
         continue;
       }
       patterns.push(pattern);
-      for (const list of [before, now]) (await findMatches(list, pattern, pause)).uris.forEach(sort);
+      for (const list of [before, now]) (await findMatches(list, pattern, yieldIfDue)).uris.forEach(sort);
     }
     // A pattern keeps what it had when others come before it in the list, beyond what is looked at there.
     if (patterns.length > 0)
       for (const uri of this.upstreams.known(server)) {
-        if ((++looks & 255) === 0) await pause();
+        if ((++looks & 255) === 0) await yieldIfDue();
         sort(uri);
       }
     return { gone, come, patterns };

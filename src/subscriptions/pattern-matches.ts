@@ -1,6 +1,6 @@
 import type { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourcePattern } from '../core/resources/resource-pattern.js';
-import type { Pause } from '../lib/slices/sliced-sort.js';
+import type { Yield } from '../lib/slices/slices.js';
 
 /** A pattern that fits more than this would have its server told of every one of them. */
 export const MAX_PATTERN_MATCHES = 1000;
@@ -26,13 +26,13 @@ export function matchesIn(list: ResourceList, pattern: ResourcePattern): Pattern
 export async function findMatches(
   list: ResourceList,
   pattern: ResourcePattern,
-  pause: Pause,
+  yieldIfDue: Yield,
 ): Promise<PatternMatches> {
   const known = remembered(list, pattern);
   if (known) return known;
   const steps = walk(list, pattern);
   let step = steps.next();
-  for (; !step.done; step = steps.next()) await pause();
+  for (; !step.done; step = steps.next()) await yieldIfDue();
   return remember(list, pattern, step.value);
 }
 

@@ -5,7 +5,7 @@ import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harness.js';
-import { Cancellation } from '../lib/deadlines/cancellation.js';
+import { Cancellation } from '../lib/cancellation/cancellation.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 
 const A = 'file:///a';

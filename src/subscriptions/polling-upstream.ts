@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Upstream } from '../core/subscriptions/upstream-lane.js';
-import { WaitingLine } from '../lib/queues/bounded-queue.js';
+import { WorkerPool } from '../lib/queues/worker-pool.js';
 
 /** Looks are spread, so that those of many resources do not come all at once. */
 const JITTER = 0.2;
@@ -22,7 +22,7 @@ interface Watched {
 /** Stands in for a server that tells of no changes: looks now and then, and tells when it sees something else. */
 export class PollingUpstream implements Upstream {
   private readonly watched = new Map<string, Watched>();
-  private readonly looks = new WaitingLine<string>(MOST_LOOKS, (uri) => this.lookAgain(uri));
+  private readonly looks = new WorkerPool<string>(MOST_LOOKS, (uri) => this.lookAgain(uri));
 
   constructor(
     private readonly read: (uri: string) => Promise<JsonText>,

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
-import type { CancelSignal } from '../lib/deadlines/cancellation.js';
+import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
 import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';

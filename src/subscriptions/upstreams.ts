@@ -3,7 +3,7 @@ import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
 import { timeoutError } from '../backends/link/link-faults.js';
-import { inTime } from '../lib/deadlines/within.js';
+import { withTimeout } from '../lib/deadlines/timeout.js';
 import { RemoteError } from '../core/errors.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
@@ -228,7 +228,7 @@ export class Upstreams implements OnModuleInit, OnApplicationShutdown {
     const told = backend.hasSessionLinks
       ? this.own.ensure(backend, subscription, uri)
       : this.tellShared(this.links.get(server), backend, uri);
-    await inTime(told, timeoutMs, () => timeoutError(server, 'resources/subscribe', timeoutMs));
+    await withTimeout(told, timeoutMs, () => timeoutError(server, 'resources/subscribe', timeoutMs));
   }
 
   /** A server that only forgot us is told on the next link. */

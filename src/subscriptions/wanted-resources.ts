@@ -4,7 +4,7 @@ import { resourceForm, type ResourceAddress } from '../core/resources/resource-u
 import { EVERYTHING } from '../core/scope.js';
 import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import type { Registry } from '../registry/registry.service.js';
-import { turns } from '../lib/slices/slices.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { findMatches, matchesIn, type PatternMatches } from './pattern-matches.js';
 
 /** What clients want to hear of, resource by resource: a pattern wants what there is. */
@@ -68,7 +68,7 @@ export class WantedResources {
 
   /** What a pattern stands for now. Gives way, because lists may be long. */
   async matching(server: string, pattern: ResourcePattern): Promise<readonly string[]> {
-    return this.within(server, await findMatches(this.listOf(server), pattern, turns.pause()));
+    return this.within(server, await findMatches(this.listOf(server), pattern, sliceScheduler.start()));
   }
 
   private within(server: string, { uris, isCut }: PatternMatches): readonly string[] {

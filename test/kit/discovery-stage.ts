@@ -13,7 +13,7 @@ import { toolTools } from '../../src/meta-tools/tool-tools.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
 import { MetaTools, type MetaTool } from '../../src/registry/meta-tools.js';
 import { Registry } from '../../src/registry/registry.service.js';
-import { unhurried } from './resource-offers.js';
+import { neverYield } from './resource-offers.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -59,8 +59,8 @@ export class DiscoveryStage {
     style: NamingStyle = 'always',
   ): Promise<void> {
     const { tools = [], resources = [], templates = [] } = listed;
-    const read = await parseTemplates(id, definitions('uriTemplate', templates), unhurried);
-    const list = await ResourceList.build(id, definitions('uri', resources), unhurried);
+    const read = await parseTemplates(id, definitions('uriTemplate', templates), neverYield);
+    const list = await ResourceList.build(id, definitions('uri', resources), neverYield);
     this.registry.put({
       id,
       rank: 0,

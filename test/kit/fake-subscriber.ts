@@ -1,4 +1,4 @@
-import { Cancellation, type CancelSignal } from '../../src/lib/deadlines/cancellation.js';
+import { Cancellation, type CancelSignal } from '../../src/lib/cancellation/cancellation.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import type { EventFrame } from '../../src/mcp/event-frame.js';
 import type { DeliverOptions, McpContext, Subscriber } from '../../src/mcp/mcp-context.js';

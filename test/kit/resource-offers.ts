@@ -24,7 +24,7 @@ export interface Offered {
 export const STYLES: readonly ResourceStyle[] = ['resource', 'underscore', 'original'];
 
 /** Work that never has to wait. */
-export const unhurried = (): undefined => undefined;
+export const neverYield = (): undefined => undefined;
 
 export const resource = (uri: string, more: object = {}): Definition => ({
   name: uri,
@@ -40,7 +40,7 @@ export const listOf = (server: string, ...uris: string[]): Promise<ResourceList>
   ResourceList.build(
     server,
     uris.map((uri) => resource(uri)),
-    unhurried,
+    neverYield,
   );
 
 export async function offerOf(
@@ -48,7 +48,7 @@ export async function offerOf(
   uris: readonly string[],
   templates: readonly string[] = [],
 ): Promise<ResourceOffer> {
-  const read = await parseTemplates(server, templates.map(template), unhurried);
+  const read = await parseTemplates(server, templates.map(template), neverYield);
   return { server, resources: await listOf(server, ...uris), templates: read.templates };
 }
 

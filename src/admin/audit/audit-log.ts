@@ -2,7 +2,7 @@ import { open, rename, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DirectoryLock } from '../../state/directory-lock.js';
 import { syncDirectory, writeDurably } from '../../state/durable-write.js';
-import { InTurn } from '../../lib/queues/serial-queue.js';
+import { SerialQueue } from '../../lib/queues/serial-queue.js';
 import { errnoOf, storageFailure, storageUnavailable } from '../../state/storage-failure.js';
 import { readEntry, writeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
@@ -22,7 +22,7 @@ export interface AuditLogOptions {
  * changes one unnoticed; whoever may write all the files can still write a whole new chain.
  */
 export class AuditLog {
-  private readonly turns = new InTurn();
+  private readonly queue = new SerialQueue();
   private readonly maxBytes: number;
   private readonly now: () => Date;
   private tenure = 0;
@@ -51,13 +51,13 @@ export class AuditLog {
   /** Resolves once the entry is durable. Rejects with `storage-full` or `storage-unavailable`: then there is none. */
   append(event: AuditEvent): Promise<AuditEntry> {
     if (this.isClosed) return Promise.reject(storageUnavailable('the gateway is shutting down'));
-    return this.turns.run(() => this.add(event));
+    return this.queue.run(() => this.add(event));
   }
 
   /** Waits for the entries under way and refuses later ones. Idempotent. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.turns.run(() => Promise.resolve());
+    await this.queue.run(() => Promise.resolve());
   }
 
   private async add(event: AuditEvent): Promise<AuditEntry> {

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { TransportError } from '../link/transport.js';
 import { isAnswer, isMessage } from './inbox.js';
-import { MessageBytes } from '../../lib/sse/message-bytes.js';
+import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 
 const MOST_BYTES = 64 * 1024;
@@ -9,7 +9,7 @@ const MOST_BYTES = 64 * 1024;
 /** The body of an HTTP error. Many servers put the JSON-RPC error there that is the answer to the request. */
 export class ErrorBody implements ResponseBody {
   readonly mustFlow = true;
-  private readonly bytes = new MessageBytes(MOST_BYTES);
+  private readonly bytes = new BoundedBuffer(MOST_BYTES);
 
   constructor(
     private readonly exchange: OpenExchange,

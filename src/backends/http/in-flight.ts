@@ -1,12 +1,12 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { Slots } from '../../lib/queues/slots.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import type { PendingPost } from './pending-post.js';
 import { closed } from './faults.js';
 
 /** The exchanges under way. */
 export class InFlight {
-  private readonly exchanges = new Slots<PendingPost>();
+  private readonly exchanges = new IdTable<PendingPost>();
   private readonly deadlines = new Deadlines<PendingPost>(
     () => this.exchanges,
     (exchange) => exchange.expire(),

@@ -1,19 +1,19 @@
 import type { TransportError } from '../link/transport.js';
 import { brokenError } from '../link/link-faults.js';
 import { tooLarge } from './faults.js';
-import { MessageBytes } from '../../lib/sse/message-bytes.js';
+import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
 import type { OpenExchange, ResponseBody } from './response-body.js';
 
 /** The answer as one JSON document. */
 export class JsonAnswer implements ResponseBody {
   readonly mustFlow = true;
-  private readonly bytes: MessageBytes;
+  private readonly bytes: BoundedBuffer;
 
   constructor(
     private readonly exchange: OpenExchange,
     private readonly maxMessageBytes: number,
   ) {
-    this.bytes = new MessageBytes(maxMessageBytes);
+    this.bytes = new BoundedBuffer(maxMessageBytes);
   }
 
   push(chunk: Buffer): void {

@@ -27,7 +27,7 @@ import { LinkProbe } from '../lifecycle/link-probe.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 import { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport, type MessageExtra, type StreamState } from './transport.js';
-import { within } from '../../lib/deadlines/within.js';
+import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 /** How long calls in flight may still be answered on a session that the server has forgotten. */
 const DRAIN_TIMEOUT_MS = 5000;
@@ -171,7 +171,7 @@ export class JsonRpcLink implements Link {
   }
 
   private async finish(): Promise<void> {
-    if (isSessionExpired(this.closedFor)) await within(this.pending.whenEmpty(), DRAIN_TIMEOUT_MS);
+    if (isSessionExpired(this.closedFor)) await completesWithin(this.pending.whenEmpty(), DRAIN_TIMEOUT_MS);
     this.failPending();
     await this.transport.close();
   }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { Slots } from '../../lib/queues/slots.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
 import { progressTokenOf } from '../../mcp/progress-token.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
@@ -44,7 +44,7 @@ export class PendingRequests {
    * Not from 1: what a client could guess, it could send as the progress token of another's call. Not from far above
    * either: V8 writes a small integer as text in a fraction of the time.
    */
-  private readonly byId = new Slots<PendingRequest>(randomInt(2 ** 30));
+  private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Given up, but the server may still be at them, and what it says of them is for their client alone. */
   private readonly abandoned = new Map<number, { readonly client: ClientSession; readonly until: number }>();
   private readonly deadlines: Deadlines<PendingRequest>;

@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../../lib/deadlines/cancellation.js';
+import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import { cancelledError } from './link-faults.js';
 
 /** The promise, or `cancelled` as soon as the signal aborts. What the promise stands for goes on. */

@@ -1,7 +1,7 @@
 import { elementsOf, membersOf, ownText, type Member } from '../../lib/json-text/json-text.js';
 import type { Definition } from '../../core/naming/name-table.js';
 import { isObject } from '../../mcp/json-rpc.js';
-import { turns } from '../../lib/slices/slices.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
 import {
@@ -49,7 +49,7 @@ export async function fetchList(
   method: ListMethod,
   limits: ListLimits = LISTS[method].limits,
 ): Promise<FetchedList> {
-  const pause = turns.pause();
+  const yieldIfDue = sliceScheduler.start();
   const list = new ListBuilder(LISTS[method], limits);
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -57,10 +57,10 @@ export async function fetchList(
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
     const { text } = await link.request({ method, params, timeoutMs: limits.timeoutMs });
     // Pages of many servers may come in one turn of the event loop.
-    await pause();
+    await yieldIfDue();
     const members = membersOf(text);
     const taking = list.take(text, members);
-    while (!taking.next().done) await pause();
+    while (!taking.next().done) await yieldIfDue();
     cursor = nextCursor(text, members);
     if (list.isFull || cursor === undefined) return list.fetched();
     if (cursors.has(cursor)) return list.fetched('the server repeats a cursor');

@@ -1,4 +1,4 @@
-import { within } from '../../lib/deadlines/within.js';
+import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 /** Something that is up in the air at first, and whenever it begins again, until it is done. */
 export class FirstSync {
@@ -20,7 +20,7 @@ export class FirstSync {
 
   /** Resolves when it has settled, or after so long. */
   async wait(longestMs: number): Promise<void> {
-    await within(this.settled, longestMs);
+    await completesWithin(this.settled, longestMs);
   }
 
   private pending(): Promise<void> {

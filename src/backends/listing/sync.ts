@@ -4,7 +4,7 @@ import { ERROR_CODES, RemoteError } from '../../core/errors.js';
 import type { Definition } from '../../core/naming/name-table.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import { parseTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
-import { turns } from '../../lib/slices/slices.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Link } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
 import { DebouncedTask } from './debounced-task.js';
@@ -122,10 +122,10 @@ export class Sync {
     const { resources } = this.known;
     const definitions = await this.wholeList(link, 'resources', resources.size > 0);
     if (!definitions) return resources;
-    const pause = turns.pause();
-    const list = await ResourceList.build(this.server, definitions, pause);
+    const yieldIfDue = sliceScheduler.start();
+    const list = await ResourceList.build(this.server, definitions, yieldIfDue);
     if (list.size === 0) return ResourceList.NONE;
-    return (await list.equals(resources, pause)) ? resources : list;
+    return (await list.equals(resources, yieldIfDue)) ? resources : list;
   }
 
   private async templates(link: Link): Promise<readonly ResourceTemplate[]> {
@@ -133,7 +133,7 @@ export class Sync {
     const known = this.known.templates;
     const definitions = await this.wholeList(link, 'templates', known.length > 0);
     if (!definitions) return known;
-    const { templates, refused } = await parseTemplates(this.server, definitions, turns.pause());
+    const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
     this.warnAnew('templates are not listed: they are no valid URI templates, or too much of one', {
       count: refused.length,
       uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasLivingMember } from './group-members.js';
-import { within } from '../../lib/deadlines/within.js';
+import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 const POLL_MS = 10;
 /** SIGKILL cannot be refused, but a process may be stuck in the kernel; then life goes on without its end. */
@@ -45,7 +45,7 @@ export class ProcessGroup {
 
   /** For a leader whose stdin has ended: waits for it, then SIGTERM to all who are left, then SIGKILL. */
   async stop(stopGraceMs: number, killGraceMs: number): Promise<void> {
-    await within(this.leaderExit, stopGraceMs);
+    await completesWithin(this.leaderExit, stopGraceMs);
     this.reach('SIGTERM');
     if (!(await this.goneWithin(killGraceMs))) await this.kill();
   }
@@ -58,7 +58,7 @@ export class ProcessGroup {
 
   private async goneWithin(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms;
-    if (!(await within(this.leaderExit, ms))) return false;
+    if (!(await completesWithin(this.leaderExit, ms))) return false;
     // Nothing tells when a process dies that is not our own child.
     while (this.hasMembers() && performance.now() < deadline) {
       if (await hasLivingMember(this.pid)) await pause(POLL_MS);

@@ -12,7 +12,7 @@ import { spawnError } from './spawn-error.js';
 import { StderrTail } from './stderr-tail.js';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
-import { within } from '../../lib/deadlines/within.js';
+import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 /** How long output that a dead child left in its pipes is waited for, and its exit once it has closed one. */
 const LAST_WORDS_MS = 100;
@@ -162,7 +162,7 @@ export class StdioTransport implements LinkTransport {
 
   /** A child that closed one of its pipes cannot answer any more. Mostly it is just about to exit. */
   private async hangUp(why: string): Promise<void> {
-    const exits = !this.running || (await within(this.running.group.leaderExit, LAST_WORDS_MS));
+    const exits = !this.running || (await completesWithin(this.running.group.leaderExit, LAST_WORDS_MS));
     if (exits || this.closing || this.fault) return;
     this.fault = new TransportError('broken', why);
     await this.close();
@@ -190,7 +190,7 @@ export class StdioTransport implements LinkTransport {
   }
 
   private async lastWords(): Promise<void> {
-    if (!this.running || (await within(this.running.pipesClosed, LAST_WORDS_MS))) return;
+    if (!this.running || (await completesWithin(this.running.pipesClosed, LAST_WORDS_MS))) return;
     // In a late turn of the event loop timers come before input that is already there.
     await nextTurn();
   }

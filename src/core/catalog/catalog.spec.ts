@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { definition, listOf, plain, SEPARATOR } from '../../../test/kit/offers.js';
-import { offerOf, unhurried } from '../../../test/kit/resource-offers.js';
+import { offerOf, neverYield } from '../../../test/kit/resource-offers.js';
 import { Catalog, EMPTY_LISTING, type NamingStyles, type ListedServer } from './catalog.js';
 import { EVERYTHING } from '../scope.js';
 
@@ -145,11 +145,11 @@ describe('prepare', () => {
     const servers = await Promise.all(
       ['a', 'b'].map(async (id, rank) => server(id, rank, await offerOf(id, many))),
     );
-    expect(Catalog.prepare(servers, 'resource', unhurried)).toBeUndefined();
-    expect(Catalog.prepare(servers.slice(1), 'original', unhurried)).toBeUndefined();
-    const prepared = Catalog.prepare(servers, 'original', unhurried);
+    expect(Catalog.prepare(servers, 'resource', neverYield)).toBeUndefined();
+    expect(Catalog.prepare(servers.slice(1), 'original', neverYield)).toBeUndefined();
+    const prepared = Catalog.prepare(servers, 'original', neverYield);
     expect(prepared).toBeDefined();
     await prepared!();
-    expect(Catalog.prepare(servers, 'original', unhurried)).toBeUndefined();
+    expect(Catalog.prepare(servers, 'original', neverYield)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { ResourceList } from '../resources/resource-list.js';
 import type { ResourceOffer } from '../resources/resource-offer.js';
 import type { ResourceTemplate } from '../resources/resource-template.js';
 import type { ResourceStyle } from '../resources/resource-uri.js';
-import type { Pause, SlowWork } from '../../lib/slices/sliced-sort.js';
+import type { Yield, SlicedJob } from '../../lib/slices/slices.js';
 
 /** What one server offered at its last sync. */
 export interface Listing {
@@ -65,8 +65,12 @@ export class Catalog {
   static readonly EMPTY = new Catalog([], NameTable.EMPTY, NameTable.EMPTY, ResourceDirectory.EMPTY);
 
   /** What of `next` may take long, to be done ahead of it; undefined when nothing does. */
-  static prepare(servers: readonly ListedServer[], style: ResourceStyle, pause: Pause): SlowWork | undefined {
-    return ResourceDirectory.prepare(resourcesOf(servers), style, pause);
+  static prepare(
+    servers: readonly ListedServer[],
+    style: ResourceStyle,
+    yieldIfDue: Yield,
+  ): SlicedJob | undefined {
+    return ResourceDirectory.prepare(resourcesOf(servers), style, yieldIfDue);
   }
 
   /** The next catalog; what did not change since this one is taken over, not built again. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listOf, STYLES, unhurried } from '../../../test/kit/resource-offers.js';
+import { listOf, STYLES, neverYield } from '../../../test/kit/resource-offers.js';
 import { ConflictingNames } from './conflicting-names.js';
 import { cutList, cutSlowly, isQuickToCut } from './list-cut.js';
 import { distinctId } from './resource-uri.js';
@@ -49,6 +49,6 @@ describe('a list that is cut', () => {
       expect(slow!.kept.map(({ uri }) => uri)).toEqual(quick!.kept.map(({ uri }) => uri));
     }
     expect(isQuickToCut(await listOf('a', ...many), 'original', contestedIn(0, 2000))).toBe(true);
-    await cutSlowly(await listOf('a'), 'original', contestedIn(0, 10), unhurried);
+    await cutSlowly(await listOf('a'), 'original', contestedIn(0, 10), neverYield);
   });
 });

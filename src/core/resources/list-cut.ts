@@ -1,7 +1,8 @@
 import type { ConflictingNames } from './conflicting-names.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import { distinctId, type ResourceStyle } from './resource-uri.js';
-import { slowSort, type Pause } from '../../lib/slices/sliced-sort.js';
+import { slicedSort } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 
 /** A list in two parts, each in the order of what clients call it. */
 export interface ListCut {
@@ -50,12 +51,12 @@ export async function cutSlowly(
   list: ResourceList,
   style: ResourceStyle,
   contested: ConflictingNames,
-  pause: Pause,
+  yieldIfDue: Yield,
 ): Promise<void> {
   const cutting = new Cutting(list, style);
   const steps = cutting.rename(contested);
-  while (!steps.next().done) await pause();
-  const renamed = await slowSort(cutting.renamed, byName, pause);
+  while (!steps.next().done) await yieldIfDue();
+  const renamed = await slicedSort(cutting.renamed, byName, yieldIfDue);
   remember(list, { style, contested, cut: cutting.cut(renamed) });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { offerOf, seenIn, STYLES, unhurried } from '../../../test/kit/resource-offers.js';
+import { offerOf, seenIn, STYLES, neverYield } from '../../../test/kit/resource-offers.js';
 import { ResourceDirectory } from './resource-directory.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { resourceForm } from './resource-uri.js';
@@ -28,7 +28,7 @@ describe('what is prepared', () => {
     expect(prepared).toBeDefined();
     await prepared!();
     expect(pauses).toBeGreaterThan(5);
-    expect(ResourceDirectory.prepare(ahead, style, unhurried)).toBeUndefined();
+    expect(ResourceDirectory.prepare(ahead, style, neverYield)).toBeUndefined();
     const [one, other] = [ahead, atOnce].map((offers) => ResourceDirectory.build(offers, style));
     expect(seenIn(one!).map(({ uri }) => uri)).toEqual(seenIn(other!).map(({ uri }) => uri));
     expect(templatesIn(one!)).toEqual(templatesIn(other!));
@@ -63,9 +63,9 @@ describe('changedServers, where two have the same,', () => {
       [a, await offerOf('b', many)],
       [a, await offerOf('b', [...many, 'y:1'])],
     ];
-    await ResourceDirectory.prepare(before, 'original', unhurried)?.();
+    await ResourceDirectory.prepare(before, 'original', neverYield)?.();
     const old = ResourceDirectory.build(before, 'original');
-    await ResourceDirectory.prepare(after, 'original', unhurried)?.();
+    await ResourceDirectory.prepare(after, 'original', neverYield)?.();
     expect(changed(old, ResourceDirectory.build(after, 'original', old))).toEqual(['b']);
   });
 });

@@ -4,7 +4,7 @@ import { areNamesakesKnown, findNamesakes, namesakesIn } from './namesakes.js';
 import type { ResourceOffer } from './resource-offer.js';
 import type { ResourceStyle } from './resource-uri.js';
 import { compareSlowly, isQuickToCompare, sharedKeys, type Key } from './shared-keys.js';
-import type { Pause, SlowWork } from '../../lib/slices/sliced-sort.js';
+import type { Yield, SlicedJob } from '../../lib/slices/slices.js';
 import { areContestsKnown, findContestsSlowly, templateContests } from './template-contests.js';
 
 /** For each offer, which of its names something else has, too. */
@@ -29,40 +29,40 @@ export function contestedNames(offers: readonly ResourceOffer[], style: Resource
 export function prepareContests(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
-  pause: Pause,
-): SlowWork | undefined {
-  const slow = [...slowComparisons(offers, style, pause)];
-  const cuts = slow.length === 0 ? slowCuts(offers, style, pause) : [];
+  yieldIfDue: Yield,
+): SlicedJob | undefined {
+  const slow = [...slowComparisons(offers, style, yieldIfDue)];
+  const cuts = slow.length === 0 ? slowCuts(offers, style, yieldIfDue) : [];
   if (slow.length === 0 && cuts.length === 0) return undefined;
   return async () => {
     for (const compare of slow) await compare();
-    for (const cut of slow.length === 0 ? cuts : slowCuts(offers, style, pause)) await cut();
+    for (const cut of slow.length === 0 ? cuts : slowCuts(offers, style, yieldIfDue)) await cut();
   };
 }
 
 function* slowComparisons(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
-  pause: Pause,
-): Iterable<SlowWork> {
+  yieldIfDue: Yield,
+): Iterable<SlicedJob> {
   for (const { one, other, key } of comparisonsOf(offers, style)) {
     const [a, b] = [offers[one]!.resources, offers[other]!.resources];
-    if (!isQuickToCompare(a, b, key)) yield () => compareSlowly(a, b, key, pause);
+    if (!isQuickToCompare(a, b, key)) yield () => compareSlowly(a, b, key, yieldIfDue);
   }
-  if (!areContestsKnown(offers, style)) yield () => findContestsSlowly(offers, style, pause);
+  if (!areContestsKnown(offers, style)) yield () => findContestsSlowly(offers, style, yieldIfDue);
   if (style !== 'original') return;
   for (const { resources } of offers)
     for (const offer of offers)
-      if (!areNamesakesKnown(resources, offer)) yield () => findNamesakes(resources, offer, pause);
+      if (!areNamesakesKnown(resources, offer)) yield () => findNamesakes(resources, offer, yieldIfDue);
 }
 
 /** Only known when everything has been compared. */
-function slowCuts(offers: readonly ResourceOffer[], style: ResourceStyle, pause: Pause): SlowWork[] {
+function slowCuts(offers: readonly ResourceOffer[], style: ResourceStyle, yieldIfDue: Yield): SlicedJob[] {
   return contestedNames(offers, style).flatMap((contested, index) => {
     const { resources } = offers[index]!;
     return isQuickToCut(resources, style, contested)
       ? []
-      : [() => cutSlowly(resources, style, contested, pause)];
+      : [() => cutSlowly(resources, style, contested, yieldIfDue)];
   });
 }
 

@@ -2,7 +2,7 @@ import type { Resource, ResourceList } from './resource-list.js';
 import type { ResourceOffer } from './resource-offer.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
 import { parseResourceForm, resourceForm } from './resource-uri.js';
-import type { Pause } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 
 interface Found {
   readonly templates: readonly ResourceTemplate[];
@@ -31,10 +31,14 @@ export function areNamesakesKnown(list: ResourceList, offer: ResourceOffer): boo
 }
 
 /** Finds it out ahead of time. */
-export async function findNamesakes(list: ResourceList, offer: ResourceOffer, pause: Pause): Promise<void> {
+export async function findNamesakes(
+  list: ResourceList,
+  offer: ResourceOffer,
+  yieldIfDue: Yield,
+): Promise<void> {
   const uris = new Set<string>();
   for (const uri of candidates(list, offer)) {
-    await pause();
+    await yieldIfDue();
     if (isNameIn(offer, uri)) uris.add(uri);
   }
   remember(list, offer, uris);

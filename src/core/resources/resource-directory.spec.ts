@@ -10,7 +10,7 @@ import {
   SERVERS,
   servers,
   STYLES,
-  unhurried,
+  neverYield,
   uris,
   type Offered,
 } from '../../../test/kit/resource-offers.js';
@@ -282,8 +282,8 @@ describe('build', () => {
         await offerOf('a_b', many.slice(2500)),
         await offerOf('c', ['x:1']),
       ];
-      await ResourceDirectory.prepare(again, style, unhurried)?.();
-      expect(ResourceDirectory.prepare(again, style, unhurried)).toBeUndefined();
+      await ResourceDirectory.prepare(again, style, neverYield)?.();
+      expect(ResourceDirectory.prepare(again, style, neverYield)).toBeUndefined();
       const [plainly, prepared] = [offers, again].map((given) => ResourceDirectory.build(given, style));
       expect(seenIn(prepared!).map(({ uri }) => uri)).toEqual(seenIn(plainly!).map(({ uri }) => uri));
     }

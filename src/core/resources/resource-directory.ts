@@ -5,7 +5,7 @@ import { isUi, resourceForm, type ResourceAddress, type ResourceStyle } from './
 import { ResourceView } from './resource-view.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 import { ServerResources } from './server-resources.js';
-import type { Pause, SlowWork } from '../../lib/slices/sliced-sort.js';
+import type { Yield, SlicedJob } from '../../lib/slices/slices.js';
 
 /**
  * All resources and templates of all servers: who is called what, and whose it is. Immutable; a change builds a new one
@@ -26,8 +26,12 @@ export class ResourceDirectory {
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
   /** The work of finding out what `build` has to know, where that may take long; undefined where it does not. */
-  static prepare(offers: readonly ResourceOffer[], style: ResourceStyle, pause: Pause): SlowWork | undefined {
-    return prepareContests(offers, style, pause);
+  static prepare(
+    offers: readonly ResourceOffer[],
+    style: ResourceStyle,
+    yieldIfDue: Yield,
+  ): SlicedJob | undefined {
+    return prepareContests(offers, style, yieldIfDue);
   }
 
   static build(

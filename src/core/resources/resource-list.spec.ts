@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { listOf, resource, unhurried, uris } from '../../../test/kit/resource-offers.js';
+import { listOf, resource, neverYield, uris } from '../../../test/kit/resource-offers.js';
 import { ResourceList } from './resource-list.js';
 import { isUi, underscoreId } from './resource-uri.js';
 
 const build = (...given: ReturnType<typeof resource>[]): Promise<ResourceList> =>
-  ResourceList.build('fs', given, unhurried);
+  ResourceList.build('fs', given, neverYield);
 
 const sorted = (texts: Iterable<string>): string[] => [...texts].toSorted((a, b) => (a < b ? -1 : 1));
 
@@ -128,14 +128,14 @@ describe('equals', () => {
     fc.assert(
       fc.asyncProperty(fc.array(uris), fc.array(uris), fc.boolean(), async (one, other, changed) => {
         const list = await listOf('a', ...one);
-        expect(await list.equals(await listOf('a', ...one.toReversed()), unhurried)).toBe(true);
+        expect(await list.equals(await listOf('a', ...one.toReversed()), neverYield)).toBe(true);
         const next = await ResourceList.build(
           'a',
           other.map((uri) => resource(uri, changed ? { title: 'new' } : {})),
-          unhurried,
+          neverYield,
         );
         const isSame = !changed && String(sorted(new Set(one))) === String(sorted(new Set(other)));
-        expect(await list.equals(next, unhurried)).toBe(isSame || (one.length === 0 && other.length === 0));
+        expect(await list.equals(next, neverYield)).toBe(isSame || (one.length === 0 && other.length === 0));
       }),
     ));
 });

@@ -1,6 +1,7 @@
 import type { Definition } from '../naming/name-table.js';
 import { distinctId, isUi, underscoreId } from './resource-uri.js';
-import { slowSort, type Pause } from '../../lib/slices/sliced-sort.js';
+import { slicedSort } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 
 /** A resource as its server listed it, with its identifier. */
 export interface Resource {
@@ -35,25 +36,29 @@ export class ResourceList {
   static readonly NONE = new ResourceList([], [], [], [], []);
 
   /** Definitions by their URIs; of equal ones the first stays. */
-  static async build(server: string, listed: readonly Definition[], pause: Pause): Promise<ResourceList> {
-    const sorted = await slowSort(listed, compareNames, pause);
+  static async build(
+    server: string,
+    listed: readonly Definition[],
+    yieldIfDue: Yield,
+  ): Promise<ResourceList> {
+    const sorted = await slicedSort(listed, compareNames, yieldIfDue);
     const resources: Unsettled[] = [];
     for (const { name: uri, text } of sorted) {
-      if ((resources.length & 255) === 0) await pause();
+      if ((resources.length & 255) === 0) await yieldIfDue();
       if (resources.at(-1)?.uri !== uri)
         resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
     }
-    let ids = await slowSort(resources, compareIds, pause);
+    let ids = await slicedSort(resources, compareIds, yieldIfDue);
     for (const digits of DIGITS) {
-      if (!(await tellApart(ids, digits, pause))) break;
-      ids = await slowSort(ids, compareIds, pause);
+      if (!(await tellApart(ids, digits, yieldIfDue))) break;
+      ids = await slicedSort(ids, compareIds, yieldIfDue);
     }
-    const uis = await only(resources, isOfUi, pause);
+    const uis = await only(resources, isOfUi, yieldIfDue);
     const isPlain = (resource: Resource): boolean => !isOfUi(resource);
     const [plain, plainById] =
       uis.length === 0
         ? [resources, ids]
-        : [await only(resources, isPlain, pause), await only(ids, isPlain, pause)];
+        : [await only(resources, isPlain, yieldIfDue), await only(ids, isPlain, yieldIfDue)];
     return new ResourceList(resources, ids, uis, plain, plainById);
   }
 
@@ -82,10 +87,10 @@ export class ResourceList {
     }
   }
 
-  async equals(other: ResourceList, pause: Pause): Promise<boolean> {
+  async equals(other: ResourceList, yieldIfDue: Yield): Promise<boolean> {
     if (this.size !== other.size) return false;
     for (const [index, { text }] of this.byUri.entries()) {
-      if ((index & 255) === 0) await pause();
+      if ((index & 255) === 0) await yieldIfDue();
       if (text !== other.byUri[index]!.text) return false;
     }
     return true;
@@ -97,11 +102,11 @@ const isOfUi = ({ uri }: Resource): boolean => isUi(uri);
 async function only(
   resources: readonly Resource[],
   test: (resource: Resource) => boolean,
-  pause: Pause,
+  yieldIfDue: Yield,
 ): Promise<Resource[]> {
   const found: Resource[] = [];
   for (const [index, resource] of resources.entries()) {
-    if ((index & 1023) === 0) await pause();
+    if ((index & 1023) === 0) await yieldIfDue();
     if (test(resource)) found.push(resource);
   }
   return found;
@@ -117,11 +122,15 @@ const DIGITS = [8, 16, 64];
  * None of those that share an identifier keeps it: what it stands for would change with what else is listed, and a
  * client that kept it would read something else. True when there were any.
  */
-async function tellApart(sortedById: readonly Unsettled[], digits: number, pause: Pause): Promise<boolean> {
+async function tellApart(
+  sortedById: readonly Unsettled[],
+  digits: number,
+  yieldIfDue: Yield,
+): Promise<boolean> {
   let any = false;
   let shared: string | undefined;
   for (const [index, resource] of sortedById.entries()) {
-    if ((index & 63) === 0) await pause();
+    if ((index & 63) === 0) await yieldIfDue();
     const { id } = resource;
     if (id === shared || id === sortedById[index + 1]?.id) {
       any = true;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { template, templates as someTemplates, unhurried } from '../../../test/kit/resource-offers.js';
+import { template, templates as someTemplates, neverYield } from '../../../test/kit/resource-offers.js';
 import {
   bestInstances,
   publicUriTemplate,
@@ -9,7 +9,7 @@ import {
 } from './resource-template.js';
 
 const read = async (server: string, ...uriTemplates: string[]) =>
-  parseTemplates(server, uriTemplates.map(template), unhurried);
+  parseTemplates(server, uriTemplates.map(template), neverYield);
 
 const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<readonly ResourceTemplate[]> =>
   (await read(server, ...uriTemplates)).templates;
@@ -17,7 +17,7 @@ const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<r
 describe('readTemplates', () => {
   it('reads every template, sorted, the first of equal ones', async () => {
     const listed = [template('y:{z}'), template('x:{z}'), { name: 'y:{z}', text: 'another' }];
-    const { templates, refused } = await parseTemplates('a', listed, unhurried);
+    const { templates, refused } = await parseTemplates('a', listed, neverYield);
     expect(templates.map(({ uriTemplate, text }) => [uriTemplate, text])).toEqual([
       ['x:{z}', template('x:{z}').text],
       ['y:{z}', template('y:{z}').text],

@@ -1,7 +1,8 @@
 import type { Definition } from '../naming/name-table.js';
 import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from './resource-uri.js';
 import { findDuplicates } from './same-set.js';
-import { slowSort, type Pause } from '../../lib/slices/sliced-sort.js';
+import { slicedSort } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 
 /** A template as its server listed it, ready to be matched in its own form and in that of its identifier. */
@@ -21,12 +22,12 @@ export interface ResourceTemplate {
 export async function parseTemplates(
   server: string,
   listed: readonly Definition[],
-  pause: Pause,
+  yieldIfDue: Yield,
 ): Promise<{ readonly templates: readonly ResourceTemplate[]; readonly refused: readonly string[] }> {
   const templates: ResourceTemplate[] = [];
   const refused: string[] = [];
-  for (const { name: uriTemplate, text } of await firstOfEach(listed, pause)) {
-    await pause();
+  for (const { name: uriTemplate, text } of await firstOfEach(listed, yieldIfDue)) {
+    await yieldIfDue();
     const matcher = UriTemplate.parse(uriTemplate);
     if (!matcher) {
       refused.push(uriTemplate);
@@ -35,24 +36,27 @@ export async function parseTemplates(
     const id = underscoreId({ server, uri: uriTemplate });
     templates.push({ server, uriTemplate, text, id, matcher, idMatcher: UriTemplate.parse(id) });
   }
-  return { templates: await toldApart(templates, pause), refused };
+  return { templates: await toldApart(templates, yieldIfDue), refused };
 }
 
 /** As with resources, none of those that share an identifier keeps it. */
-async function toldApart(templates: readonly ResourceTemplate[], pause: Pause): Promise<ResourceTemplate[]> {
+async function toldApart(
+  templates: readonly ResourceTemplate[],
+  yieldIfDue: Yield,
+): Promise<ResourceTemplate[]> {
   const shared = findDuplicates(templates.map(({ id }) => id));
   const told: ResourceTemplate[] = [];
   for (const template of templates) {
-    await pause();
+    await yieldIfDue();
     told.push(shared.has(template.id) ? withDistinctId(template) : template);
   }
   return told;
 }
 
-function firstOfEach(listed: readonly Definition[], pause: Pause): Promise<Definition[]> {
+function firstOfEach(listed: readonly Definition[], yieldIfDue: Yield): Promise<Definition[]> {
   const byName = new Map<string, Definition>();
   for (const definition of listed) if (!byName.has(definition.name)) byName.set(definition.name, definition);
-  return slowSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), pause);
+  return slicedSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), yieldIfDue);
 }
 
 /** For one whose identifier another server's has, too. */

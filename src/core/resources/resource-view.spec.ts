@@ -6,7 +6,7 @@ import {
   resource,
   STYLES,
   template,
-  unhurried,
+  neverYield,
 } from '../../../test/kit/resource-offers.js';
 import { ResourceDirectory } from './resource-directory.js';
 import { ResourceList } from './resource-list.js';
@@ -261,7 +261,7 @@ describe('listed templates', () => {
 });
 
 const textOf = async (text: string, uri: string, style: ResourceStyle = 'resource'): Promise<string> => {
-  const resources = await ResourceList.build('fs', [{ name: uri, text }], unhurried);
+  const resources = await ResourceList.build('fs', [{ name: uri, text }], neverYield);
   const directory = ResourceDirectory.build([{ server: 'fs', resources, templates: [] }], style);
   return directory.view(EVERYTHING).resources.page('resources', '', 10, plain).text;
 };
@@ -305,7 +305,7 @@ describe('a page', () => {
 
   it('of templates has everything as the server wrote it, but the template and the marks', async () => {
     const definition = { name: 'x:{y}', text: '{ "uriTemplate":"x:{y}", "n":1.0 }' };
-    const { templates } = await parseTemplates('a', [definition], unhurried);
+    const { templates } = await parseTemplates('a', [definition], neverYield);
     const view = ResourceDirectory.build(
       [{ server: 'a', resources: ResourceList.EMPTY, templates }],
       'resource',

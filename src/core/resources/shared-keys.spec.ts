@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { listOf, unhurried, uris } from '../../../test/kit/resource-offers.js';
+import { listOf, neverYield, uris } from '../../../test/kit/resource-offers.js';
 import type { ResourceList } from './resource-list.js';
 import { compareSlowly, isQuickToCompare, sharedKeys, type Key } from './shared-keys.js';
 
@@ -46,12 +46,12 @@ describe('compareSlowly', () => {
   it('finds the same, and giving way in between', async () => {
     const [a, b] = [await listOf('a', ...many), await listOf('b', ...odd)];
     let pauses = 0;
-    const pause = async (): Promise<void> => {
+    const yieldIfDue = async (): Promise<void> => {
       pauses++;
       await new Promise((resolve) => setImmediate(resolve));
     };
     expect(isQuickToCompare(a, b, 'uri')).toBe(false);
-    await compareSlowly(a, b, 'uri', pause);
+    await compareSlowly(a, b, 'uri', yieldIfDue);
     expect(isQuickToCompare(b, a, 'uri')).toBe(true);
     expect(isQuickToCompare(a, b, 'id')).toBe(false);
     expect([...sharedKeys(a, b, 'uri')].toSorted()).toEqual(odd.slice(0, 1500).toSorted());
@@ -64,7 +64,7 @@ describe('compareSlowly', () => {
     const large = await listOf('c', ...many);
     sharedKeys(more, large, 'uri');
     expect(isQuickToCompare(more, large, 'uri')).toBe(true);
-    await compareSlowly(few, more, 'uri', unhurried);
+    await compareSlowly(few, more, 'uri', neverYield);
     expect([...sharedKeys(few, more, 'uri')]).toEqual(['x:1']);
   });
 });

@@ -1,6 +1,6 @@
 import type { Resource, ResourceList } from './resource-list.js';
 import { isSameSet } from './same-set.js';
-import type { Pause } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 
 /** What resources can meet in. */
 export type Key = 'uri' | 'id';
@@ -35,20 +35,25 @@ export const isQuickToCompare = (a: ResourceList, b: ResourceList, key: Key): bo
   Math.min(a.size, b.size) <= FEW || (known[key].get(a)?.has(b) ?? false);
 
 /** Finds it out ahead of time. */
-export async function compareSlowly(a: ResourceList, b: ResourceList, key: Key, pause: Pause): Promise<void> {
+export async function compareSlowly(
+  a: ResourceList,
+  b: ResourceList,
+  key: Key,
+  yieldIfDue: Yield,
+): Promise<void> {
   const shared = new Set<string>();
   const walk = walkAlong(a, b, key, shared);
-  while (!walk.next().done) await pause();
+  while (!walk.next().done) await yieldIfDue();
   for (const before of latestOf(a, b, key))
-    if (await isSame(before, shared, pause)) return void remember(a, b, key, before);
+    if (await isSame(before, shared, yieldIfDue)) return void remember(a, b, key, before);
   remember(a, b, key, shared);
 }
 
-async function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>, pause: Pause): Promise<boolean> {
+async function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>, yieldIfDue: Yield): Promise<boolean> {
   if (a.size !== b.size) return false;
   let step = 0;
   for (const item of a) {
-    if (++step % STEPS_BETWEEN_PAUSES === 0) await pause();
+    if (++step % STEPS_BETWEEN_PAUSES === 0) await yieldIfDue();
     if (!b.has(item)) return false;
   }
   return true;

@@ -1,7 +1,7 @@
 import type { ResourceOffer } from './resource-offer.js';
 import type { ResourceTemplate } from './resource-template.js';
 import { resourceForm, type ResourceStyle } from './resource-uri.js';
-import type { Pause } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 
 /** Which of one server's templates, and of their identifiers, something else is called, too. */
 export interface TemplateContests {
@@ -45,11 +45,11 @@ export const areContestsKnown = (offers: readonly ResourceOffer[], style: Resour
 export async function findContestsSlowly(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
-  pause: Pause,
+  yieldIfDue: Yield,
 ): Promise<void> {
   const steps = findContests(offers, style);
   let step = steps.next();
-  for (; !step.done; step = steps.next()) await pause();
+  for (; !step.done; step = steps.next()) await yieldIfDue();
   remember(offers, style, step.value);
 }
 

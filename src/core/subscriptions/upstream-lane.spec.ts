@@ -3,11 +3,11 @@ import { settled } from '../../../test/kit/fake-link.js';
 import { ManualTimers, FakeUpstream } from '../../../test/kit/fake-upstream.js';
 import { GatewayError, RemoteError } from '../errors.js';
 import { UpstreamLane } from './upstream-lane.js';
-import { WaitingLine } from '../../lib/queues/bounded-queue.js';
+import { WorkerPool } from '../../lib/queues/worker-pool.js';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
 
-const isCollection = (field: unknown): boolean => field instanceof Map || field instanceof WaitingLine;
+const isCollection = (field: unknown): boolean => field instanceof Map || field instanceof WorkerPool;
 
 const REFUSAL = new RemoteError(-32602, 'no such resource', '{}');
 const TIMEOUT = new GatewayError('timeout', 'no answer');

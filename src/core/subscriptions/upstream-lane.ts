@@ -1,5 +1,5 @@
 import { RemoteError, serverUnavailable } from '../errors.js';
-import { WaitingLine } from '../../lib/queues/bounded-queue.js';
+import { WorkerPool } from '../../lib/queues/worker-pool.js';
 
 /** The requests of one live link. */
 export interface Upstream {
@@ -55,8 +55,8 @@ interface Key {
 export class UpstreamLane {
   private readonly keys = new Map<string, Key>();
   /** What clients wait for; whatever goes on in the background does not hold it up. */
-  private readonly asked: WaitingLine<Key>;
-  private readonly background: WaitingLine<Key>;
+  private readonly asked: WorkerPool<Key>;
+  private readonly background: WorkerPool<Key>;
   private ended = false;
   /** How many URIs the server holds. */
   held = 0;
@@ -66,8 +66,8 @@ export class UpstreamLane {
     private readonly setting: LaneSetting,
   ) {
     const settle = (key: Key): Promise<void> => this.settle(key);
-    this.asked = new WaitingLine(setting.parallel, settle);
-    this.background = new WaitingLine(setting.parallel, settle);
+    this.asked = new WorkerPool(setting.parallel, settle);
+    this.background = new WorkerPool(setting.parallel, settle);
   }
 
   /** Resolves when the server holds it, or when it is not wanted any more. */

@@ -1,8 +1,9 @@
-/** Runs tasks one after the other, in the order they came. One that fails does not keep the next. */
-export class InTurn {
+/** Runs asynchronous tasks one at a time, in the order of `run` calls. A task that fails does not stop the next one. */
+export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
 
-  run<T>(task: () => Promise<T>): Promise<T> {
+  /** Settles with the task's own result. */
+  run<T>(task: () => T | Promise<T>): Promise<T> {
     const result = this.last.then(task);
     this.last = result.catch(() => undefined);
     return result;

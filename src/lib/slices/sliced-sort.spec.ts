@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { unhurried } from '../../../test/kit/resource-offers.js';
-import { slowSort, type Pause } from './sliced-sort.js';
+import { neverYield } from '../../../test/kit/resource-offers.js';
+import { slicedSort } from './sliced-sort.js';
+import type { Yield } from './slices.js';
 
 interface Card {
   readonly key: number;
@@ -10,20 +11,20 @@ interface Card {
 const byKey = (a: Card, b: Card): number => a.key - b.key;
 const cards = (keys: readonly number[]): Card[] => keys.map((key, place) => ({ key, place }));
 
-/** Few keys, so that many are equal and it shows whether they keep their order. */
+/** Few distinct keys, so that many items are equal and an unstable sort shows. */
 const keys = fc
   .tuple(fc.array(fc.nat(20), { minLength: 1, maxLength: 40 }), fc.nat(120))
   .map(([some, times]) => Array.from({ length: times }, () => some).flat());
 
-describe('slowSort', () => {
-  it('sorts like toSorted, equal ones in their order, however often it gives way', async () => {
+describe('slicedSort', () => {
+  it('returns what toSorted returns, equal items in their order, however often it yields', async () => {
     await fc.assert(
       fc.asyncProperty(keys, fc.array(fc.boolean(), { minLength: 1 }), async (given, yields) => {
         const items = cards(given);
-        let turn = 0;
-        const pause: Pause = () =>
-          yields[turn++ % yields.length] ? new Promise((resolve) => setImmediate(resolve)) : undefined;
-        expect(await slowSort(items, byKey, pause)).toEqual(items.toSorted(byKey));
+        let call = 0;
+        const yieldIfDue: Yield = () =>
+          yields[call++ % yields.length] ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+        expect(await slicedSort(items, byKey, yieldIfDue)).toEqual(items.toSorted(byKey));
       }),
       { numRuns: 30 },
     );
@@ -31,32 +32,32 @@ describe('slowSort', () => {
 
   it.each([0, 1, 1023, 1024, 1025, 2048, 2049, 5000])('sorts %i items', async (length) => {
     const items = cards(Array.from({ length }, (_, n) => (n * 7919) % 1000));
-    expect(await slowSort(items, byKey, unhurried)).toEqual(items.toSorted(byKey));
+    expect(await slicedSort(items, byKey, neverYield)).toEqual(items.toSorted(byKey));
   });
 
-  it('leaves the given list as it was', async () => {
+  it('does not change the given list', async () => {
     const items = cards([3, 1, 2]);
     const before = [...items];
-    const sorted = await slowSort(items, byKey, unhurried);
+    const sorted = await slicedSort(items, byKey, neverYield);
     expect(items).toEqual(before);
     expect(sorted).not.toBe(items);
   });
 
-  it('asks whether to give way many times before it is done', async () => {
+  it('calls yieldIfDue many times before it ends', async () => {
     let comparisons = 0;
     let most = 0;
-    const pause = (): undefined => {
+    const yieldIfDue = (): undefined => {
       most = Math.max(most, comparisons);
       comparisons = 0;
     };
     const items = cards(Array.from({ length: 20_000 }, (_, n) => (n * 7919) % 20_000));
-    await slowSort(
+    await slicedSort(
       items,
       (a, b) => {
         comparisons++;
         return byKey(a, b);
       },
-      pause,
+      yieldIfDue,
     );
     expect(most).toBeLessThan(20_000);
   });

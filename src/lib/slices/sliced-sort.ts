@@ -1,52 +1,44 @@
-/** Gives way to others when a slice of work has taken long enough; undefined when there is time left. */
-export type Pause = () => Promise<void> | undefined;
+import type { Yield } from './slices.js';
 
-/** Work that gives way, not begun yet. */
-export type SlowWork = () => Promise<void>;
+type Compare<Item> = (a: Item, b: Item) => number;
 
-/** Sorted at once: so few take no noticeable time. */
-const RUN = 1024;
+/** Sorted without yielding: takes well under a millisecond. */
+const RUN_LENGTH = 1024;
+const MERGE_STEPS_BETWEEN_YIELDS = 512;
 
-/** A stable sort that gives way while it works, so that a long list holds nobody up. */
-export async function slowSort<Item>(
+/** Stable merge sort that yields to the event loop. Does not change `items`. */
+export async function slicedSort<Item>(
   items: readonly Item[],
-  compare: (a: Item, b: Item) => number,
-  pause: Pause,
+  compare: Compare<Item>,
+  yieldIfDue: Yield,
 ): Promise<Item[]> {
-  const runs: Item[][] = [];
-  for (let from = 0; from < items.length; from += RUN) {
-    runs.push(items.slice(from, from + RUN).toSorted(compare));
-    await pause();
+  let runs: Item[][] = [];
+  for (let from = 0; from < items.length; from += RUN_LENGTH) {
+    runs.push(items.slice(from, from + RUN_LENGTH).toSorted(compare));
+    await yieldIfDue();
   }
-  return mergeAll(runs, compare, pause);
-}
-
-async function mergeAll<Item>(
-  runs: Item[][],
-  compare: (a: Item, b: Item) => number,
-  pause: Pause,
-): Promise<Item[]> {
-  let round = runs;
-  while (round.length > 1) {
-    const next: Item[][] = [];
-    for (let i = 0; i < round.length; i += 2)
-      next.push(i + 1 < round.length ? await merge(round[i]!, round[i + 1]!, compare, pause) : round[i]!);
-    round = next;
+  while (runs.length > 1) {
+    const merged: Item[][] = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      const [left, right] = [runs[i]!, runs[i + 1]];
+      merged.push(right ? await merge(left, right, compare, yieldIfDue) : left);
+    }
+    runs = merged;
   }
-  return round[0] ?? [];
+  return runs[0] ?? [];
 }
 
 async function merge<Item>(
   left: readonly Item[],
   right: readonly Item[],
-  compare: (a: Item, b: Item) => number,
-  pause: Pause,
+  compare: Compare<Item>,
+  yieldIfDue: Yield,
 ): Promise<Item[]> {
   const merged: Item[] = [];
   let l = 0;
   let r = 0;
   while (l < left.length && r < right.length) {
-    if ((merged.length & 511) === 0) await pause();
+    if (merged.length % MERGE_STEPS_BETWEEN_YIELDS === 0) await yieldIfDue();
     merged.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
   }
   while (l < left.length) merged.push(left[l++]!);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { settled } from '../../../test/kit/fake-link.js';
-import { turns } from './slices.js';
+import { sliceScheduler } from './slices.js';
 
 let now = 0;
 beforeEach(() => {
@@ -11,43 +11,43 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A slice of work that is over. */
-async function workOn(error?: Error): Promise<string> {
-  const pause = turns.pause();
+/** A job that uses up one slice, yields, and ends. */
+async function runJob(error?: Error): Promise<string> {
+  const yieldIfDue = sliceScheduler.start();
   now += 10;
-  await pause();
+  await yieldIfDue();
   if (error) throw error;
   return 'done';
 }
 
-describe('long work', () => {
-  it('goes on as long as its slice lasts', () => {
-    const pause = turns.pause();
-    for (now = 0; now < 8; now++) expect(pause()).toBeUndefined();
+describe('sliceScheduler', () => {
+  it('does not make a job yield while its slice has time left', () => {
+    const yieldIfDue = sliceScheduler.start();
+    for (now = 0; now < 8; now++) expect(yieldIfDue()).toBeUndefined();
   });
 
-  it('gives way when its slice is over, and has a new one when it is its turn again', async () => {
-    const pause = turns.pause();
+  it('makes a job yield when its slice is used up, and then starts a new slice', async () => {
+    const yieldIfDue = sliceScheduler.start();
     now = 8;
-    const waiting = pause();
+    const waiting = yieldIfDue();
     expect(waiting).toBeInstanceOf(Promise);
     await waiting;
-    expect(pause()).toBeUndefined();
+    expect(yieldIfDue()).toBeUndefined();
     now = 15;
-    expect(pause()).toBeUndefined();
+    expect(yieldIfDue()).toBeUndefined();
     now = 16;
-    const again = pause();
+    const again = yieldIfDue();
     expect(again).toBeInstanceOf(Promise);
     await again;
   });
 
-  it('lets everybody else have a turn before each slice of it, however much work there is', async () => {
+  it('lets the event loop run between any two slices, however many jobs there are', async () => {
     const order: string[] = [];
-    const work = async (name: string): Promise<void> => {
-      const pause = turns.pause();
+    const job = async (name: string): Promise<void> => {
+      const yieldIfDue = sliceScheduler.start();
       for (let slice = 0; slice < 3; slice++) {
         now += 10;
-        await pause();
+        await yieldIfDue();
         order.push(name);
       }
     };
@@ -58,7 +58,7 @@ describe('long work', () => {
       requests++;
       if (!isDone) setImmediate(serve);
     };
-    const all = Promise.all([work('a'), work('b'), work('c')]);
+    const all = Promise.all([job('a'), job('b'), job('c')]);
     setImmediate(serve);
     await all;
     isDone = true;
@@ -72,8 +72,8 @@ describe('long work', () => {
     expect(requests).toBeGreaterThan(7);
   });
 
-  it('goes on after work that failed meanwhile', async () => {
-    const [failed, done] = await Promise.allSettled([workOn(new Error('failed')), workOn()]);
+  it('resumes the other jobs when one fails', async () => {
+    const [failed, done] = await Promise.allSettled([runJob(new Error('failed')), runJob()]);
     expect(failed.status).toBe('rejected');
     expect(done).toMatchObject({ value: 'done' });
   });

@@ -1,36 +1,44 @@
-import type { Pause } from './sliced-sort.js';
-
-/** What one slice of long work may take before others get their turn. */
+/** Maximum duration of one slice of a sliced job. */
 const SLICE_MS = 8;
 
 /**
- * Lets long work on big lists give way. There is one event loop, so there is one of these: however many lists are
- * being worked on, only one slice runs before requests get their turn again.
+ * A sliced job calls this between small steps. It returns undefined while the current slice has time left, otherwise a
+ * promise that resolves when the next slice of the job may begin.
  */
-class Turns {
-  private readonly waiting: (() => void)[] = [];
+export type Yield = () => Promise<void> | undefined;
 
-  /** For one piece of work. */
-  pause(): Pause {
+/** A sliced job that has not begun. */
+export type SlicedJob = () => Promise<void>;
+
+/**
+ * Runs at most one slice of all sliced jobs in each iteration of the event loop, so that requests wait for one slice
+ * however many jobs are in progress. Jobs get their slices in the order in which they yielded.
+ */
+class SliceScheduler {
+  private readonly yielded: (() => void)[] = [];
+
+  /** Begins the first slice of a job. */
+  start(): Yield {
     let startedAt = performance.now();
     return () => {
       if (performance.now() - startedAt < SLICE_MS) return undefined;
-      return this.next().then(() => {
+      return this.nextSlice().then(() => {
         startedAt = performance.now();
       });
     };
   }
 
-  private next(): Promise<void> {
+  private nextSlice(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.waiting.push(resolve) === 1) setImmediate(this.run);
+      if (this.yielded.push(resolve) === 1) setImmediate(this.resumeOne);
     });
   }
 
-  private readonly run = (): void => {
-    this.waiting.shift()!();
-    if (this.waiting.length > 0) setImmediate(this.run);
+  private readonly resumeOne = (): void => {
+    this.yielded.shift()!();
+    if (this.yielded.length > 0) setImmediate(this.resumeOne);
   };
 }
 
-export const turns = new Turns();
+/** The process has one event loop, so it has one scheduler: the only module-level state in `lib`. */
+export const sliceScheduler = new SliceScheduler();

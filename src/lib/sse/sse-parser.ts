@@ -1,4 +1,4 @@
-import { MessageBytes } from './message-bytes.js';
+import { BoundedBuffer } from '../bounded-buffer/bounded-buffer.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -21,8 +21,8 @@ export type EventReader = (data: string, type: string) => void;
 export class SseParser {
   /** How long the server wants us to wait before we come back. */
   retryMs: number | undefined;
-  private readonly line: MessageBytes;
-  private readonly data: MessageBytes;
+  private readonly line: BoundedBuffer;
+  private readonly data: BoundedBuffer;
   private hasData = false;
   private type = '';
   private id: string;
@@ -35,8 +35,8 @@ export class SseParser {
     /** Of the last event that was complete. */
     public lastEventId = '',
   ) {
-    this.line = new MessageBytes(maxEventBytes + FIELD_OVERHEAD);
-    this.data = new MessageBytes(maxEventBytes);
+    this.line = new BoundedBuffer(maxEventBytes + FIELD_OVERHEAD);
+    this.data = new BoundedBuffer(maxEventBytes);
     this.id = lastEventId;
   }
 

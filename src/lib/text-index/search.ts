@@ -1,7 +1,7 @@
 import { Best } from './best.js';
 import type { Kinds } from './kinds.js';
 import { Entries } from './postings.js';
-import type { Pause } from '../slices/sliced-sort.js';
+import type { Yield } from '../slices/slices.js';
 import { bitsIn, parseQuery, type Query } from './query.js';
 import type { SearchIndex } from './search-index.js';
 import type { Segment } from './segment.js';
@@ -35,17 +35,17 @@ export function search<Item>(
 }
 
 /** The same, giving way while it works. What is added meanwhile is not found, what is removed may be. */
-export async function slowSearch<Item>(
+export async function slicedSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
   options: SearchOptions,
-  pause: Pause,
+  yieldIfDue: Yield,
 ): Promise<Item[]> {
   const steps = searchSteps(indexes, text, options);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await pause();
+    await yieldIfDue();
   }
 }
 

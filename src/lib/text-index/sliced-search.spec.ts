@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { matching, search, slowSearch } from './search.js';
+import { matching, search, slicedSearch } from './search.js';
 import { SearchIndex } from './search-index.js';
 
 interface Doc {
@@ -33,9 +33,9 @@ describe('a search that gives way', () => {
   it('finds the same, in the same order', async () => {
     const indexes = [indexOf(0, MANY).index, indexOf(MANY, 100).index];
     let pauses = 0;
-    const pause = (): Promise<void> => Promise.resolve(void pauses++);
+    const yieldIfDue = (): Promise<void> => Promise.resolve(void pauses++);
     for (const query of ['report', 'report 77', 'reprot 12', 'nothing'])
-      expect(await slowSearch(indexes, query, { limit: 50 }, pause)).toEqual(
+      expect(await slicedSearch(indexes, query, { limit: 50 }, yieldIfDue)).toEqual(
         search(indexes, query, { limit: 50 }),
       );
     expect(pauses).toBeGreaterThan(4);
@@ -45,7 +45,7 @@ describe('a search that gives way', () => {
     const { index, docs } = indexOf(0, MANY);
     const stayed = docs.filter((_doc, n) => n % 10 === 0);
     const meddle = meddler(index, docs);
-    const found = await slowSearch([index], 'report', EVERYTHING, () => Promise.resolve(meddle()));
+    const found = await slicedSearch([index], 'report', EVERYTHING, () => Promise.resolve(meddle()));
     expect(new Set(found).size).toBe(found.length);
     const names = new Set(found);
     expect(stayed.filter((doc) => !names.has(doc))).toEqual([]);

@@ -1,24 +1,25 @@
-/** Works on so many at a time; the others wait, in the order in which they came. */
-export class WaitingLine<T> {
+/** Works on at most `maxConcurrent` items at a time. Waiting items are a set: an item that is added twice waits once. */
+export class WorkerPool<T> {
   private readonly waiting = new Set<T>();
   private running = 0;
 
   constructor(
-    private readonly places: number,
+    private readonly maxConcurrent: number,
     private readonly work: (item: T) => Promise<void>,
   ) {}
 
+  /** Number of items that wait for a worker. */
   get size(): number {
     return this.waiting.size;
   }
 
-  /** Begins at once if there is a place. One that waits already keeps its place. */
+  /** Starts the item now if a worker is free. An item that already waits keeps its place. */
   add(item: T): void {
     this.waiting.add(item);
     this.advance();
   }
 
-  /** What has begun goes on. */
+  /** Removes an item that waits. Work in progress continues. */
   delete(item: T): void {
     this.waiting.delete(item);
   }
@@ -29,7 +30,7 @@ export class WaitingLine<T> {
 
   private advance(): void {
     for (const item of this.waiting) {
-      if (this.running >= this.places) return;
+      if (this.running >= this.maxConcurrent) return;
       this.waiting.delete(item);
       this.running++;
       void this.work(item).finally(() => {

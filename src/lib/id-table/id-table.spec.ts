@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { Slots } from './slots.js';
+import { IdTable } from './id-table.js';
 
 interface Item {
   readonly id: number;
 }
 
-const added = (slots: Slots<Item>): Item => {
+const added = (slots: IdTable<Item>): Item => {
   const item = { id: slots.nextId() };
   slots.add(item);
   return item;
@@ -19,7 +19,7 @@ describe('Slots', () => {
     const steps = fc.array(fc.integer({ min: -3, max: 200 }), { maxLength: 600 });
     fc.assert(
       fc.property(first, steps, (lastId, moves) => {
-        const slots = new Slots<Item>(lastId);
+        const slots = new IdTable<Item>(lastId);
         const model = new Map<number, Item>();
         const given = [lastId];
         const deleted: boolean[] = [];
@@ -45,7 +45,7 @@ describe('Slots', () => {
   });
 
   it('find nothing under what is no number of theirs, whatever it is', () => {
-    const slots = new Slots<Item>();
+    const slots = new IdTable<Item>();
     const { id } = added(slots);
     const hostile = JSON.parse('{"valueOf":1,"toString":1}') as unknown;
     for (const other of [
@@ -65,7 +65,7 @@ describe('Slots', () => {
 
   it('do not show what was deleted on the way through them, not even when they grow meanwhile', () => {
     const meetings = [0, 500].map((more) => {
-      const slots = new Slots<Item>();
+      const slots = new IdTable<Item>();
       const items = new Set(Array.from({ length: 20 }, () => added(slots)));
       const met: Item[] = [];
       for (const item of slots) {

@@ -4,7 +4,7 @@ const SMALL = 4 * 1024;
 const LARGEST_PACK = 64 * 1024;
 
 /** Bytes gathered until they are a whole, so that no character is decoded in halves. */
-export class MessageBytes {
+export class BoundedBuffer {
   private chunks: Buffer[] = [];
   private size = 0;
   private pack: Buffer = EMPTY;

@@ -9,7 +9,7 @@ const FEWEST = 64;
  * table that one has outgrown to the next, entries included: where thousands come and go each second, each of them and
  * all it holds would live on until a full garbage collection.
  */
-export class Slots<T extends Numbered> implements Iterable<T> {
+export class IdTable<T extends Numbered> implements Iterable<T> {
   private slots = empty<T>(FEWEST);
   private count = 0;
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { MessageBytes } from './message-bytes.js';
+import { BoundedBuffer } from './bounded-buffer.js';
 
-describe('MessageBytes', () => {
+describe('BoundedBuffer', () => {
   it('does not copy what came in one piece', () => {
     const chunk = Buffer.from('whole');
-    const bytes = new MessageBytes(100);
+    const bytes = new BoundedBuffer(100);
     bytes.append(chunk);
     expect(bytes.take()).toBe(chunk);
   });
 
   it('keeps characters whole that were cut in two', () => {
-    const bytes = new MessageBytes(100);
+    const bytes = new BoundedBuffer(100);
     for (const byte of Buffer.from('añ€😀')) bytes.append(Buffer.from([byte]));
     expect(bytes.take().toString()).toBe('añ€😀');
     expect(bytes.length).toBe(0);
@@ -18,7 +18,7 @@ describe('MessageBytes', () => {
 
   it('never writes into a chunk that is not its own', () => {
     const chunk = Buffer.from('abcdef').subarray(0, 3);
-    const bytes = new MessageBytes(100);
+    const bytes = new BoundedBuffer(100);
     bytes.append(chunk);
     bytes.append(Buffer.from('XYZ'));
     expect(bytes.take().toString()).toBe('abcXYZ');
@@ -28,20 +28,20 @@ describe('MessageBytes', () => {
   it('puts small and large chunks together in their order', () => {
     const sizes = [1, 5000, 1, 0, 4095, 4096, 3, 70_000, 2, 2, 4000, 4000, 4000];
     const chunks = sizes.map((size, n) => Buffer.alloc(size, n + 65));
-    const bytes = new MessageBytes(1_000_000);
+    const bytes = new BoundedBuffer(1_000_000);
     for (const chunk of chunks) bytes.append(chunk);
     expect(bytes.take().equals(Buffer.concat(chunks))).toBe(true);
   });
 
   it('takes exactly its limit and drops everything beyond', () => {
-    const bytes = new MessageBytes(4);
+    const bytes = new BoundedBuffer(4);
     expect([bytes.append(Buffer.from('ab')), bytes.append(Buffer.from('cd'))]).toEqual([true, true]);
     expect(bytes.append(Buffer.from('e'))).toBe(false);
     expect(bytes.length).toBe(0);
   });
 
   it('gathers a million single bytes', () => {
-    const bytes = new MessageBytes(1_000_000);
+    const bytes = new BoundedBuffer(1_000_000);
     const byte = Buffer.from('x');
     for (let i = 0; i < 1_000_000; i++) bytes.append(byte);
     expect(bytes.take().length).toBe(1_000_000);

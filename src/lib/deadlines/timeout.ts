@@ -1,0 +1,24 @@
+/** The promise's own outcome, or a rejection with `timeoutError()` after `ms`. Leaves no timer behind. */
+export function withTimeout<T>(promise: Promise<T>, ms: number, timeoutError: () => Error): Promise<T> {
+  return raceTimeout(promise, ms, () => {
+    throw timeoutError();
+  });
+}
+
+/** True when the promise is fulfilled within `ms`, false when it is still pending then; rejects if it is rejected. */
+export function completesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const completed = promise.then(() => true);
+  return raceTimeout(completed, ms, () => false);
+}
+
+async function raceTimeout<T>(promise: Promise<T>, ms: number, onTimeout: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    return await Promise.race([promise, timeout.then(onTimeout)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

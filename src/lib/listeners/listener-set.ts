@@ -1,0 +1,45 @@
+export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
+
+/**
+ * The listeners of one event. `emit` calls each of them once, lowest `order` first, and those of equal order as they
+ * were added. It calls the listeners present when it begins, except those removed meanwhile.
+ *
+ * A listener that throws does not keep the others from being called. Its error goes to `onError`; without `onError`,
+ * `emit` throws the first error after the last call.
+ */
+export class ListenerSet<Args extends readonly unknown[] = []> {
+  /** In the order of calls. */
+  private orders = new Map<Listener<Args>, number>();
+
+  constructor(private readonly onError?: (error: unknown) => void) {}
+
+  get size(): number {
+    return this.orders.size;
+  }
+
+  /** Returns a function that removes the listener. Adding a listener again changes nothing. */
+  add(listener: Listener<Args>, order = 0): () => void {
+    const { orders } = this;
+    if (!orders.has(listener)) {
+      const isLast = [...orders.values()].every((other) => other <= order);
+      orders.set(listener, order);
+      if (!isLast) this.orders = new Map([...orders].toSorted(([, a], [, b]) => a - b));
+    }
+    return () => void this.orders.delete(listener);
+  }
+
+  emit(...args: Args): void {
+    const errors: unknown[] = [];
+    const present = [...this.orders.keys()];
+    for (const listener of present) {
+      if (!this.orders.has(listener)) continue;
+      try {
+        listener(...args);
+      } catch (error) {
+        if (this.onError) this.onError(error);
+        else errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+  }
+}
