@@ -3,6 +3,7 @@ import { DesiredServers } from '../backends/desired-servers.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { AdminToken } from './admin-token.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 export const REDACTED = '[redacted]';
 
@@ -12,6 +13,9 @@ const WORD = /^[a-z]+$/i;
 /** `Bearer abc`: a server may well repeat the second half alone. */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
+/** A server that starts with a new secret may log it at once. */
+const BEFORE_OTHER_LISTENERS = -1;
+
 type Listener = (secrets: readonly string[]) => void;
 
 /**
@@ -20,7 +24,7 @@ type Listener = (secrets: readonly string[]) => void;
  */
 @Injectable()
 export class SecretRedactor {
-  private readonly listeners = new Set<Listener>();
+  private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private values = new Set<string>();
   private longestFirst: readonly string[] = [];
 
@@ -30,8 +34,8 @@ export class SecretRedactor {
     private readonly desired: DesiredServers,
   ) {
     this.collect();
-    desired.onChange(() => this.collect());
-    live.onChange(() => this.collect());
+    desired.onChange(() => this.collect(), BEFORE_OTHER_LISTENERS);
+    live.onChange(() => this.collect(), BEFORE_OTHER_LISTENERS);
   }
 
   get current(): readonly string[] {
@@ -40,8 +44,7 @@ export class SecretRedactor {
 
   /** Told whenever there are new ones. */
   onChange(listener: Listener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   /** A copy of a JSON value without any of them. */
@@ -68,7 +71,7 @@ export class SecretRedactor {
     if (all.size === this.values.size) return;
     this.values = all;
     this.longestFirst = [...all].toSorted((a, b) => b.length - a.length);
-    for (const listener of this.listeners) listener(this.longestFirst);
+    this.listeners.emit(this.longestFirst);
   }
 }
 

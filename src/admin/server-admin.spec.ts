@@ -5,6 +5,8 @@ import { configOf } from '../../test/kit/config.js';
 import { outcomeOf, settled } from '../../test/kit/fake-link.js';
 import { deferred } from '../../test/kit/until.js';
 import type { AdminProblem } from './admin-problem.js';
+import { AdminToken } from './admin-token.js';
+import { SecretRedactor } from './secret-redactor.js';
 
 beforeAll(() => Logger.overrideLogger(false));
 
@@ -249,5 +251,15 @@ describe('SecretRedactor', () => {
     await room.servers.remove(room.caller(), 'c');
     expect(told).toHaveLength(1);
     expect(room.secrets.redact('another-secret-1')).toBe('[redacted]');
+  });
+
+  it('knows a new secret before any other listener of the desired servers is called', async () => {
+    const { state, live, desired } = new AdminHarness();
+    const seen: unknown[] = [];
+    desired.onChange(() => seen.push(later.redact('another-secret-1')));
+    const later = new SecretRedactor(live, new AdminToken('a-token-of-the-admin'), desired);
+    const definition = { url, headers: { k: 'another-secret-1' } };
+    await state.update((decisions) => ({ ...decisions, servers: new Map([['c', { definition }]]) }));
+    expect(seen).toEqual(['[redacted]']);
   });
 });

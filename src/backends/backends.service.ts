@@ -12,6 +12,7 @@ import { Backend, type BackendEvents, type LinkFactory } from './backend.js';
 import { createLinkFactory } from './link/link-factory.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import type { Link, ServerNotification } from './link/link.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type NotificationListener = (server: string, notification: ServerNotification, owner?: ClientSession) => void;
 type StateListener = (backend: Backend) => void;
@@ -24,12 +25,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly backends = new Map<string, Backend>();
   /** Disabled, but still finishing what they had begun. */
   private readonly retiring = new Set<Promise<void>>();
-  private readonly notificationListeners = new Set<NotificationListener>();
-  private readonly stateListeners = new Set<StateListener>();
-  private readonly linkListeners = new Set<LinkListener>();
-  private readonly listedListeners = new Set<StateListener>();
-  private readonly adjustListeners = new Set<StateListener>();
-  private readonly ownLinkListeners = new Set<OwnLinkListener>();
+  private readonly notificationListeners = new ListenerSet<Parameters<NotificationListener>>();
+  private readonly stateListeners = new ListenerSet<Parameters<StateListener>>();
+  private readonly linkListeners = new ListenerSet<Parameters<LinkListener>>();
+  private readonly listedListeners = new ListenerSet<Parameters<StateListener>>();
+  private readonly adjustListeners = new ListenerSet<Parameters<StateListener>>();
+  private readonly ownLinkListeners = new ListenerSet<Parameters<OwnLinkListener>>();
   private logLevel: string | undefined;
 
   constructor(
@@ -77,37 +78,31 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** What servers say that belongs to no call; `owner` is the client that has the link to itself. */
   onNotification(listener: NotificationListener): () => void {
-    this.notificationListeners.add(listener);
-    return () => this.notificationListeners.delete(listener);
+    return this.notificationListeners.add(listener);
   }
 
   onStateChange(listener: StateListener): () => void {
-    this.stateListeners.add(listener);
-    return () => this.stateListeners.delete(listener);
+    return this.stateListeners.add(listener);
   }
 
   /** Told of every link that all clients share, and of its end. */
   onLink(listener: LinkListener): () => void {
-    this.linkListeners.add(listener);
-    return () => this.linkListeners.delete(listener);
+    return this.linkListeners.add(listener);
   }
 
   /** Told of every link that one client has to itself. */
   onSessionLink(listener: OwnLinkListener): () => void {
-    this.ownLinkListeners.add(listener);
-    return () => this.ownLinkListeners.delete(listener);
+    return this.ownLinkListeners.add(listener);
   }
 
   /** Told after every sync, whether or not anything changed by it. */
   onSynced(listener: StateListener): () => void {
-    this.listedListeners.add(listener);
-    return () => this.listedListeners.delete(listener);
+    return this.listedListeners.add(listener);
   }
 
   /** Told of every server that may have other settings now, with the link it had. */
   onReconfigured(listener: StateListener): () => void {
-    this.adjustListeners.add(listener);
-    return () => this.adjustListeners.delete(listener);
+    return this.adjustListeners.add(listener);
   }
 
   /** Only what changed is touched: a server whose connection is as it was keeps its process and its session. */
@@ -130,13 +125,13 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       listed: () => this.list(backend),
       linkChanged: (link) => this.linked(backend, link),
       sessionLinkOpened: (link, owner) => {
-        for (const listener of this.ownLinkListeners) listener(backend, link, owner);
+        this.ownLinkListeners.emit(backend, link, owner);
       },
       notified: (notification, owner) => {
-        for (const listener of this.notificationListeners) listener(id, notification, owner);
+        this.notificationListeners.emit(id, notification, owner);
       },
       stateChanged: () => {
-        for (const listener of this.stateListeners) listener(backend);
+        this.stateListeners.emit(backend);
       },
     };
     const backend: Backend = new Backend(id, config, this.linkFactory(id, config), events, this.tracing);
@@ -155,7 +150,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private adjust(backend: Backend, { config }: DesiredServer): void {
     backend.reconfigure(config);
     this.list(backend);
-    for (const listener of this.adjustListeners) listener(backend);
+    this.adjustListeners.emit(backend);
   }
 
   private retire(backend: Backend): void {
@@ -169,7 +164,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   /** One that is being replaced has no say any more: the next one may be linked already. */
   private linked(backend: Backend, link: Link | undefined): void {
     if (this.backends.get(backend.id) !== backend) return;
-    for (const listener of this.linkListeners) listener(backend, link);
+    this.linkListeners.emit(backend, link);
   }
 
   /** Offers what the server last listed, under the decisions of now. */
@@ -179,7 +174,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     if (!listing || !server) return;
     const { rank, config, disabledTools } = server;
     this.registry.put({ id, rank, listing, disabledTools, style: config.naming?.tools ?? this.naming.tools });
-    for (const listener of this.listedListeners) listener(backend);
+    this.listedListeners.emit(backend);
   }
 }
 

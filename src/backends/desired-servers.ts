@@ -3,6 +3,7 @@ import { DesiredState, type ServerDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { readServer } from '../config/read-server.js';
 import type { ServerConfig } from '../config/servers-config.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /** A server as it should be: what the configuration says, with what was decided since. */
 export interface DesiredServer {
@@ -23,7 +24,7 @@ type Listener = (servers: ReadonlyMap<string, DesiredServer>) => void;
 @Injectable()
 export class DesiredServers {
   private readonly logger = new Logger('DesiredServers');
-  private readonly listeners = new Set<Listener>();
+  private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private servers: ReadonlyMap<string, DesiredServer>;
 
   constructor(
@@ -48,14 +49,14 @@ export class DesiredServers {
     return this.live.current.mcpServers.has(id) && this.decisions.current.servers.get(id)?.removed === true;
   }
 
-  onChange(listener: Listener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+  /** Listeners are called by ascending `order`, those of equal order as they were added. */
+  onChange(listener: Listener, order?: number): () => void {
+    return this.listeners.add(listener, order);
   }
 
   private refresh(): void {
     this.servers = this.collect();
-    for (const listener of this.listeners) listener(this.servers);
+    this.listeners.emit(this.servers);
   }
 
   /** Whoever reads the file expects them; a decision of long ago is easily forgotten. */

@@ -6,6 +6,7 @@ import { needsAuth } from './cross-checks.js';
 import type { GatehouseConfig } from './gatehouse-config.js';
 import type { HttpSettings } from './http-settings.js';
 import type { LiveConfig } from './live-config.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /** Editors and orchestrators write in several steps; only the last of them counts. */
 const SETTLE_MS = 200;
@@ -34,7 +35,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private readonly logger = new Logger('Config');
   private watcher: FSWatcher | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private readonly listeners = new Set<(outcome: ReloadOutcome) => void>();
+  private readonly listeners = new ListenerSet<[outcome: ReloadOutcome]>();
   private readonly onHangup = (): void => void this.reload();
   /** The address in use, whatever a later file says of it. */
   private readonly bound: HttpSettings;
@@ -70,8 +71,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 
   /** Told of every attempt, whether it changed something or not. */
   onOutcome(listener: (outcome: ReloadOutcome) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   reload(): ReloadOutcome {
@@ -86,7 +86,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
       this.lastOutcome = { ok: false, at, problem };
       this.logger.error({ message: 'the configuration was not reloaded; the last good one stays', problem });
     }
-    for (const listener of this.listeners) listener(this.lastOutcome);
+    this.listeners.emit(this.lastOutcome);
     return this.lastOutcome;
   }
 

@@ -1,10 +1,11 @@
 import type { GatehouseConfig } from './gatehouse-config.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Listener = (now: GatehouseConfig, before: GatehouseConfig) => void;
 
 /** The configuration as it is now. Most of it holds until the next start; servers, projects and keys follow the file. */
 export class LiveConfig {
-  private readonly listeners = new Set<Listener>();
+  private readonly listeners = new ListenerSet<Parameters<Listener>>();
 
   constructor(private config: GatehouseConfig) {}
 
@@ -15,11 +16,11 @@ export class LiveConfig {
   replace(config: GatehouseConfig): void {
     const before = this.config;
     this.config = config;
-    for (const listener of this.listeners) listener(config, before);
+    this.listeners.emit(config, before);
   }
 
-  onChange(listener: Listener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+  /** Listeners are called by ascending `order`, those of equal order as they were added. */
+  onChange(listener: Listener, order?: number): () => void {
+    return this.listeners.add(listener, order);
   }
 }

@@ -20,6 +20,7 @@ import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeHost } from './exchange.js';
 import { isAtLeast, loggingLevelIn } from './logging-level.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 export interface SessionLimits extends SessionStreamLimits {
   readonly inFlightPerSession: number;
@@ -68,8 +69,8 @@ export class Session implements Subscriber, ExchangeHost {
   private readonly standalone: EventStream;
   private readonly clientRequests = new ClientRequests();
   private readonly requests = new Map<RequestId, RunningRequest>();
-  private readonly closeListeners = new Set<() => void>();
-  private readonly scopeListeners = new Set<() => void>();
+  private readonly closeListeners = new ListenerSet();
+  private readonly scopeListeners = new ListenerSet();
   private lastActiveAt: number;
   private closed = false;
   /** The client has said that it is ready to hear from us. */
@@ -123,12 +124,11 @@ export class Session implements Subscriber, ExchangeHost {
     this.currentScope = scope;
     if (!changed) return;
     this.withdraw(({ server }) => server !== undefined && !scope.allows(server));
-    for (const listener of this.scopeListeners) listener();
+    this.scopeListeners.emit();
   }
 
   onScopeChange(listener: () => void): () => void {
-    this.scopeListeners.add(listener);
-    return () => this.scopeListeners.delete(listener);
+    return this.scopeListeners.add(listener);
   }
 
   initialize(introduction: ClientProfile): void {
@@ -245,8 +245,7 @@ export class Session implements Subscriber, ExchangeHost {
 
   onClose(listener: () => void): () => void {
     if (this.closed) listener();
-    this.closeListeners.add(listener);
-    return () => this.closeListeners.delete(listener);
+    return this.closeListeners.add(listener);
   }
 
   /** Idempotent. Requests in flight are cancelled, streams end. */
@@ -255,7 +254,7 @@ export class Session implements Subscriber, ExchangeHost {
     this.closed = true;
     for (const context of this.requests.values()) context.abort();
     this.clientRequests.close();
-    for (const listener of this.closeListeners) listener();
+    this.closeListeners.emit();
     this.endStandaloneStream();
   }
 

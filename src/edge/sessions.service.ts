@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Session, sessionIdOf, type PreviousSession } from './session.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 const KEEP_ALIVE_INTERVAL_MS = 5000;
 /** Sessions that are tended in one turn of the event loop: to write to thousands of streams takes its time. */
@@ -24,9 +25,9 @@ export class Sessions implements OnModuleInit {
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private nextSlice: NodeJS.Immediate | undefined;
-  private readonly intervalListeners: (() => void)[] = [];
-  private readonly principalListeners: ((session: Session) => void)[] = [];
-  private readonly openListeners = new Set<(session: Session) => void>();
+  private readonly intervalListeners = new ListenerSet();
+  private readonly principalListeners = new ListenerSet<[session: Session]>();
+  private readonly openListeners = new ListenerSet<[session: Session]>();
 
   constructor(
     private readonly limits: Limits,
@@ -58,7 +59,7 @@ export class Sessions implements OnModuleInit {
     this.requireCapacity();
     this.sessions.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
-    for (const listener of this.openListeners) listener(session);
+    this.openListeners.emit(session);
     session.onClose(() => {
       this.sessions.delete(session.id);
       if (session.key !== undefined) this.byKey.delete(session.key);
@@ -84,8 +85,7 @@ export class Sessions implements OnModuleInit {
   }
 
   onOpen(listener: (session: Session) => void): () => void {
-    this.openListeners.add(listener);
-    return () => this.openListeners.delete(listener);
+    return this.openListeners.add(listener);
   }
 
   requireCapacity(): void {
@@ -111,7 +111,7 @@ export class Sessions implements OnModuleInit {
 
   /** Calls the listener when a client comes with another token than before, which may carry other grants. */
   onPrincipalChange(listener: (session: Session) => void): void {
-    this.principalListeners.push(listener);
+    this.principalListeners.add(listener);
   }
 
   /** Lets go of everything, once nothing new comes in any more. */
@@ -132,7 +132,7 @@ export class Sessions implements OnModuleInit {
 
   private changePrincipal(session: Session, principal: Principal): void {
     session.principal = principal;
-    for (const listener of this.principalListeners) listener(session);
+    this.principalListeners.emit(session);
   }
 
   private closeExpired(): void {
@@ -142,11 +142,11 @@ export class Sessions implements OnModuleInit {
 
   /** Calls the listener every few seconds, while there are sessions to look after. */
   onInterval(listener: () => void): void {
-    this.intervalListeners.push(listener);
+    this.intervalListeners.add(listener);
   }
 
   private runInterval(): void {
-    for (const listener of this.intervalListeners) listener();
+    this.intervalListeners.emit();
     // A round that takes longer than it should is not begun twice.
     if (!this.nextSlice) this.keepAliveSlice(this.sessions.values());
   }

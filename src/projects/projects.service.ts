@@ -4,6 +4,7 @@ import { LiveConfig } from '../config/live-config.js';
 import { GatewayError } from '../core/errors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import type { Principal } from '../mcp/principal.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 export interface Project {
   readonly id: string;
@@ -16,7 +17,7 @@ export interface Project {
 /** The projects there are, and what a principal sees through them. */
 @Injectable()
 export class Projects {
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ListenerSet();
   private projects: ReadonlyMap<string, Project>;
   private scopes = new Map<string, Scope>();
 
@@ -38,8 +39,7 @@ export class Projects {
   }
 
   onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   /** What a principal sees in a project, or in all it may use. An unknown project looks like a forbidden one. */
@@ -65,7 +65,7 @@ export class Projects {
   private refresh(): void {
     this.projects = this.collect();
     this.scopes = new Map();
-    for (const listener of this.listeners) listener();
+    this.listeners.emit();
   }
 
   private collect(): Map<string, Project> {

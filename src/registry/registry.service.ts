@@ -12,6 +12,7 @@ import type { SlicedJob } from '../lib/slices/slices.js';
 import { Naming } from '../config/naming.js';
 import { ResourceLinks } from './resource-links.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
 
@@ -19,7 +20,7 @@ type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
 @Injectable()
 export class Registry {
   private readonly logger = new Logger(Registry.name);
-  private readonly listeners = new Set<ChangeListener>();
+  private readonly listeners = new ListenerSet<Parameters<ChangeListener>>();
   private readonly listed = new Map<string, ListedServer>();
   /** Whose resources are offered as soon as it is known which of them others have, too. */
   private readonly coming = new Map<string, ListedServer>();
@@ -59,8 +60,7 @@ export class Registry {
   }
 
   onChange(listener: ChangeListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   /** One after the other: two at once would each undo what the other found out. */
@@ -100,7 +100,7 @@ export class Registry {
     this.warnOfUnlisted(previous);
     const change = this.current.changesSince(previous);
     if (LIST_KINDS.every((kind) => change[kind].size === 0)) return;
-    for (const listener of this.listeners) listener(change, this.current);
+    this.listeners.emit(change, this.current);
   }
 
   private warnOfUnlisted(previous: Catalog): void {

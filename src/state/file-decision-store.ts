@@ -7,13 +7,16 @@ import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { StateFile } from './state-file.js';
 import { isStorageFailure, storageFailure, storageUnavailable } from './storage-failure.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Log = Pick<LoggerService, 'warn' | 'error'>;
 
 /** Decisions in a file of the state directory, for a gateway that is alone. */
 export class FileDesiredState extends DesiredState {
   private readonly queue = new SerialQueue();
-  private readonly listeners = new Set<DecisionListener>();
+  private readonly listeners = new ListenerSet<Parameters<DecisionListener>>((error) =>
+    this.log.error({ message: 'a listener failed on a change of the state', cause: String(error) }),
+  );
   private decisions: Decisions = NO_DECISIONS;
   private tenure = 0;
   private isClosed = false;
@@ -43,8 +46,7 @@ export class FileDesiredState extends DesiredState {
   }
 
   override onChange(listener: DecisionListener): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   override async close(): Promise<void> {
@@ -94,12 +96,6 @@ export class FileDesiredState extends DesiredState {
   private become(now: Decisions): void {
     const before = this.decisions;
     this.decisions = now;
-    for (const listener of this.listeners) {
-      try {
-        listener(now, before);
-      } catch (error) {
-        this.log.error({ message: 'a listener failed on a change of the state', cause: String(error) });
-      }
-    }
+    this.listeners.emit(now, before);
   }
 }

@@ -18,6 +18,7 @@ import {
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS } from '../mcp/principal.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Listener = (subscription: Subscription, client: Subscriber, isThere: boolean) => void;
 /** What a subscription went with: the client itself, or what it may see. */
@@ -45,8 +46,8 @@ export class Subscribers {
   // With a dash in front it would be an option on a command line.
   readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
   private readonly known = new Map<string, Known>();
-  private readonly listeners = new Set<Listener>();
-  private readonly leaveListeners = new Set<LeaveListener>();
+  private readonly listeners = new ListenerSet<Parameters<Listener>>();
+  private readonly leaveListeners = new ListenerSet<Parameters<LeaveListener>>();
   private readonly limits: SubscriptionLimits;
   /** Set by whoever keeps them over a restart: resolves when those there are would survive one. Never rejects. */
   persisted: () => Promise<void> = () => Promise.resolve();
@@ -62,8 +63,7 @@ export class Subscribers {
 
   /** Told of every subscription that comes or goes. */
   onChange(listener: Listener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   /** Told of those that went with a client or a scope, without anybody asking for it. */
@@ -116,7 +116,7 @@ export class Subscribers {
   }
 
   private added(client: Subscriber, subscription: Subscription): void {
-    for (const listener of this.listeners) listener(subscription, client, true);
+    this.listeners.emit(subscription, client, true);
     if (!this.known.has(client.id)) this.meet(client);
   }
 
@@ -137,12 +137,12 @@ export class Subscribers {
 
   private left(subscriptions: readonly Subscription[], reason: LeaveReason): void {
     const removed = subscriptions.flatMap(({ id }) => this.remove(id) ?? []);
-    for (const listener of this.leaveListeners) listener(removed, reason);
+    this.leaveListeners.emit(removed, reason);
   }
 
   private tell({ subscription }: RemovedSubscription): void {
     const known = this.known.get(subscription.subscriber);
-    if (known) for (const listener of this.listeners) listener(subscription, known.client, false);
+    if (known) this.listeners.emit(subscription, known.client, false);
   }
 
   /** Whoever has none any more is not listened to. */

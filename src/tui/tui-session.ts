@@ -8,6 +8,7 @@ import { listsAffectedBy } from './model/feed-events.js';
 import { newModel, type PendingAction, type Model } from './model/model.js';
 import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /** A server that lists a thousand things says so a thousand times. */
 const GATHER_MS = 150;
@@ -29,7 +30,7 @@ export interface TuiOptions {
  */
 export class TuiSession {
   model: Model;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ListenerSet();
   private readonly running = new Map<string, AbortController>();
   private readonly feed: FeedReader;
   private readonly now: () => number;
@@ -63,8 +64,7 @@ export class TuiSession {
 
   /** For React: told after every change. */
   readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   };
 
   readonly snapshot = (): Model => this.model;
@@ -75,7 +75,7 @@ export class TuiSession {
     if (this.model === before) return;
     if (event.type === 'key' && event.key === 'R') this.feed.retryNow();
     this.bringAbout();
-    for (const listener of this.listeners) listener();
+    this.listeners.emit();
   }
 
   /** Lists that changed are asked for again together, and soon. */

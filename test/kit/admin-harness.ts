@@ -11,6 +11,7 @@ import { AdminSettings } from '../../src/config/admin-settings.js';
 import { LiveConfig } from '../../src/config/live-config.js';
 import { readConfig } from '../../src/config/load-config.js';
 import { Naming } from '../../src/config/naming.js';
+import { ListenerSet } from '../../src/lib/listeners/listener-set.js';
 import { Projects } from '../../src/projects/projects.service.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { AdminToken } from '../../src/admin/admin-token.js';
@@ -29,20 +30,19 @@ import { ServerViews } from '../../src/admin/server-views.js';
 class MemoryState extends DesiredState {
   current: Decisions = NO_DECISIONS;
   isBroken = false;
-  private readonly listeners = new Set<DecisionListener>();
+  private readonly listeners = new ListenerSet<Parameters<DecisionListener>>();
 
   override async update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
     await Promise.resolve();
     if (this.isBroken) throw storageUnavailable('the disk is gone');
     const before = this.current;
     this.current = asStored({ ...change(before), revision: before.revision + 1 });
-    for (const listener of this.listeners) listener(this.current, before);
+    this.listeners.emit(this.current, before);
     return this.current;
   }
 
   override onChange(listener: DecisionListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   override async close(): Promise<void> {}

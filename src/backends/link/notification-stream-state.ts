@@ -1,4 +1,5 @@
 import type { StreamState } from './transport.js';
+import { ListenerSet } from '../../lib/listeners/listener-set.js';
 
 /** A server may offer the stream and say nothing on it, not even that it is open. */
 const OPEN_TIMEOUT_MS = 1000;
@@ -10,7 +11,7 @@ export class NotificationStreamState {
   private resolveOpened!: () => void;
   private isSettled = false;
   private timer: NodeJS.Timeout | undefined;
-  private readonly listeners: (() => void)[] = [];
+  private readonly listeners = new ListenerSet();
 
   constructor() {
     this.opened = new Promise((resolve) => (this.resolveOpened = resolve));
@@ -23,13 +24,13 @@ export class NotificationStreamState {
   }
 
   onGap(listener: () => void): void {
-    this.listeners.push(listener);
+    this.listeners.add(listener);
   }
 
   update(state: StreamState): void {
     if (state === 'none') this.settle();
     if (state !== 'open') return;
-    if (this.isSettled) for (const listener of this.listeners) listener();
+    if (this.isSettled) this.listeners.emit();
     this.settle();
   }
 

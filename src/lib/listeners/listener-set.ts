@@ -10,6 +10,7 @@ export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
 export class ListenerSet<Args extends readonly unknown[] = []> {
   /** In the order of calls. */
   private orders = new Map<Listener<Args>, number>();
+  private maxOrder = -Infinity;
 
   constructor(private readonly onError?: (error: unknown) => void) {}
 
@@ -19,12 +20,7 @@ export class ListenerSet<Args extends readonly unknown[] = []> {
 
   /** Returns a function that removes the listener. Adding a listener again changes nothing. */
   add(listener: Listener<Args>, order = 0): () => void {
-    const { orders } = this;
-    if (!orders.has(listener)) {
-      const isLast = [...orders.values()].every((other) => other <= order);
-      orders.set(listener, order);
-      if (!isLast) this.orders = new Map([...orders].toSorted(([, a], [, b]) => a - b));
-    }
+    if (!this.orders.has(listener)) this.insert(listener, order);
     return () => void this.orders.delete(listener);
   }
 
@@ -41,5 +37,11 @@ export class ListenerSet<Args extends readonly unknown[] = []> {
       }
     }
     if (errors.length > 0) throw errors[0];
+  }
+
+  private insert(listener: Listener<Args>, order: number): void {
+    this.orders.set(listener, order);
+    if (order >= this.maxOrder) this.maxOrder = order;
+    else this.orders = new Map([...this.orders].toSorted(([, a], [, b]) => a - b));
   }
 }
