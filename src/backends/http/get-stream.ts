@@ -1,19 +1,31 @@
 import type { Dispatcher } from 'undici';
-import { TransportError } from '../link/transport.js';
 import { brokenError } from '../link/link-faults.js';
-import { connectionFault, tooLarge } from './faults.js';
-import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-headers.js';
+import { TransportError } from '../link/transport.js';
 import type { SseParser } from '../../lib/sse/sse-parser.js';
+import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';
+import { connectionFailed, httpError, tooLarge } from './transport-errors.js';
 
-export interface GetStreamListener {
-  opened?(): void;
-  /** Something came, if only a comment. */
-  heard?(): void;
-  /** Called once, unless the stream was stopped. */
-  ended(why: TransportError): void;
+/** The largest delay of `setTimeout`. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A `retry` of 0 would make the gateway request the stream in a loop. */
+const MIN_RETRY_MS = 50;
+
+/** The part of the transport that requests event streams. */
+export interface GetClient {
+  readonly maxMessageBytes: number;
+  /** Sends a GET, with `Last-Event-ID` unless it is empty. */
+  get(lastEventId: string, handler: Dispatcher.DispatchHandler): void;
 }
 
-/** One GET and the events it is answered with. */
+export interface GetStreamListener {
+  onOpen?(): void;
+  /** Bytes arrived, if only a comment. */
+  onActivity?(): void;
+  /** Called once, unless the stream was stopped. */
+  onEnd(why: TransportError): void;
+}
+
+/** One GET and the event stream in its response. */
 export class GetStream implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private isOver = false;
@@ -26,19 +38,19 @@ export class GetStream implements Dispatcher.DispatchHandler {
 
   stop(): void {
     this.isOver = true;
-    this.controller?.abort(brokenError('the stream is not needed any more'));
+    this.controller?.abort(brokenError('the stream was stopped'));
   }
 
-  /** Ends the stream for a reason the connection does not know of. */
+  /** Ends the stream for a reason that the connection does not report. */
   fail(why: TransportError): void {
     if (this.isOver) return;
     this.stop();
-    this.listener.ended(why);
+    this.listener.onEnd(why);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown and not aborted: the fresh connection stays in the pool.
-    if (this.isOver) throw brokenError('the stream is not needed any more');
+    // Thrown instead of aborted: undici then keeps the new connection in the pool.
+    if (this.isOver) throw brokenError('the stream was stopped');
     this.controller = controller;
   }
 
@@ -48,14 +60,15 @@ export class GetStream implements Dispatcher.DispatchHandler {
     headers: ResponseHeaders,
   ): void {
     if (status < 200) return;
-    if (status >= 300) this.fail(refused(status, headers));
-    else if (mediaType(headers) !== 'text/event-stream' || isEncoded(headers)) this.fail(noEvents(status));
-    else this.listener.opened?.();
+    if (status >= 300) this.fail(httpError(status, headers));
+    else if (mediaTypeOf(headers) !== 'text/event-stream' || isEncoded(headers))
+      this.fail(noEventStream(status));
+    else this.listener.onOpen?.();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
-    this.listener.heard?.();
+    this.listener.onActivity?.();
     if (!this.parser.push(chunk)) this.fail(tooLarge(this.maxMessageBytes));
   }
 
@@ -64,9 +77,13 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.fail(connectionFault(error, this.controller !== undefined));
+    this.fail(connectionFailed(error, this.controller !== undefined));
   }
 }
 
-const noEvents = (status: number): TransportError =>
+/** The server's `retry`, within what a timer can do. */
+export const retryDelay = (retryMs: number): number =>
+  Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_TIMER_MS);
+
+const noEventStream = (status: number): TransportError =>
   new TransportError('refused', `HTTP ${status} without a stream of events`, { httpStatus: status });

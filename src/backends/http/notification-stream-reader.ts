@@ -1,33 +1,33 @@
 import { Backoff } from '../../lib/backoff/backoff.js';
-import type { StreamState, TransportError } from '../link/transport.js';
-import type { Endpoint } from './endpoint.js';
-import { GetStream } from './get-stream.js';
-import { brokenError, isBadRequest } from '../link/link-faults.js';
-import { sessionLost } from './faults.js';
-import type { Inbox } from './inbox.js';
-import { retryDelay } from './retry-delay.js';
 import { SseParser } from '../../lib/sse/sse-parser.js';
+import { brokenError, isBadRequest } from '../link/link-faults.js';
+import type { StreamState, TransportError } from '../link/transport.js';
+import { GetStream, retryDelay, type GetClient } from './get-stream.js';
+import { sessionLost } from './transport-errors.js';
 
-export interface NotificationStreamOptions {
-  readonly endpoint: Endpoint;
-  readonly inbox: Inbox;
-  readonly maxMessageBytes: number;
-  /** Silence after which the stream may be dead; comments count as sound. */
-  readonly streamIdleMs?: number | undefined;
-  stateChanged(state: StreamState): void;
-  sessionLost(error: TransportError): void;
+/** The transport as the notification stream uses it. */
+export interface NotificationStreamOwner extends GetClient {
+  /** Silence after which the stream may be dead; a comment ends the silence. No limit where undefined. */
+  readonly streamIdleMs: number | undefined;
+  readonly sessionId: string | undefined;
+  /** Throws on invalid JSON. */
+  deliver(text: string): unknown;
+  report(error: unknown): void;
+  streamChanged(state: StreamState): void;
+  closeAfterSessionLoss(error: TransportError): void;
 }
 
-const LONGEST_RETRY_AFTER_MS = 300_000;
-/** A stream that held for so long did not fail at once. */
-const LIVED_MS = 5_000;
+const MAX_RETRY_AFTER_MS = 300_000;
+/** A stream that was open for this long resets the backoff. */
+const MIN_STABLE_MS = 5_000;
 
 /**
- * The stream on which a server speaks unasked. It is opened again whenever it ends, for as long as it is not
- * closed: what the server says in between is lost, but for servers that number their events and say when to come back
- * for more. Numbers alone are not trusted: there are servers which take them and then say nothing on that stream any
- * more. A stream that has been silent for long is asked for anew where that loses nothing; of the others, many never
- * carry a sign of life, `silent` lets somebody find out.
+ * Keeps the server's notification stream open: requests it again whenever it ends, with backoff, until it is closed or
+ * the server does not offer it.
+ *
+ * It is resumed from the last event only where the server has sent `retry` as well as event ids. Event ids alone are
+ * not trusted: some servers accept `Last-Event-ID` and then send nothing on that stream. A silent stream is reopened
+ * where it can be resumed; otherwise `silent` is reported, because many servers send no keep-alive comments.
  */
 export class NotificationStreamReader {
   private readonly backoff = new Backoff();
@@ -35,15 +35,15 @@ export class NotificationStreamReader {
   private isStarted = false;
   private isClosed = false;
   private stream: GetStream | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private watchdog: NodeJS.Timeout | undefined;
+  private reconnectTimer: NodeJS.Timeout | undefined;
+  private idleTimer: NodeJS.Timeout | undefined;
   private lastEventId = '';
   private openedAt = Infinity;
   private wasOpen = false;
-  /** The server has said when to come back. */
-  private isInviting = false;
+  /** The server has sent `retry`. */
+  private supportsResumption = false;
 
-  constructor(private readonly setting: NotificationStreamOptions) {}
+  constructor(private readonly owner: NotificationStreamOwner) {}
 
   /** Idempotent. */
   open(): void {
@@ -52,45 +52,49 @@ export class NotificationStreamReader {
     this.connect();
   }
 
-  /** What is there is dead, whatever it looks like. */
-  renew(): void {
+  /** Drops the current stream, which is dead although its connection is open. */
+  reopen(): void {
     this.stream?.fail(brokenError('the server did not answer on another connection either'));
   }
 
   close(): void {
     this.isClosed = true;
-    clearTimeout(this.timer);
-    clearTimeout(this.watchdog);
+    clearTimeout(this.reconnectTimer);
+    clearTimeout(this.idleTimer);
     this.stream?.stop();
   }
 
   private connect(): void {
-    const { endpoint, maxMessageBytes } = this.setting;
-    const parser = new SseParser(maxMessageBytes, (data, type) => this.read(data, type), this.lastEventId);
+    const { owner } = this;
+    const parser = new SseParser(
+      owner.maxMessageBytes,
+      (data, type) => this.readEvent(data, type),
+      this.lastEventId,
+    );
     this.openedAt = Infinity;
     this.stream = new GetStream(
       parser,
       {
-        opened: () => this.opened(),
-        heard: () => this.watchdog?.refresh(),
-        ended: (why) => this.ended(parser, why),
+        onOpen: () => this.opened(),
+        onActivity: () => this.idleTimer?.refresh(),
+        onEnd: (why) => this.ended(parser, why),
       },
-      maxMessageBytes,
+      owner.maxMessageBytes,
     );
-    this.watch(this.stream, parser);
-    endpoint.get(this.lastEventId, this.stream);
+    this.startIdleTimer(this.stream, parser);
+    owner.get(this.lastEventId, this.stream);
   }
 
-  private watch(stream: GetStream, parser: SseParser): void {
-    const { streamIdleMs } = this.setting;
+  private startIdleTimer(stream: GetStream, parser: SseParser): void {
+    const { streamIdleMs } = this.owner;
     if (streamIdleMs === undefined) return;
-    this.watchdog = setTimeout(() => {
-      this.isInviting ||= parser.retryMs !== undefined;
+    this.idleTimer = setTimeout(() => {
+      this.supportsResumption ||= parser.retryMs !== undefined;
       if (this.canResume(parser.lastEventId))
-        stream.fail(brokenError(`the standing stream was silent for ${streamIdleMs} ms`));
+        stream.fail(brokenError(`the notification stream was silent for ${streamIdleMs} ms`));
       else {
-        this.watchdog?.refresh();
-        this.setting.stateChanged('silent');
+        this.idleTimer?.refresh();
+        this.owner.streamChanged('silent');
       }
     }, streamIdleMs).unref();
   }
@@ -98,64 +102,66 @@ export class NotificationStreamReader {
   private opened(): void {
     this.openedAt = performance.now();
     this.wasOpen = true;
-    this.change('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
+    this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
   }
 
-  /** A server that keeps no session may have been started anew since, and then numbers from the beginning. */
+  /** A server without sessions may have been restarted in between, and then its event ids start again. */
   private canResume(lastEventId: string): boolean {
-    return this.isInviting && lastEventId !== '' && this.setting.endpoint.sessionId !== undefined;
+    return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;
   }
 
-  private read(data: string, type: string): void {
+  private readEvent(data: string, type: string): void {
     if (this.isClosed || type !== 'message') return;
     this.backoff.reset();
     try {
-      this.setting.inbox.deliver(data);
+      this.owner.deliver(data);
     } catch (error) {
-      this.setting.inbox.report(error);
+      this.owner.report(error);
     }
   }
 
   private ended(parser: SseParser, why: TransportError): void {
-    clearTimeout(this.watchdog);
+    clearTimeout(this.idleTimer);
     if (this.isClosed) return;
-    if (this.isForgotten(why)) this.setting.sessionLost(sessionLost());
-    else if (this.isUnoffered(why)) this.change('none');
+    if (this.isSessionLost(why)) this.owner.closeAfterSessionLoss(sessionLost());
+    else if (isUnsupported(why)) this.setState('none');
     else this.reconnect(parser, why);
   }
 
   private reconnect(parser: SseParser, why: TransportError): void {
-    if (performance.now() - this.openedAt > LIVED_MS) this.backoff.reset();
-    this.isInviting ||= parser.retryMs !== undefined;
-    // What was too large would be too large again, and a number that means nothing to the server will not later.
-    const isUseless = !this.isInviting || why.fault === 'too-large' || isBadRequest(why);
-    this.lastEventId = isUseless ? '' : parser.lastEventId;
-    const isInvitedBack = parser.retryMs !== undefined && this.lastEventId !== '';
-    if (!isInvitedBack && this.change('lost')) this.setting.inbox.report(why);
+    if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
+    this.supportsResumption ||= parser.retryMs !== undefined;
+    // The event that was too large would come again, and an event id that the server refused stays invalid.
+    const startsAfresh = !this.supportsResumption || why.fault === 'too-large' || isBadRequest(why);
+    this.lastEventId = startsAfresh ? '' : parser.lastEventId;
+    const isPlannedEnd = parser.retryMs !== undefined && this.lastEventId !== '';
+    if (!isPlannedEnd && this.setState('lost')) this.owner.report(why);
+    // The listeners of the state may have closed the stream.
     if (this.isClosed) return;
-    this.timer = setTimeout(() => this.connect(), this.delay(parser, why)).unref();
+    this.reconnectTimer = setTimeout(() => this.connect(), this.reconnectDelay(parser, why)).unref();
   }
 
-  private delay({ retryMs }: SseParser, { details }: TransportError): number {
+  private reconnectDelay({ retryMs }: SseParser, { details }: TransportError): number {
     if (retryMs !== undefined) return retryDelay(retryMs);
-    return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
+    return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
   }
 
-  private isForgotten({ details: { httpStatus } }: TransportError): boolean {
-    if (this.setting.endpoint.sessionId === undefined) return false;
-    // Many servers say 400 where they should say 404; what was a good request in this session still is one.
+  private isSessionLost({ details: { httpStatus } }: TransportError): boolean {
+    if (this.owner.sessionId === undefined) return false;
+    // Many servers answer 400 instead of 404; the same request was valid when the stream was first opened.
     return httpStatus === 404 || (httpStatus === 400 && this.wasOpen);
   }
 
-  private isUnoffered({ details: { httpStatus = 0 } }: TransportError): boolean {
-    return [404, 405, 501].includes(httpStatus) || (httpStatus >= 200 && httpStatus < 300);
-  }
-
-  /** Whether it is a change. */
-  private change(state: 'open' | 'lost' | 'none', told: StreamState = state): boolean {
+  /** Reports the change as `reported`; false when the state was the same before. */
+  private setState(state: 'open' | 'lost' | 'none', reported: StreamState = state): boolean {
     if (this.state === state) return false;
     this.state = state;
-    this.setting.stateChanged(told);
+    this.owner.streamChanged(reported);
     return true;
   }
+}
+
+/** The server answered that it has no such stream, or with something else than one. */
+function isUnsupported({ details: { httpStatus = 0 } }: TransportError): boolean {
+  return [404, 405, 501].includes(httpStatus) || (httpStatus >= 200 && httpStatus < 300);
 }

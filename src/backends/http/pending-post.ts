@@ -1,63 +1,77 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { TransportError } from '../link/transport.js';
-import { DrainedBody } from './drained-body.js';
-import type { Endpoint } from './endpoint.js';
-import { SseResponse } from './sse-response.js';
+import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
 import { brokenError } from '../link/link-faults.js';
-import { connectionFault, sessionLost, tooLarge } from './faults.js';
-import type { Inbox } from './inbox.js';
-import { JsonAnswer } from './json-answer.js';
-import type { Post, PostListener } from './post-client/post.js';
-import { ErrorBody } from './error-body.js';
-import type { OpenExchange, ResponseBody } from './response-body.js';
-import { isEncoded, mediaType, refused, type ResponseHeaders } from './response-headers.js';
+import { isMessage, isResponseTo, TransportError } from '../link/transport.js';
+import type { GetClient } from './get-stream.js';
+import type { HttpConnection, PostRequest } from './post-client/http-connection.js';
+import { isEncoded, mediaTypeOf, type ResponseHead } from './post-client/response-head.js';
+import { SseResponse } from './sse-response.js';
+import { connectionFailed, httpError, sessionLost, tooLarge } from './transport-errors.js';
 
-/** How long a server may take to end a response in which it has said everything. */
-const LINGER_MS = 1000;
+/** How long a server may take to end an event stream after the response. */
+const LINGER_TIMEOUT_MS = 1000;
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
+/** A body that is not needed is read up to here, so that its connection can be reused. */
+const MAX_DISCARDED_BYTES = 64 * 1024;
 
-export interface PendingPostOptions {
-  readonly endpoint: Endpoint;
-  readonly inbox: Inbox;
-  readonly maxMessageBytes: number;
-  /** How long a body that must flow may pause. */
+/** The transport as one POST uses it. */
+export interface PostOwner extends GetClient {
+  /** Maximum pause in a body that is not an event stream. */
   readonly bodyIdleMs: number;
-  /** How long a message without an answer may wait to be accepted. */
+  /** How long the server may take to accept a message that has no response. */
   readonly acceptTimeoutMs: number;
-  /** The exchange has a deadline now. */
-  watch(deadline: number): void;
-  /** It holds nothing any more. */
-  ended(exchange: PendingPost): void;
+  readonly sessionId: string | undefined;
+  readonly postHead: string;
+  /** Called with the head of every successful response to a request. */
+  learnSession(head: ResponseHead): void;
+  /** The server answered that it does not know the session. */
+  markSessionLost(): void;
+  /** Delivers the messages in the text; true when the response to `requestId` is among them. Throws on invalid JSON. */
+  deliver(text: string, requestId: RequestId | undefined): boolean;
+  watchDeadline(deadline: number): void;
+  /** The POST has ended: its connection is released or, if the response is incomplete, closed. */
+  finished(post: PendingPost): void;
 }
 
-/** One POST, from the message sent to the answer delivered. */
-export class PendingPost implements PostListener, OpenExchange {
+/** How the body of the response is read; `discard` when head alone decided the outcome. */
+type BodyKind = 'json' | 'events' | 'error' | 'discard';
+
+/**
+ * One message on its way: the POST and its response, until the response was delivered. `settled` resolves when the
+ * server has accepted a notification or responded to a request.
+ */
+export class PendingPost implements PostRequest {
   readonly settled: Promise<void>;
-  /** On the clock of `performance.now()`. There is none for an answer: whoever waits for it calls `abandon`. */
+  readonly head: string;
+  connection: HttpConnection | undefined;
+  /** On the clock of `performance.now()`. None while a request waits for its response: its caller has a timeout. */
   deadline = Infinity;
   private resolve!: () => void;
   private reject!: (error: TransportError) => void;
   private isOver = false;
+  private bodyKind: BodyKind | undefined;
+  /** Of a body of the kind `json` or `error`. */
+  private bytes: BoundedBuffer | undefined;
+  private discardedBytes = 0;
+  private events: SseResponse | undefined;
+  /** The outcome if an error body does not contain the response. */
+  private httpError: TransportError | undefined;
   private readonly hadSession: boolean;
-  private post: Post | undefined;
-  private wasSent = false;
-  private body: ResponseBody | undefined;
 
   constructor(
-    private readonly setting: PendingPostOptions,
-    /** Among the exchanges under way. */
+    private readonly owner: PostOwner,
+    /** Unique among the pending posts of the transport. */
     readonly id: number,
+    readonly body: string,
     readonly requestId: RequestId | undefined,
   ) {
-    this.hadSession = setting.endpoint.sessionId !== undefined;
+    this.head = owner.postHead;
+    this.hadSession = owner.sessionId !== undefined;
     this.settled = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
-    if (requestId === undefined) this.expectWithin(setting.acceptTimeoutMs);
-  }
-
-  send(text: string): void {
-    this.post = this.setting.endpoint.post(text, this);
+    if (requestId === undefined) this.setDeadline(owner.acceptTimeoutMs);
   }
 
   succeed(): void {
@@ -72,13 +86,13 @@ export class PendingPost implements PostListener, OpenExchange {
 
   linger(): void {
     this.resolve();
-    this.expectWithin(LINGER_MS);
+    this.setDeadline(LINGER_TIMEOUT_MS);
   }
 
   deliver(text: string): boolean {
     if (this.isOver) return false;
     try {
-      return this.setting.inbox.deliver(text, this.requestId);
+      return this.owner.deliver(text, this.requestId);
     } catch (error) {
       this.fail(
         error instanceof TransportError
@@ -89,91 +103,123 @@ export class PendingPost implements PostListener, OpenExchange {
     }
   }
 
-  /** The deadline has come. */
+  /** The deadline has passed. */
   expire(): void {
-    const fault = brokenError(
-      `the server stopped ${this.body ? 'within its response' : 'before it responded'}`,
+    this.interrupt(
+      brokenError(`the server stopped ${this.bodyKind ? 'within its response' : 'before it responded'}`),
     );
-    if (this.body) this.body.cut(fault);
-    else this.fail(fault);
   }
 
-  onSent(): void {
-    this.wasSent = true;
-  }
-
-  onHead(status: number, headers: ResponseHeaders): void {
+  onHead(head: ResponseHead): void {
     if (this.isOver) return;
-    this.body = status < 300 ? this.acceptedBody(status, headers) : this.refusedBody(status, headers);
     this.deadline = Infinity;
-    if (this.body?.mustFlow) this.expectWithin(this.setting.bodyIdleMs);
+    if (head.status >= 300) this.readErrorHead(head);
+    else if (this.requestId === undefined) this.discard(head);
+    else this.readResponseHead(head);
+    if (this.bodyKind !== 'events' && !this.isOver) this.setDeadline(this.owner.bodyIdleMs);
   }
 
-  onBody(chunk: Buffer): void {
-    if (this.isOver || !this.body) return;
-    if (this.body.mustFlow) this.deadline = performance.now() + this.setting.bodyIdleMs;
-    this.body.push(chunk);
+  onBody(bytes: Buffer): void {
+    if (this.isOver) return;
+    if (this.bodyKind === 'events') {
+      this.events?.push(Buffer.from(bytes));
+      return;
+    }
+    this.deadline = performance.now() + this.owner.bodyIdleMs;
+    if (this.bodyKind === 'discard') {
+      this.discardedBytes += bytes.length;
+      if (this.discardedBytes > MAX_DISCARDED_BYTES) this.succeed();
+    } else if (!this.bytes?.append(Buffer.from(bytes)))
+      this.fail(this.httpError ?? tooLarge(this.owner.maxMessageBytes));
   }
 
   onEnd(): void {
-    if (!this.isOver) this.body?.end();
+    if (this.isOver) return;
+    if (this.bodyKind === 'events') this.events?.end();
+    else if (this.bodyKind === 'discard') this.succeed();
+    else this.readBody(this.bytes?.take().toString() ?? '');
   }
 
   onFailure(cause: Error): void {
-    if (this.isOver) return;
-    const fault = connectionFault(cause, this.wasSent);
-    if (this.body) this.body.cut(fault);
-    else this.fail(fault);
+    if (!this.isOver) this.interrupt(connectionFailed(cause, this.connection !== undefined));
   }
 
-  private acceptedBody(status: number, headers: ResponseHeaders): ResponseBody | undefined {
-    const { endpoint, maxMessageBytes } = this.setting;
-    const type = mediaType(headers);
-    if (this.requestId === undefined) return this.dismiss(type);
-    endpoint.learnSession(headers);
-    if (isEncoded(headers))
-      return this.dismiss(type, brokenError('the server compressed its response, unasked'));
-    if (type === 'text/event-stream') return new SseResponse(this, endpoint, maxMessageBytes);
-    if (type !== 'application/json')
-      return this.dismiss(
-        type,
-        brokenError(`the server answered HTTP ${status} with ${type || 'no content type'}`),
-      );
-    if (Number(headers['content-length']) > maxMessageBytes)
-      return this.dismiss(type, tooLarge(maxMessageBytes));
-    return new JsonAnswer(this, maxMessageBytes);
+  private interrupt(why: TransportError): void {
+    if (this.bodyKind === 'events') this.events?.interrupt(why);
+    else if (this.bodyKind === 'discard') this.succeed();
+    else this.fail(this.httpError ?? why);
   }
 
-  private refusedBody(status: number, headers: ResponseHeaders): ResponseBody | undefined {
-    const type = mediaType(headers);
+  private readResponseHead(head: ResponseHead): void {
+    const { owner } = this;
+    const { status, headers, body } = head;
+    owner.learnSession(head);
+    const type = mediaTypeOf(headers);
+    if (isEncoded(headers)) this.discard(head, brokenError('the server compressed its response, unasked'));
+    else if (type === 'text/event-stream') {
+      this.bodyKind = 'events';
+      this.events = new SseResponse(this, owner);
+    } else if (type !== 'application/json')
+      this.discard(head, brokenError(`the server answered HTTP ${status} with ${type || 'no content type'}`));
+    else if (Number(body) > owner.maxMessageBytes) this.fail(tooLarge(owner.maxMessageBytes));
+    else this.expectText('json', owner.maxMessageBytes);
+  }
+
+  private readErrorHead(head: ResponseHead): void {
+    const { status, headers } = head;
     if (status === 404 && this.hadSession) {
-      this.setting.endpoint.sessionLost = true;
-      return this.dismiss(type, sessionLost());
+      this.owner.markSessionLost();
+      this.discard(head, sessionLost());
+      return;
     }
-    const error = refused(status, headers);
-    const mayAnswer = this.requestId !== undefined && type === 'application/json' && !isEncoded(headers);
-    return mayAnswer ? new ErrorBody(this, error) : this.dismiss(type, error);
+    const error = httpError(status, headers);
+    // Many servers put the JSON-RPC error that answers the request into an HTTP error.
+    if (this.requestId === undefined || mediaTypeOf(headers) !== 'application/json' || isEncoded(headers)) {
+      this.discard(head, error);
+      return;
+    }
+    this.httpError = error;
+    this.expectText('error', MAX_ERROR_BODY_BYTES);
   }
 
-  /** Settles by the head alone. */
-  private dismiss(type: string, error?: TransportError): ResponseBody | undefined {
+  private expectText(kind: BodyKind, maxBytes: number): void {
+    this.bodyKind = kind;
+    this.bytes = new BoundedBuffer(maxBytes);
+  }
+
+  /** Settles by the head alone. An event stream may never end, so its connection is closed. */
+  private discard({ headers }: ResponseHead, error?: TransportError): void {
     if (error) this.reject(error);
     else this.resolve();
-    if (type !== 'text/event-stream' && error?.fault !== 'too-large') return new DrainedBody(this);
-    this.finish();
-    return undefined;
+    this.bodyKind = 'discard';
+    if (mediaTypeOf(headers) === 'text/event-stream') this.finish();
   }
 
-  private expectWithin(ms: number): void {
+  private readBody(text: string): void {
+    const { httpError: error } = this;
+    if (error && !isErrorResponse(text, this.requestId)) this.fail(error);
+    else if (this.deliver(text)) this.succeed();
+    else this.fail(error ?? brokenError('the response does not hold the answer'));
+  }
+
+  private setDeadline(ms: number): void {
     this.deadline = performance.now() + ms;
-    this.setting.watch(this.deadline);
+    this.owner.watchDeadline(this.deadline);
   }
 
   private finish(): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.body?.stop?.();
-    this.post?.abort();
-    this.setting.ended(this);
+    this.events?.stop();
+    this.owner.finished(this);
+  }
+}
+
+function isErrorResponse(text: string, requestId: RequestId | undefined): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMessage(value) && 'error' in value && isResponseTo(value, requestId);
+  } catch {
+    return false;
   }
 }

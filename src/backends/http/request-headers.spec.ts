@@ -14,14 +14,14 @@ const fieldsOf = (head: string) =>
 
 describe('RequestHeaders', () => {
   it('begins a request with its line and the host', () => {
-    const [line, host] = headersWith({}).post.split('\r\n');
+    const [line, host] = headersWith({}).postHead.split('\r\n');
     expect(line).toBe('POST /a%20path?with=query HTTP/1.1');
     expect(host).toBe('host: mcp.example.com:8080');
   });
 
   it('leaves the host to whoever configures one', () => {
     const headers = headersWith({ Host: 'other.example' });
-    expect(headers.post.match(/^host: .*$/gim)).toEqual(['host: other.example']);
+    expect(headers.postHead.match(/^host: .*$/gim)).toEqual(['host: other.example']);
     expect(asRecord(headers.delete)).toMatchObject({ host: 'other.example' });
   });
 
@@ -43,7 +43,7 @@ describe('RequestHeaders', () => {
       Connection: 'close',
       Authorization: 'Bearer t',
     });
-    expect(asRecord(fieldsOf(headers.post))).toEqual({
+    expect(asRecord(fieldsOf(headers.postHead))).toEqual({
       host: 'mcp.example.com:8080',
       Authorization: 'Bearer t',
       'accept-encoding': 'identity',
@@ -56,7 +56,7 @@ describe('RequestHeaders', () => {
     const headers = headersWith({});
     headers.sessionId = 's';
     headers.protocolVersion = '2025-11-25';
-    for (const flat of [fieldsOf(headers.post), headers.get(''), headers.delete])
+    for (const flat of [fieldsOf(headers.postHead), headers.get(''), headers.delete])
       expect(asRecord(flat)).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** Ours, or the connection's; a configured header of such a name is left out, or goes another way. */
+/** Set by the transport or the connection; a configured value is ignored, except that of `host`. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -17,15 +17,16 @@ const RESERVED = new Set([
   'upgrade',
 ]);
 
-/** What every request to one server carries: flat lists of names and values as undici takes them, and text for a POST. */
+/** The header fields of requests to one server: flat lists of names and values for undici, and text for the POST client. */
 export class RequestHeaders {
   private session: string | undefined;
   private version: string | undefined;
   private readonly configured: readonly string[];
-  /** What requests call the server. */
+  /** The value of the Host header. */
   readonly host: string;
+  /** Request line and fields of a POST, without `content-length`. */
+  postHead = '';
   private common: readonly string[] = [];
-  private forPost = '';
 
   constructor(
     configured: Readonly<Record<string, string>>,
@@ -45,7 +46,7 @@ export class RequestHeaders {
     return this.session;
   }
 
-  /** The server's own word: a line break in it would begin a field of its own. */
+  /** Chosen by the server, therefore validated: a line break in it would start another field. */
   set sessionId(id: string) {
     validateHeaderValue('mcp-session-id', id);
     this.session = id;
@@ -58,30 +59,25 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  /** The beginning of a request, up to the length of its body. */
-  get post(): string {
-    return this.forPost;
-  }
-
   get delete(): string[] {
     return [...this.common];
   }
 
-  /** For a stream of events, from the event after `lastEventId` on where one is given. */
+  /** For an event stream, resumed after `lastEventId` unless that is empty. */
   get(lastEventId: string): string[] {
     const headers = [...this.common, 'accept', 'text/event-stream'];
-    // Header values are written as Latin-1; this way the bytes on the wire are those the server sent.
+    // undici writes header values as Latin-1: this way the server gets the UTF-8 bytes that it sent.
     if (lastEventId !== '') headers.push('last-event-id', Buffer.from(lastEventId).toString('latin1'));
     return headers;
   }
 
   private rebuild(): void {
-    // We never decompress: a small answer cannot become a large one.
+    // Nothing is decompressed, so that a small response cannot become a large one.
     const common = ['host', this.host, ...this.configured, 'accept-encoding', 'identity'];
     if (this.session !== undefined) common.push('mcp-session-id', this.session);
     if (this.version !== undefined) common.push('mcp-protocol-version', this.version);
     this.common = common;
-    this.forPost = headOf(this.url, [
+    this.postHead = headOf(this.url, [
       ...common,
       'content-type',
       'application/json',

@@ -1,88 +1,107 @@
+import { Pool, type Dispatcher } from 'undici';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { LinkTransport, MessageExtra, StreamState, TransportError } from '../link/transport.js';
-import { Endpoint } from './endpoint.js';
-import { PendingPost, type PendingPostOptions } from './pending-post.js';
-import { closed } from './faults.js';
-import { InFlight } from './in-flight.js';
-import { Inbox } from './inbox.js';
-import { NotificationStreamReader } from './notification-stream-reader.js';
+import { Deadlines } from '../../lib/deadlines/deadlines.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
+import { brokenError } from '../link/link-faults.js';
+import {
+  isMessage,
+  isResponseTo,
+  type LinkTransport,
+  type MessageExtra,
+  type StreamState,
+  type TransportError,
+} from '../link/transport.js';
+import { NotificationStreamReader, type NotificationStreamOwner } from './notification-stream-reader.js';
+import { PendingPost, type PostOwner } from './pending-post.js';
+import { PostClient } from './post-client/post-client.js';
+import { headerOf, type ResponseHead } from './post-client/response-head.js';
+import { RequestHeaders } from './request-headers.js';
+import { transportClosed } from './transport-errors.js';
 
 export interface HttpServer {
   readonly url: string | URL;
-  /** Sent with every request, but for those the protocol or the connection needs for itself. */
+  /** Sent with every request, except those that the protocol or the connection sets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StreamableHttpOptions {
-  /** One message: a JSON body or one event. */
+  /** Maximum size of one message: a JSON body or one event. */
   readonly maxMessageBytes?: number | undefined;
   readonly connectTimeoutMs?: number | undefined;
-  /** How long a body other than a stream of events may pause. */
+  /** Maximum pause in a body that is not an event stream. */
   readonly bodyIdleMs?: number | undefined;
-  /** How long a notification or a response of ours may wait to be accepted; a request waits until `abandon`. */
+  /** How long the server may take to accept a notification or a response of ours. A request waits until `abandon`. */
   readonly acceptTimeoutMs?: number | undefined;
-  /** Must be more than the requests ever in flight: each holds one, and so do the standing stream and replies. */
+  /** Must exceed the number of requests in flight: each holds one, and so do the notification stream and replies. */
   readonly connections?: number | undefined;
-  /** Silence after which the standing stream may be dead. No limit where absent. */
+  /** Silence after which the notification stream may be dead. No limit where absent. */
   readonly streamIdleMs?: number | undefined;
 }
 
-const FAREWELL_MS = 1000;
+/** How long the server may take to confirm the end of the session. */
+const DELETE_TIMEOUT_MS = 1000;
+/** Only revision 2025-03-26 has batches. */
+const MAX_BATCH_LENGTH = 1000;
 
 /**
- * The client's side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. It keeps one session and never
- * begins another: after `session-lost` it is of no more use. A failed exchange leaves all others alone.
+ * The client side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. It keeps one session and never starts
+ * another: after `session-lost` it is replaced. A failed request leaves all others alone.
  */
-export class StreamableHttpTransport implements LinkTransport {
+export class StreamableHttpTransport implements LinkTransport, PostOwner, NotificationStreamOwner {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
 
-  private readonly endpoint: Endpoint;
-  private readonly inbox = new Inbox(this);
-  private readonly inFlight = new InFlight();
-  private readonly standingStream: NotificationStreamReader;
-  private readonly setting: PendingPostOptions;
+  readonly maxMessageBytes: number;
+  readonly bodyIdleMs: number;
+  readonly acceptTimeoutMs: number;
+  readonly streamIdleMs: number | undefined;
+  private readonly headers: RequestHeaders;
+  private readonly postClient: PostClient;
+  /** For GET and DELETE, which are long-lived or rare. */
+  private readonly pool: Pool;
+  private readonly path: string;
+  private readonly posts = new IdTable<PendingPost>();
+  private readonly deadlines = new Deadlines<PendingPost>(
+    () => this.posts,
+    (post) => post.expire(),
+  );
+  private readonly notificationStream = new NotificationStreamReader(this);
+  private isSessionLost = false;
   private closing: Promise<void> | undefined;
 
   constructor(server: HttpServer, options: StreamableHttpOptions = {}) {
-    const { inbox, inFlight } = this;
-    const { connectTimeoutMs = 5000, connections = 128, streamIdleMs } = options;
-    const { maxMessageBytes = 16 * 1024 * 1024, bodyIdleMs = 15_000, acceptTimeoutMs = 30_000 } = options;
-    const endpoint = new Endpoint(new URL(server.url), server.headers ?? {}, {
+    const { connectTimeoutMs = 5000, connections = 128 } = options;
+    this.maxMessageBytes = options.maxMessageBytes ?? 16 * 1024 * 1024;
+    this.bodyIdleMs = options.bodyIdleMs ?? 15_000;
+    this.acceptTimeoutMs = options.acceptTimeoutMs ?? 30_000;
+    this.streamIdleMs = options.streamIdleMs;
+    const url = new URL(server.url);
+    this.path = url.pathname + url.search;
+    this.headers = new RequestHeaders(server.headers ?? {}, url);
+    this.postClient = new PostClient(url, this.headers.host, {
+      maxConnections: connections,
       connectTimeoutMs,
-      connections,
     });
-    this.endpoint = endpoint;
-    this.setting = {
-      endpoint,
-      inbox,
-      maxMessageBytes,
-      bodyIdleMs,
-      acceptTimeoutMs,
-      watch: (deadline) => inFlight.watch(deadline),
-      ended: (exchange) => inFlight.delete(exchange),
-    };
-    this.standingStream = new NotificationStreamReader({
-      endpoint,
-      inbox,
-      maxMessageBytes,
-      streamIdleMs,
-      stateChanged: (state) => inbox.guard(() => this.onstream?.(state)),
-      sessionLost: (error) => this.closeFor(error),
+    this.pool = new Pool(url.origin, {
+      connections,
+      connect: { timeout: connectTimeoutMs },
+      // An event stream may be silent for any time.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
   }
 
   get sessionId(): string | undefined {
-    return this.endpoint.sessionId;
+    return this.headers.sessionId;
   }
 
   setProtocolVersion(version: string): void {
-    this.endpoint.headers.protocolVersion = version;
+    this.headers.protocolVersion = version;
   }
 
-  /** Nothing to do: connections are made when there is something to send. */
+  /** Connections are opened when there is a message to send. */
   start(): Promise<void> {
     return Promise.resolve();
   }
@@ -93,42 +112,135 @@ export class StreamableHttpTransport implements LinkTransport {
   }
 
   sendText(text: string, requestId?: RequestId): Promise<void> {
-    if (this.closing) return Promise.reject(closed());
-    const exchange = new PendingPost(this.setting, this.inFlight.nextId(), requestId);
-    this.inFlight.add(exchange);
-    exchange.send(text);
-    return exchange.settled;
+    if (this.closing) return Promise.reject(transportClosed());
+    const post = new PendingPost(this, this.posts.nextId(), text, requestId);
+    this.posts.add(post);
+    this.postClient.send(post);
+    return post.settled;
   }
 
   abandon(requestId: RequestId): void {
-    this.inFlight.abandon(requestId);
+    for (const post of this.posts) if (post.requestId === requestId) post.succeed();
   }
 
   /** To be called when the server has accepted `notifications/initialized`; before that it may refuse the GET. */
   openNotificationStream(): void {
-    this.standingStream.open();
+    this.notificationStream.open();
   }
 
   reopenNotificationStream(): void {
-    this.standingStream.renew();
+    this.notificationStream.reopen();
   }
 
   close(): Promise<void> {
-    this.closing ??= this.shutDown();
-    return this.closing;
+    return (this.closing ??= this.shutDown());
+  }
+
+  // What follows is for the pending posts and the notification stream.
+
+  get postHead(): string {
+    return this.headers.postHead;
+  }
+
+  get(lastEventId: string, handler: Dispatcher.DispatchHandler): void {
+    this.pool.dispatch({ method: 'GET', path: this.path, headers: this.headers.get(lastEventId) }, handler);
+  }
+
+  /** A session begins with the first response that names it, which is the one to `initialize`. */
+  learnSession({ headers }: ResponseHead): void {
+    if (this.headers.sessionId !== undefined) return;
+    const id = headerOf(headers, 'mcp-session-id');
+    if (id) this.headers.sessionId = id;
+  }
+
+  markSessionLost(): void {
+    this.isSessionLost = true;
+  }
+
+  closeAfterSessionLoss(error: TransportError): void {
+    this.isSessionLost = true;
+    this.report(error);
+    void this.close();
+  }
+
+  /** An object that is not a message is skipped: some servers replay the first event of a stream as `{}`. */
+  deliver(text: string, requestId?: RequestId): boolean {
+    const value = parse(text);
+    if (!Array.isArray(value)) return isMessage(value) && this.deliverMessage(value, text, requestId);
+    if (value.length > MAX_BATCH_LENGTH)
+      throw brokenError(`the server sent a batch of ${value.length} messages`);
+    const messages = value.filter(isMessage);
+    return messages
+      .map((message) => this.deliverMessage(message, JSON.stringify(message), requestId))
+      .includes(true);
+  }
+
+  streamChanged(state: StreamState): void {
+    this.guard(() => this.onstream?.(state));
+  }
+
+  report(error: unknown): void {
+    try {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    } catch {
+      // There is no other place to report the failure of `onerror`.
+    }
+  }
+
+  watchDeadline(deadline: number): void {
+    this.deadlines.watch(deadline);
+  }
+
+  finished(post: PendingPost): void {
+    this.posts.delete(post.id);
+    this.postClient.abort(post);
+  }
+
+  private deliverMessage(message: JSONRPCMessage, text: string, requestId?: RequestId): boolean {
+    this.guard(() => this.onmessage?.(message, requestId === undefined ? { text } : { text, requestId }));
+    return isResponseTo(message, requestId);
+  }
+
+  /** A listener that throws must not break the stream that its message came on. */
+  private guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.report(error);
+    }
   }
 
   private async shutDown(): Promise<void> {
-    this.standingStream.close();
-    this.inFlight.close();
-    await this.endpoint.endSession(FAREWELL_MS);
-    await this.endpoint.destroy();
-    this.inbox.guard(() => this.onclose?.());
+    this.notificationStream.close();
+    this.deadlines.stop();
+    for (const post of this.posts) post.fail(transportClosed());
+    await this.endSession();
+    this.postClient.destroy();
+    await this.pool.destroy();
+    this.guard(() => this.onclose?.());
   }
 
-  private closeFor(error: TransportError): void {
-    this.endpoint.sessionLost = true;
-    this.inbox.report(error);
-    void this.close();
+  /** Best effort: resolves within the timeout whatever the server does. */
+  private endSession(): Promise<void> {
+    if (this.sessionId === undefined || this.isSessionLost) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, DELETE_TIMEOUT_MS);
+      const done = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.pool.dispatch(
+        { method: 'DELETE', path: this.path, headers: this.headers.delete },
+        { onRequestStart: () => {}, onResponseStart: done, onResponseError: done },
+      );
+    });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw brokenError('the server sent what is not JSON', { cause });
   }
 }

@@ -73,3 +73,12 @@ export class TransportError extends Error {
     super(message, options);
   }
 }
+
+/** Only what a transport must know; the link validates the rest. */
+export function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+}
+
+export function isResponseTo(message: JSONRPCMessage, requestId: RequestId | undefined): boolean {
+  return requestId !== undefined && ('result' in message || 'error' in message) && message.id === requestId;
+}

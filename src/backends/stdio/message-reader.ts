@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { isMessage } from '../link/transport.js';
 import { IgnoredLines } from './ignored-lines.js';
 import { LineSplitter } from './line-splitter.js';
 
@@ -70,9 +71,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Only what a transport must know; whether it makes sense is for the link to say. */
-function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 }

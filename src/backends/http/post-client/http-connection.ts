@@ -1,43 +1,55 @@
 import type { Socket } from 'node:net';
-import type { Carrier, Post } from './post.js';
-import type { ResponseHeaders } from '../response-headers.js';
-import { ResponseParser, type ResponseSink } from './response-parser.js';
+import { ResponseParser, type ResponseReceiver } from './response-parser.js';
 
-/** A server says when it is going to close a connection; on the way there it may be too late for a request. */
-const MARGIN_MS = 1000;
-const USUAL_KEEP_ALIVE_MS = 5000;
-const LONGEST_KEEP_ALIVE_MS = 600_000;
+/** How long before the server's announced idle timeout a connection is no longer used. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+/** Assumed where the server announces no timeout. */
+const DEFAULT_KEEP_ALIVE_MS = 5000;
+const MAX_KEEP_ALIVE_MS = 600_000;
 
-/** All sockets read to the same place: what was read is dealt with before the next one reads. */
-const RECEIVED = Buffer.allocUnsafeSlow(64 * 1024);
+/** Shared by all sockets: every read is processed before the next one begins. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-export interface HttpConnectionOwner {
-  /** It may be able to carry another request. */
-  idle(connection: HttpConnection): void;
-  gone(connection: HttpConnection): void;
+/** One POST request and the receiver of its response. After `onEnd` or `onFailure` nothing else is called. */
+export interface PostRequest extends ResponseReceiver {
+  /** Request line and header fields, each with its line break, without `content-length`. */
+  readonly head: string;
+  readonly body: string;
+  /** Set when the request is written. The server may have received it from then on. */
+  connection: HttpConnection | undefined;
+  onEnd(): void;
+  onFailure(cause: Error): void;
 }
 
-/** A connection with one request on it at a time. */
-export class HttpConnection implements Carrier, ResponseSink {
-  /** To be given to the socket when it is made: like this it needs no stream, and no buffer of its own. */
-  readonly onread = { buffer: RECEIVED, callback: (count: number): boolean => this.read(count) };
+export interface HttpConnectionOwner {
+  /** The response is complete and the connection can carry another request. */
+  released(connection: HttpConnection): void;
+  closed(connection: HttpConnection): void;
+}
+
+/** One connection that carries one POST at a time. */
+export class HttpConnection {
+  /** Option for creating the socket: it then reads into the shared buffer, without a stream in between. */
+  readonly onread = { buffer: READ_BUFFER, callback: (count: number): boolean => this.read(count) };
   private socket!: Socket;
-  private readonly reader = new ResponseParser(this);
-  private post: Post | undefined;
-  /** The response to `post` is whole, and its handler is going to hear of that. */
-  private isWhole = false;
-  private usableUntil = performance.now() + USUAL_KEEP_ALIVE_MS - MARGIN_MS;
+  private readonly parser = new ResponseParser(() => this.complete());
+  private request: PostRequest | undefined;
+  /** The whole response has arrived; `finish` is scheduled. */
+  private isComplete = false;
+  private usableUntil = performance.now() + DEFAULT_KEEP_ALIVE_MS - KEEP_ALIVE_MARGIN_MS;
 
   constructor(private readonly owner: HttpConnectionOwner) {}
 
-  /** Comes before everything else. */
+  /** Must be called before any other method. */
   attach(socket: Socket): void {
     this.socket = socket;
-    socket.on('end', () => this.endOfInput());
+    socket.on('end', () => {
+      if (!this.parser.close()) this.fail(new Error('other side closed'));
+    });
     socket.on('error', (error) => this.fail(error));
     socket.on('close', () => {
       this.fail(new Error('other side closed'));
-      this.owner.gone(this);
+      this.owner.closed(this);
     });
   }
 
@@ -46,54 +58,16 @@ export class HttpConnection implements Carrier, ResponseSink {
     return now < this.usableUntil && this.socket.writable;
   }
 
-  send(post: Post): void {
-    this.post = post;
-    post.carrier = this;
-    this.reader.reset();
-    post.listener.onSent();
-    this.write(post);
-  }
-
-  drop(post: Post): void {
-    if (this.post !== post || this.isWhole) return;
-    this.post = undefined;
-    this.destroy();
-  }
-
-  destroy(): void {
-    this.socket.destroy();
-  }
-
-  onHead(status: number, headers: ResponseHeaders): void {
-    this.post?.listener.onHead(status, headers);
-  }
-
-  onBody(bytes: Buffer): void {
-    // What is read next takes their place.
-    this.post?.listener.onBody(Buffer.from(bytes));
-  }
-
-  onEnd(): void {
-    this.isWhole = true;
-    // When all that has arrived was read (decision 15).
-    setImmediate(finish, this);
-  }
-
-  finish(): void {
-    const { post } = this;
-    this.post = undefined;
-    this.isWhole = false;
-    if (this.isReusable()) this.owner.idle(this);
-    else this.destroy();
-    post?.listener.onEnd();
-  }
-
-  private write({ head, body }: Post): void {
+  send(request: PostRequest): void {
+    this.request = request;
+    request.connection = this;
+    this.parser.start(request);
+    const { head, body } = request;
     const { socket } = this;
     const bytes = Buffer.byteLength(body);
     const start = `${head}content-length: ${bytes}\r\n\r\n`;
     if (bytes === body.length) {
-      // Every character is a byte: one string, one write.
+      // ASCII only: one string, one write.
       socket.write(start + body, 'latin1');
       return;
     }
@@ -103,39 +77,62 @@ export class HttpConnection implements Carrier, ResponseSink {
     socket.uncork();
   }
 
+  /** Closes the connection if it still waits for the response to this request. Calls nothing of the request. */
+  abort(request: PostRequest): void {
+    if (this.request !== request || this.isComplete) return;
+    this.request = undefined;
+    this.destroy();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  /** Called by the immediate that `complete` schedules. */
+  finish(): void {
+    const { request } = this;
+    this.request = undefined;
+    this.isComplete = false;
+    if (this.isReusable()) this.owner.released(this);
+    else this.destroy();
+    request?.onEnd();
+  }
+
+  private complete(): void {
+    this.isComplete = true;
+    // After everything that has arrived on other connections was read (decision 15).
+    setImmediate(finish, this);
+  }
+
   private read(count: number): boolean {
-    if (!this.post) {
-      // Nobody asked for anything: whatever this is, it must not become somebody's answer.
+    if (!this.request) {
+      // Bytes that answer no request must not become the response to the next one.
       this.destroy();
       return false;
     }
     try {
-      this.reader.push(RECEIVED.subarray(0, count));
+      this.parser.push(READ_BUFFER.subarray(0, count));
     } catch (error) {
       this.fail(error as Error);
     }
     return true;
   }
 
-  private endOfInput(): void {
-    if (!this.reader.close()) this.fail(new Error('other side closed'));
-  }
-
   private fail(cause: Error): void {
     this.destroy();
-    if (this.isWhole) return;
-    const { post } = this;
-    this.post = undefined;
-    post?.listener.onFailure(cause);
+    if (this.isComplete) return;
+    const { request } = this;
+    this.request = undefined;
+    request?.onFailure(cause);
   }
 
   private isReusable(): boolean {
-    const { head } = this.reader;
-    // A server may answer before it has read everything; what is still to be written belongs to nobody then.
-    if (!head?.persistent || this.socket.writableLength !== 0) return false;
+    const { head } = this.parser;
+    // A server may respond before it has read the whole request; the unwritten rest would precede the next one.
+    if (!head?.isPersistent || this.socket.writableLength !== 0) return false;
     const now = performance.now();
-    const keepAliveMs = Math.min(head.keepAliveMs ?? USUAL_KEEP_ALIVE_MS, LONGEST_KEEP_ALIVE_MS);
-    this.usableUntil = now + keepAliveMs - MARGIN_MS;
+    const keepAliveMs = Math.min(head.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS, MAX_KEEP_ALIVE_MS);
+    this.usableUntil = now + keepAliveMs - KEEP_ALIVE_MARGIN_MS;
     return this.isUsable(now);
   }
 }

@@ -151,7 +151,7 @@ describe('connections', () => {
     });
     const slow = transport.sendText(ask(1), 1);
     const first = await sockets.next();
-    await expect(transport.sendText(ask(2), 2)).rejects.toThrow('the response is no HTTP/1.1');
+    await expect(transport.sendText(ask(2), 2)).rejects.toThrow('the response is not HTTP/1.1');
     first.write(rawAnswer(1));
     expect(await faultOf(slow)).toBe('done');
   });

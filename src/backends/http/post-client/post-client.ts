@@ -1,108 +1,109 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import { HttpConnection, type HttpConnectionOwner } from './http-connection.js';
-import { Post, type Carrier, type PostListener } from './post.js';
+import { HttpConnection, type HttpConnectionOwner, type PostRequest } from './http-connection.js';
 
-const SWEEP_MS = 1000;
+const IDLE_CHECK_INTERVAL_MS = 1000;
 
 export interface PostClientOptions {
-  /** At most. Requests beyond that wait. */
-  readonly connections: number;
+  /** Requests beyond this number wait for a connection. */
+  readonly maxConnections: number;
   readonly connectTimeoutMs: number;
 }
 
 /**
- * The connections to one server that requests are posted on. With an HTTP client made for every case a call costs a
- * quarter more (docs/decisions/0016); undici still makes the connections, TLS included.
+ * Sends POST requests to one server over a pool of connections. A general HTTP client costs a quarter more CPU per call
+ * (docs/decisions/0016); undici still opens the connections, TLS included.
  */
-export class PostClient implements HttpConnectionOwner, Carrier {
-  private readonly all = new Set<HttpConnection>();
-  /** The one used last is taken first, so that those that are not needed grow old. */
-  private readonly free: HttpConnection[] = [];
-  /** Those whose response came in this turn of the event loop. */
+export class PostClient implements HttpConnectionOwner {
+  private readonly connections = new Set<HttpConnection>();
+  /** The connection used last is taken first, so that connections beyond the demand reach their idle timeout. */
+  private readonly idle: HttpConnection[] = [];
+  /** Connections whose response was complete in this turn of the event loop. */
   private resting: HttpConnection[] = [];
-  private readonly waiting: Post[] = [];
+  private readonly waiting: PostRequest[] = [];
   private readonly hostname: string;
   private connecting = 0;
-  private session: Buffer | undefined;
-  private sweeper: NodeJS.Timeout | undefined;
+  private tlsSession: Buffer | undefined;
+  private idleCheck: NodeJS.Timeout | undefined;
   private isDestroyed = false;
 
   constructor(
     private readonly url: URL,
-    /** What requests call the server, which is then the name its certificate must have. */
+    /** The value of the Host header, which is also the name that a certificate must have. */
     private readonly host: string,
     private readonly options: PostClientOptions,
   ) {
-    // An IPv6 address stands in brackets in a URL, and without them everywhere else.
+    // A URL has an IPv6 address in brackets, a socket address has none.
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
   }
 
-  post(head: string, body: string, listener: PostListener): Post {
-    const post = new Post(head, body, listener, this);
-    const connection = this.takeFree();
-    if (connection) connection.send(post);
-    else if (this.isDestroyed) listener.onFailure(new Error('closed'));
+  send(request: PostRequest): void {
+    const connection = this.takeIdle();
+    if (connection) connection.send(request);
+    else if (this.isDestroyed) request.onFailure(new Error('closed'));
     else {
-      this.waiting.push(post);
+      this.waiting.push(request);
       this.connectAsNeeded();
     }
-    return post;
   }
 
-  /** One that waits. */
-  drop(post: Post): void {
-    const at = this.waiting.indexOf(post);
+  /** Withdraws a request. Its connection is closed if the response has not arrived. Calls nothing of the request. */
+  abort(request: PostRequest): void {
+    if (request.connection) {
+      request.connection.abort(request);
+      return;
+    }
+    const at = this.waiting.indexOf(request);
     if (at !== -1) this.waiting.splice(at, 1);
   }
 
   /**
-   * It is used again a turn later: what a server sent behind its response, or that it has closed the connection without
-   * a word, is known by then.
+   * The connection is reused one turn of the event loop later: by then it is known whether the server has sent more
+   * than its response, or has closed the connection without announcing it.
    */
-  idle(connection: HttpConnection): void {
+  released(connection: HttpConnection): void {
     this.resting.push(connection);
-    if (this.resting.length === 1) setImmediate(() => this.endRest());
+    if (this.resting.length === 1) setImmediate(() => this.reuseResting());
   }
 
-  gone(connection: HttpConnection): void {
-    this.all.delete(connection);
-    const at = this.free.indexOf(connection);
-    if (at !== -1) this.free.splice(at, 1);
+  closed(connection: HttpConnection): void {
+    this.connections.delete(connection);
+    const at = this.idle.indexOf(connection);
+    if (at !== -1) this.idle.splice(at, 1);
     this.connectAsNeeded();
   }
 
-  /** Whatever is under way breaks off. */
+  /** Closes all connections; unfinished requests fail. */
   destroy(): void {
     this.isDestroyed = true;
-    clearTimeout(this.sweeper);
-    for (const connection of this.all) connection.destroy();
-    for (const { listener } of this.waiting.splice(0)) listener.onFailure(new Error('closed'));
+    clearTimeout(this.idleCheck);
+    for (const connection of this.connections) connection.destroy();
+    for (const request of this.waiting.splice(0)) request.onFailure(new Error('closed'));
   }
 
-  private endRest(): void {
+  private reuseResting(): void {
     const rested = this.resting;
     this.resting = [];
     const now = performance.now();
     for (const connection of rested) {
-      if (connection.isUsable(now)) this.employ(connection);
+      if (connection.isUsable(now)) this.use(connection);
       else connection.destroy();
     }
     this.connectAsNeeded();
   }
 
-  private employ(connection: HttpConnection): void {
-    const post = this.waiting.shift();
-    if (post) {
-      connection.send(post);
+  private use(connection: HttpConnection): void {
+    const request = this.waiting.shift();
+    if (request) {
+      connection.send(request);
       return;
     }
-    this.free.push(connection);
-    this.sweeper ??= setTimeout(() => this.sweep(), SWEEP_MS).unref();
+    this.idle.push(connection);
+    this.idleCheck ??= setTimeout(() => this.closeExpired(), IDLE_CHECK_INTERVAL_MS).unref();
   }
 
-  private takeFree(): HttpConnection | undefined {
-    for (let connection = this.free.pop(); connection; connection = this.free.pop()) {
+  private takeIdle(): HttpConnection | undefined {
+    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
       if (connection.isUsable(performance.now())) return connection;
       connection.destroy();
     }
@@ -113,7 +114,7 @@ export class PostClient implements HttpConnectionOwner, Carrier {
     if (this.isDestroyed) return;
     while (
       this.connecting + this.resting.length < this.waiting.length &&
-      this.all.size + this.connecting < this.options.connections
+      this.connections.size + this.connecting < this.options.maxConnections
     )
       this.connect();
   }
@@ -123,14 +124,14 @@ export class PostClient implements HttpConnectionOwner, Carrier {
     const connection = new HttpConnection(this);
     const connect = buildConnector({
       timeout: this.options.connectTimeoutMs,
-      session: this.session,
+      session: this.tlsSession,
       onread: connection.onread,
     });
     const { hostname, host, url } = this;
     connect({ hostname, host, protocol: url.protocol, port: url.port }, (error, socket) => {
       this.connecting--;
       if (socket) this.connected(connection, socket);
-      else this.failed(error);
+      else this.connectFailed(error);
     });
   }
 
@@ -139,23 +140,24 @@ export class PostClient implements HttpConnectionOwner, Carrier {
       socket.destroy();
       return;
     }
-    // For the next connection, whose handshake is shorter with it.
-    socket.on('session', (session: Buffer) => (this.session = session));
+    // Shortens the handshake of the next connection.
+    socket.on('session', (session: Buffer) => (this.tlsSession = session));
     connection.attach(socket);
-    this.all.add(connection);
-    this.employ(connection);
+    this.connections.add(connection);
+    this.use(connection);
   }
 
-  /** One attempt was made for each that waits. */
-  private failed(error: Error): void {
-    this.waiting.shift()?.listener.onFailure(error);
+  /** There was one attempt for each waiting request, so each failure ends one of them. */
+  private connectFailed(error: Error): void {
+    this.waiting.shift()?.onFailure(error);
     this.connectAsNeeded();
   }
 
-  private sweep(): void {
-    this.sweeper = undefined;
+  private closeExpired(): void {
+    this.idleCheck = undefined;
     const now = performance.now();
-    for (const connection of this.free) if (!connection.isUsable(now)) connection.destroy();
-    if (this.free.length > 0) this.sweeper = setTimeout(() => this.sweep(), SWEEP_MS).unref();
+    for (const connection of this.idle) if (!connection.isUsable(now)) connection.destroy();
+    if (this.idle.length > 0)
+      this.idleCheck = setTimeout(() => this.closeExpired(), IDLE_CHECK_INTERVAL_MS).unref();
   }
 }

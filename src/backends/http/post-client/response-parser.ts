@@ -1,80 +1,76 @@
-import { FIELD, parseHead, type ResponseHead } from './head-parser.js';
-import type { ResponseHeaders } from '../response-headers.js';
+import { isField, parseResponseHead, type ResponseHead } from './response-head.js';
 
-/** Node's own client has the same limit. */
-const LARGEST_HEAD = 16 * 1024;
-/** The size of a chunk with whatever extensions, and all that may follow the last one. */
-const LONGEST_LINE = 4 * 1024;
+/** The limit of Node's own client. */
+const MAX_HEAD_BYTES = 16 * 1024;
+/** Of the size line of a chunk, and of all trailers together. */
+const MAX_LINE_BYTES = 4 * 1024;
 const CHUNK_SIZE = /^0*([\da-f]{1,8})(?:[ \t]*;[\t -~\x80-\xff]*)?$/i;
-const NONE = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-/** Takes one response after the other. */
-export interface ResponseSink {
-  onHead(status: number, headers: ResponseHeaders): void;
+export interface ResponseReceiver {
+  onHead(head: ResponseHead): void;
+  /** The memory of `bytes` is reused after the call: the receiver copies what it keeps. */
   onBody(bytes: Buffer): void;
-  /** The response is whole. */
-  onEnd(): void;
 }
 
-type Step = 'head' | 'body' | 'rest' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'over';
+type State = 'head' | 'body' | 'until-close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'complete';
 
-/** Reads the responses that come on one connection, in pieces of any size. */
+/** Parses the HTTP/1.1 responses of one connection, one after the other, from pieces of any size. */
 export class ResponseParser {
-  /** Of the response that is being read. */
+  /** Of the response that is being parsed. */
   head: ResponseHead | undefined;
-  private step: Step = 'head';
-  /** Bytes to come of a body or chunk. */
-  private left = 0;
-  /** The beginning of a head or line whose end has not come. */
-  private begun: Buffer = NONE;
-  private trailing = 0;
+  private receiver: ResponseReceiver | undefined;
+  private state: State = 'complete';
+  /** Bytes of a body or chunk that have not arrived. */
+  private remaining = 0;
+  /** An incomplete head or line. */
+  private partial: Buffer = EMPTY;
+  private trailerBytes = 0;
 
-  constructor(private readonly sink: ResponseSink) {}
+  constructor(private readonly onComplete: () => void) {}
 
-  /** For the next response. */
-  reset(): void {
+  /** Prepares for the next response. */
+  start(receiver: ResponseReceiver): void {
+    this.receiver = receiver;
     this.head = undefined;
-    this.step = 'head';
-    this.trailing = 0;
+    this.state = 'head';
+    this.trailerBytes = 0;
   }
 
-  /**
-   * Throws when this is no response, or more than one: the connection is of no use after that. The sink gets parts of
-   * `bytes` as they are.
-   */
+  /** Throws when the bytes are not exactly one response: the connection must not be used again after that. */
   push(bytes: Buffer): void {
-    const all = this.begun === NONE ? bytes : Buffer.concat([this.begun, bytes]);
-    this.begun = NONE;
+    const all = this.partial === EMPTY ? bytes : Buffer.concat([this.partial, bytes]);
+    this.partial = EMPTY;
     let at = 0;
     while (at < all.length) {
       const next = this.take(all, at);
       if (next === at) {
-        this.begun = Buffer.from(all.subarray(at));
+        this.partial = Buffer.from(all.subarray(at));
         return;
       }
       at = next;
     }
   }
 
-  /** The server says no more. True when that was the end of the response. */
+  /** The server has ended the connection. True when that completes the response. */
   close(): boolean {
-    if (this.step !== 'rest') return false;
-    this.finish();
+    if (this.state !== 'until-close') return false;
+    this.complete();
     return true;
   }
 
-  /** Returns where the next step begins; the same place when there is not enough for this one. */
+  /** Returns where the next state begins; the same place when bytes are missing for this one. */
   private take(bytes: Buffer, at: number): number {
-    switch (this.step) {
+    switch (this.state) {
       case 'head':
         return this.takeHead(bytes, at);
       case 'body':
       case 'chunk':
         return this.takeBody(bytes, at);
-      case 'rest':
-        this.sink.onBody(bytes.subarray(at));
+      case 'until-close':
+        this.receiver?.onBody(bytes.subarray(at));
         return bytes.length;
-      case 'over':
+      case 'complete':
         throw new Error('the server sent more than a response');
       default:
         return this.takeLine(bytes, at);
@@ -83,39 +79,39 @@ export class ResponseParser {
 
   private takeHead(bytes: Buffer, at: number): number {
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
-    if ((end === -1 ? bytes.length : end) - at > LARGEST_HEAD)
-      throw new Error(`the head of the response has more than ${LARGEST_HEAD} bytes`);
+    if ((end === -1 ? bytes.length : end) - at > MAX_HEAD_BYTES)
+      throw new Error(`the head of the response has more than ${MAX_HEAD_BYTES} bytes`);
     if (end === -1) return at;
-    const head = parseHead(bytes.toString('latin1', at, end));
+    const head = parseResponseHead(bytes.toString('latin1', at, end));
     if (head.status === 101) throw new Error('the server changed to another protocol');
-    // What comes ahead of a response says nothing that we ask for.
-    if (head.status >= 200) this.begin(head);
+    // Interim responses (RFC 9110, 15.2) are skipped.
+    if (head.status >= 200) this.beginBody(head);
     return end + 4;
   }
 
-  private begin(head: ResponseHead): void {
+  private beginBody(head: ResponseHead): void {
     this.head = head;
-    this.sink.onHead(head.status, head.headers);
-    if (head.body === 'chunked') this.step = 'chunk-size';
-    else if (head.body === 'rest') this.step = 'rest';
+    this.receiver?.onHead(head);
+    if (head.body === 'chunked') this.state = 'chunk-size';
+    else if (head.body === 'until-close') this.state = 'until-close';
+    else if (head.body === 0) this.complete();
     else this.expect(head.body, 'body');
-    if (head.body === 0) this.finish();
   }
 
   private takeBody(bytes: Buffer, at: number): number {
-    const end = Math.min(at + this.left, bytes.length);
-    this.left -= end - at;
-    this.sink.onBody(bytes.subarray(at, end));
-    if (this.left === 0) {
-      if (this.step === 'chunk') this.step = 'chunk-end';
-      else this.finish();
+    const end = Math.min(at + this.remaining, bytes.length);
+    this.remaining -= end - at;
+    this.receiver?.onBody(bytes.subarray(at, end));
+    if (this.remaining === 0) {
+      if (this.state === 'chunk') this.state = 'chunk-end';
+      else this.complete();
     }
     return end;
   }
 
   private takeLine(bytes: Buffer, at: number): number {
     const end = bytes.indexOf('\r\n', at, 'latin1');
-    if ((end === -1 ? bytes.length : end) - at > LONGEST_LINE)
+    if ((end === -1 ? bytes.length : end) - at > MAX_LINE_BYTES)
       throw new Error('the response has a line between its chunks that is too long');
     if (end === -1) return at;
     this.readLine(bytes.toString('latin1', at, end));
@@ -123,34 +119,34 @@ export class ResponseParser {
   }
 
   private readLine(line: string): void {
-    if (this.step === 'trailers') this.passTrailer(line);
-    else if (this.step === 'chunk-size') this.beginChunk(line);
-    else if (line === '') this.step = 'chunk-size';
+    if (this.state === 'trailers') this.skipTrailer(line);
+    else if (this.state === 'chunk-size') this.beginChunk(line);
+    else if (line === '') this.state = 'chunk-size';
     else throw new Error('the response has a chunk that is longer than it says');
   }
 
   private beginChunk(line: string): void {
     const size = CHUNK_SIZE.exec(line)?.[1];
-    if (size === undefined) throw new Error('the response has a chunk whose size cannot be read');
+    if (size === undefined) throw new Error('the response has a chunk with an invalid size');
     this.expect(Number.parseInt(size, 16), 'chunk');
-    if (this.left === 0) this.step = 'trailers';
+    if (this.remaining === 0) this.state = 'trailers';
   }
 
-  /** They are of no interest, but there may not be any number of them. */
-  private passTrailer(line: string): void {
-    this.trailing += line.length;
-    if (line === '') this.finish();
-    else if (!FIELD.test(line)) throw new Error('the response ends in lines that cannot be read');
-    else if (this.trailing > LONGEST_LINE) throw new Error('the response has too much after its end');
+  private skipTrailer(line: string): void {
+    this.trailerBytes += line.length;
+    if (line === '') this.complete();
+    else if (!isField(line)) throw new Error('the response has an invalid trailer');
+    else if (this.trailerBytes > MAX_LINE_BYTES) throw new Error('the response has too many trailers');
   }
 
-  private expect(bytes: number, step: Step): void {
-    this.left = bytes;
-    this.step = step;
+  private expect(bytes: number, state: State): void {
+    this.remaining = bytes;
+    this.state = state;
   }
 
-  private finish(): void {
-    this.step = 'over';
-    this.sink.onEnd();
+  private complete(): void {
+    this.state = 'complete';
+    this.receiver = undefined;
+    this.onComplete();
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { isEncoded, mediaType, refused } from './response-headers.js';
+import { isEncoded, mediaTypeOf } from './post-client/response-head.js';
+import { httpError } from './transport-errors.js';
 
 describe('the head of a response', () => {
   it.each([
@@ -9,7 +10,7 @@ describe('the head of a response', () => {
     [undefined, ''],
     [['text/html', 'application/json'], 'text/html'],
   ])('has in %j the media type %j', (value, type) => {
-    expect(mediaType({ 'content-type': value })).toBe(type);
+    expect(mediaTypeOf({ 'content-type': value })).toBe(type);
   });
 
   it.each([
@@ -29,13 +30,13 @@ describe('the head of a response', () => {
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     [undefined, undefined],
   ])('asks with Retry-After %j for %j ms', (value, retryAfterMs) => {
-    expect(refused(503, { 'retry-after': value }).details).toEqual(
+    expect(httpError(503, { 'retry-after': value }).details).toEqual(
       retryAfterMs === undefined ? { httpStatus: 503 } : { httpStatus: 503, retryAfterMs },
     );
   });
 
   it('counts to the date in Retry-After', () => {
-    const { retryAfterMs } = refused(429, {
+    const { retryAfterMs } = httpError(429, {
       'retry-after': new Date(Date.now() + 60_000).toUTCString(),
     }).details;
     expect(retryAfterMs).toBeGreaterThan(50_000);
@@ -43,7 +44,7 @@ describe('the head of a response', () => {
   });
 
   it('says where a redirect leads, without the query', () => {
-    expect(refused(307, { location: 'https://elsewhere/mcp?token=secret' }).message).toBe(
+    expect(httpError(307, { location: 'https://elsewhere/mcp?token=secret' }).message).toBe(
       'HTTP 307 Temporary Redirect to https://elsewhere/mcp, which is not followed',
     );
   });

@@ -1,0 +1,48 @@
+import { STATUS_CODES } from 'node:http';
+import { brokenError } from '../link/link-faults.js';
+import { TransportError } from '../link/transport.js';
+import { headerOf, type ResponseHeaders } from './post-client/response-head.js';
+
+export const tooLarge = (limit: number): TransportError =>
+  new TransportError('too-large', `the server sent a message of more than ${limit} bytes`);
+
+export const sessionLost = (): TransportError =>
+  new TransportError('session-lost', 'the server has lost our session', { httpStatus: 404 });
+
+export const transportClosed = (): TransportError => brokenError('the transport is closed');
+
+/** A request that was never written is undelivered; the outcome of one that was written is unknown. */
+export function connectionFailed(cause: Error, wasSent: boolean): TransportError {
+  return wasSent
+    ? brokenError(`the connection was lost before the answer: ${reason(cause)}`, { cause })
+    : new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });
+}
+
+export function httpError(status: number, headers: ResponseHeaders): TransportError {
+  const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'));
+  const words = [`HTTP ${status}`, STATUS_CODES[status], redirection(status, headers)];
+  return new TransportError('refused', words.filter(Boolean).join(' '), {
+    httpStatus: status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** The code, because messages contain addresses that a client need not know. */
+function reason(cause: Error & { code?: unknown }): string {
+  return typeof cause.code === 'string' && cause.code !== 'UND_ERR_SOCKET' ? cause.code : cause.message;
+}
+
+/** A redirect is never followed: headers and messages are meant for the configured server only. */
+function redirection(status: number, headers: ResponseHeaders): string | undefined {
+  const location = headerOf(headers, 'location');
+  if (status >= 400 || location === undefined) return undefined;
+  return `to ${location.split('?', 1)[0]?.slice(0, 200)}, which is not followed`;
+}
+
+/** Seconds or a date. */
+function retryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;
+  const at = /^[A-Z]/i.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}
