@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { firstAfter } from '../core/catalog/list-page.js';
 import type { ResourceView } from '../core/resources/resource-view.js';
 import {
   resourceText,
@@ -15,8 +14,9 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 import { wordMatcher } from './word-matcher.js';
 import type { ListQuery } from './list-query.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
-import { BoundedSortedList } from './bounded-sorted-list.js';
+import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import type { PlainObject } from './plain-object.js';
+import { upperBound } from '../lib/sorted/binary-search.js';
 
 export interface ResourceDto {
   /** What clients call it. */
@@ -79,7 +79,7 @@ export class ResourceLists {
     const matching = this.view(request)
       .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
       .filter((seen) => q === '' || isFound(textOf(seen)));
-    const from = firstAfter(matching, request.after, keyOf);
+    const from = upperBound(matching, request.after, keyOf);
     const found = { seen: matching.slice(from, from + request.limit + 1), total: matching.length };
     return pageOf(found, request, keyOf, templateItem);
   }

@@ -7,7 +7,7 @@ import { wordMatcher } from './word-matcher.js';
 import type { AdminCaller } from './admin-caller.js';
 import { ListRequests } from './list-requests.js';
 import { AdminActions } from './admin-actions.js';
-import { BoundedSortedList } from './bounded-sorted-list.js';
+import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import type { CountedPage } from './resource-lists.js';
 import { sessionHash } from './session-admin.js';
 import type { SubscriptionQuery } from './subscription-query.js';

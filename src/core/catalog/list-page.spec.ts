@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { plain } from '../../../test/kit/offers.js';
 import { SharedJson } from '../../lib/json-text/json-text.js';
-import { firstAfter, PageCache, pageText } from './list-page.js';
+import { PageCache, pageText } from './list-page.js';
 
 describe('pageText', () => {
   const items = [
@@ -23,18 +23,6 @@ describe('pageText', () => {
 
   it('has none where nothing could follow', () => {
     expect(pageText('tools', [], true, plain).text).toBe('{"tools":[]}');
-  });
-});
-
-describe('firstAfter', () => {
-  it('is where the first greater key stands, like a search from the front', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 2 })), fc.string({ maxLength: 2 }), (keys, key) => {
-        const sorted = keys.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-        const index = sorted.findIndex((other) => other > key);
-        expect(firstAfter(sorted, key, (item) => item)).toBe(index === -1 ? sorted.length : index);
-      }),
-    );
   });
 });
 

@@ -56,19 +56,3 @@ export class PageCache {
 }
 
 const sizeOf = (key: string, { text }: SharedJson): number => key.length + text.length;
-
-/** The index of the first of these sorted items whose key comes after this one. */
-export function firstAfter<Item>(
-  sorted: readonly Item[],
-  key: string,
-  keyOf: (item: Item) => string,
-): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (keyOf(sorted[middle]!) <= key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

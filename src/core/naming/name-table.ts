@@ -1,10 +1,11 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
-import { firstAfter, PageCache, pageText, type Paged, type SealCursor } from '../catalog/list-page.js';
+import { PageCache, pageText, type Paged, type SealCursor } from '../catalog/list-page.js';
 import { assignNames, prefixedName, type NamingStyle } from './naming.js';
 import { publicText, SERVER_MARK } from '../catalog/public-text.js';
 import { resourceForm } from '../resources/resource-uri.js';
 import type { Scope } from '../scope.js';
 import { withPublicUi } from '../resources/public-uris.js';
+import { upperBound } from '../../lib/sorted/binary-search.js';
 
 /** Something as its server listed it: its own name, or URI, and its definition as it was written. */
 export interface Definition {
@@ -155,7 +156,7 @@ export class NameView implements Paged {
   page(member: string, after: string, size: number, seal: SealCursor): SharedJson {
     // Two lists share the empty table.
     return this.pages.get(`${member}\0${after}`, () => {
-      const from = after === '' ? 0 : firstAfter(this.listed, after, ({ publicName }) => publicName);
+      const from = after === '' ? 0 : upperBound(this.listed, after, ({ publicName }) => publicName);
       const items = this.listed
         .slice(from, from + size)
         .map(({ publicName, text }) => ({ key: publicName, text }));

@@ -3,6 +3,7 @@ import type { Resource, ResourceList } from './resource-list.js';
 import { distinctId, type ResourceStyle } from './resource-uri.js';
 import { slicedSort } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
+import { indexOfKey } from '../../lib/sorted/binary-search.js';
 
 /** A list in two parts, each in the order of what clients call it. */
 export interface ListCut {
@@ -109,7 +110,7 @@ class Cutting {
   }
 
   private give(contested: string): void {
-    const place = placeOf(this.sorted, contested, this.key);
+    const place = indexOfKey(this.sorted, contested, (resource) => resource[this.key]);
     const resource = this.sorted[place];
     if (!resource || this.isRenamed[place]) return;
     this.isRenamed[place] = 1;
@@ -131,17 +132,4 @@ function cutBefore(
 ): ListCut | undefined {
   const before = known.get(list);
   return before?.style === style && before.contested.isSame(contested) ? before.cut : undefined;
-}
-
-function placeOf(sorted: readonly Resource[], name: string, key: 'uri' | 'id'): number {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >>> 1;
-    const candidate = sorted[middle]![key];
-    if (candidate === name) return middle;
-    if (candidate < name) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
 }

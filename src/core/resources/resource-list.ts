@@ -2,6 +2,7 @@ import type { Definition } from '../naming/name-table.js';
 import { distinctId, isUi, underscoreId } from './resource-uri.js';
 import { slicedSort } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
+import { findByKey, lowerBound } from '../../lib/sorted/binary-search.js';
 
 /** A resource as its server listed it, with its identifier. */
 export interface Resource {
@@ -67,20 +68,20 @@ export class ResourceList {
   }
 
   find(uri: string): Resource | undefined {
-    return search(this.byUri, uri, 'uri');
+    return findByKey(this.byUri, uri, uriOf);
   }
 
   findId(id: string): Resource | undefined {
-    return search(this.byId, id, 'id');
+    return findByKey(this.byId, id, idOf);
   }
 
   hasPrefix(prefix: string): boolean {
-    return this.byUri[firstFrom(this.byUri, prefix)]?.uri.startsWith(prefix) ?? false;
+    return this.byUri[lowerBound(this.byUri, prefix, uriOf)]?.uri.startsWith(prefix) ?? false;
   }
 
   /** In order. */
   *startingWith(prefix: string): Iterable<Resource> {
-    for (let i = firstFrom(this.byUri, prefix); i < this.size; i++) {
+    for (let i = lowerBound(this.byUri, prefix, uriOf); i < this.size; i++) {
       const resource = this.byUri[i]!;
       if (!resource.uri.startsWith(prefix)) return;
       yield resource;
@@ -141,27 +142,5 @@ async function tellApart(
   return any;
 }
 
-function search(sorted: readonly Resource[], wanted: string, key: 'uri' | 'id'): Resource | undefined {
-  let low = 0;
-  let high = sorted.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >>> 1;
-    const candidate = sorted[middle]!;
-    if (candidate[key] === wanted) return candidate;
-    if (candidate[key] < wanted) low = middle + 1;
-    else high = middle - 1;
-  }
-  return undefined;
-}
-
-/** The index of the first whose URI is not before this text. */
-function firstFrom(sorted: readonly Resource[], text: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]!.uri < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const uriOf = ({ uri }: Resource): string => uri;
+const idOf = ({ id }: Resource): string => id;

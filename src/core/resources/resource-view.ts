@@ -1,5 +1,5 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
-import { firstAfter, pageText, type Paged, type PageItem, type SealCursor } from '../catalog/list-page.js';
+import { pageText, type Paged, type PageItem, type SealCursor } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
 import type { ResourcePattern } from './resource-pattern.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
@@ -12,6 +12,7 @@ import {
   type PublicTemplate,
 } from './public-resource.js';
 import type { ResolvedResource, SortedRun, ServerResources } from './server-resources.js';
+import { upperBound } from '../../lib/sorted/binary-search.js';
 
 /** The resources and templates that one scope sees. */
 export class ResourceView {
@@ -43,7 +44,7 @@ export class ResourceView {
   readonly templates: Paged = {
     page: (member, after, size, seal) =>
       this.built(`${member}\0${after}`, () => {
-        const from = after === '' ? 0 : firstAfter(this.listedTemplates, after, (seen) => seen.uriTemplate);
+        const from = after === '' ? 0 : upperBound(this.listedTemplates, after, (seen) => seen.uriTemplate);
         const seen = this.listedTemplates.slice(from, from + size + 1);
         return page(member, seen.map(templateItem), size, seal);
       }),
@@ -148,7 +149,7 @@ class Head {
   ) {}
 
   static after({ of, resources }: SortedRun, uri: string): Head | undefined {
-    const index = uri === '' ? 0 : firstAfter(resources, uri, (resource) => of.publicUri(resource));
+    const index = uri === '' ? 0 : upperBound(resources, uri, (resource) => of.publicUri(resource));
     const first = resources[index];
     return first && new Head({ of, resources }, index, of.publicUri(first));
   }
@@ -171,7 +172,7 @@ function settle(heads: Head[]): void {
   if (heads.length < 2 || heads[0]!.uri < heads[1]!.uri) return;
   const head = heads.shift()!;
   heads.splice(
-    firstAfter(heads, head.uri, ({ uri }) => uri),
+    upperBound(heads, head.uri, ({ uri }) => uri),
     0,
     head,
   );

@@ -1,6 +1,7 @@
 import type { Resource, ResourceList } from './resource-list.js';
 import { isSameSet } from './same-set.js';
 import type { Yield } from '../../lib/slices/slices.js';
+import { partitionPoint } from '../../lib/sorted/binary-search.js';
 
 /** What resources can meet in. */
 export type Key = 'uri' | 'id';
@@ -114,12 +115,6 @@ function* walkAlong(
 function firstFrom(sorted: readonly Resource[], wanted: string, key: Key, from: number): number {
   let step = 1;
   while (from + step < sorted.length && sorted[from + step]![key] < wanted) step *= 2;
-  let low = from + (step >>> 1);
-  let high = Math.min(from + step, sorted.length);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]![key] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const end = Math.min(from + step, sorted.length);
+  return partitionPoint(from + (step >>> 1), end, (index) => sorted[index]![key] < wanted);
 }

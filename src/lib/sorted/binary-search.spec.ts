@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { indexOfKey, lowerBound, partitionPoint, upperBound } from './binary-search.js';
+import { findByKey, indexOfKey, lowerBound, partitionPoint, upperBound } from './binary-search.js';
 
 const keys = fc.array(fc.constantFrom('', 'a', 'aa', 'b', 'B', '😀', '\uFFFF'), { maxLength: 20 });
 const sortedItems = (given: readonly string[]) => given.toSorted().map((key) => ({ key }));
@@ -45,6 +45,7 @@ describe('search in sorted items', () => {
         expect(lowerBound(items, key, keyOf)).toBe(lower);
         expect(upperBound(items, key, keyOf)).toBe(upper);
         expect(indexOfKey(items, key, keyOf)).toBe(lower < upper ? lower : -1);
+        expect(findByKey(items, key, keyOf)).toBe(lower < upper ? items[lower] : undefined);
       }),
     );
   });

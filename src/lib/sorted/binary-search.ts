@@ -39,3 +39,13 @@ export function indexOfKey<Item>(
   const index = lowerBound(sorted, key, keyOf);
   return index < sorted.length && keyOf(sorted[index]!) === key ? index : -1;
 }
+
+/** An item with this key. */
+export function findByKey<Item>(
+  sorted: readonly Item[],
+  key: string,
+  keyOf: (item: Item) => string,
+): Item | undefined {
+  const index = indexOfKey(sorted, key, keyOf);
+  return index === -1 ? undefined : sorted[index];
+}

@@ -2,6 +2,7 @@ import { withRoomFor } from './grow.js';
 import { isOneTypoAway } from './typo.js';
 import { WordBytes } from './word-bytes.js';
 import { WordOrder } from './word-order.js';
+import { partitionPoint } from '../sorted/binary-search.js';
 
 const MOST_GUESSES = 4096;
 
@@ -135,14 +136,7 @@ export class Vocabulary {
 
   /** The first rank whose word does not stand before the key; with `past`, nor starts with it. */
   private rankOfKey(from: number, past: boolean): number {
-    let low = from;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.compare(this.numberAt(middle), past) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(from, this.count, (rank) => this.compare(this.numberAt(rank), past) < 0);
   }
 
   /** Negative when the word stands before the key, 0 when it is the key. */

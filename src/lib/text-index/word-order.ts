@@ -1,3 +1,5 @@
+import { partitionPoint } from '../sorted/binary-search.js';
+
 const BLOCK = 512;
 
 /**
@@ -16,25 +18,12 @@ export class WordOrder {
 
   /** Goes to the first number of which the question is not true, and says which it is. */
   seek(isBefore: (number: number) => boolean): number | undefined {
-    let low = 0;
-    let high = this.blocks.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (isBefore(this.blocks[middle]![0]!)) low = middle;
-      else high = middle - 1;
-    }
-    this.block = low;
-    const block = this.blocks[low]!;
-    const length = this.lengths[low]!;
-    low = 0;
-    high = length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (isBefore(block[middle]!)) low = middle + 1;
-      else high = middle;
-    }
-    this.slot = low;
-    return low < length ? block[low] : this.blocks[this.block + 1]?.[0];
+    const { blocks, lengths } = this;
+    this.block = partitionPoint(1, blocks.length, (index) => isBefore(blocks[index]![0]!)) - 1;
+    const block = blocks[this.block]!;
+    const length = lengths[this.block]!;
+    this.slot = partitionPoint(0, length, (index) => isBefore(block[index]!));
+    return this.slot < length ? block[this.slot] : blocks[this.block + 1]?.[0];
   }
 
   /** At the place that was sought. */

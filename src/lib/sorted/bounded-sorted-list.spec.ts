@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { BoundedSortedList } from './bounded-sorted-list.js';
 
 describe('BoundedSortedList', () => {
-  it('has the first of all that came, in order, and never holds more', () => {
+  it('keeps the items with the smallest keys, sorted, and never more than its limit', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string()), fc.integer({ min: 1, max: 8 }), (keys, most) => {
         const few = new BoundedSortedList<{ key: string }>(most, ({ key }) => key);

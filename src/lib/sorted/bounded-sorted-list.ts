@@ -1,4 +1,4 @@
-import { firstAfter } from '../core/catalog/list-page.js';
+import { upperBound } from './binary-search.js';
 
 /** The first few by their keys, out of any number that come in any order; holds no more than it needs. */
 export class BoundedSortedList<Item> {
@@ -14,7 +14,7 @@ export class BoundedSortedList<Item> {
     const key = keyOf(item);
     const last = items.at(-1);
     if (items.length === most && last !== undefined && key > keyOf(last)) return;
-    items.splice(firstAfter(items, key, keyOf), 0, item);
+    items.splice(upperBound(items, key, keyOf), 0, item);
     if (items.length > most) items.pop();
   }
 }
