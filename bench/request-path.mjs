@@ -1,16 +1,15 @@
 // `node bench/request-path.mjs [--files] [--root DIR]`: how many source files and functions one tools/call, one resources/subscribe and one
 // resource update pass through, counted with V8's precise coverage. Needs `npm run build` first, because it runs the unbundled
 // files of build/. DIR is another checkout to measure, by default this one.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'undici';
-import { openSession } from './session.mjs';
-import { startServer } from './processes.mjs';
+import { writeConfig } from './harness/config-file.mjs';
+import { openSession } from './harness/session.mjs';
+import { startServer } from './harness/processes.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
@@ -73,21 +72,13 @@ class Coverage {
   }
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'gatehouse-path-'));
-process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
-
-const calls = await startServer([here('lean-backend.mjs')]);
-const resources = await startServer([here('fanout-backend.mjs')]);
-const config = join(directory, 'gatehouse.json');
-writeFileSync(
-  config,
-  JSON.stringify({
-    http: { port: 0 },
-    stateDir: join(directory, 'state'),
-    metaTools: false,
-    mcpServers: { calls: { url: calls.url }, resources: { url: resources.url } },
-  }),
-);
+const calls = await startServer([here('servers/lean-backend.mjs')]);
+const resources = await startServer([here('servers/fanout-backend.mjs')]);
+const config = writeConfig({
+  http: { port: 0 },
+  metaTools: false,
+  mcpServers: { calls: { url: calls.url }, resources: { url: resources.url } },
+});
 
 const { url, inspector } = await startGateway();
 const coverage = await Coverage.connect(inspector);

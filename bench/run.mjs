@@ -1,38 +1,45 @@
-// `npm run bench [-- calls lists resources search templates fanout]`: exits with 0 when every floor holds, 1 when one does not, 2 on wrong usage.
-import { busyShare } from './cpu-time.mjs';
-import { openStage } from './stage.mjs';
+// `npm run bench [-- SUITE ... [--baseline DIR]]`: exits with 0 when every bound holds, 1 when one does not, 2 on wrong usage.
+// `--baseline` measures the built gateway of another checkout beside this one.
+import { parseArgs } from 'node:util';
+import { busyShare } from './harness/cpu-time.mjs';
+import { openTargets } from './harness/targets.mjs';
 import { calls } from './suites/calls.mjs';
 import { fanout } from './suites/fanout.mjs';
+import { links } from './suites/links.mjs';
 import { lists } from './suites/lists.mjs';
 import { resources } from './suites/resources.mjs';
 import { search } from './suites/search.mjs';
 import { templates } from './suites/templates.mjs';
 
-const SUITES = { calls, lists, resources, search, templates, fanout };
-const LONGEST_MS = 1_200_000;
+const SUITES = { calls, lists, links, resources, search, templates, fanout };
+const TIMEOUT_MS = 1_800_000;
 const BUSY = 0.2;
 
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { baseline: { type: 'string' } },
+});
+const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES);
 const unknown = chosen.filter((name) => !Object.hasOwn(SUITES, name));
 if (unknown.length > 0) {
-  console.error(`bench: no suite ${unknown.join(', ')}; there are ${Object.keys(SUITES).join(', ')}`);
+  console.error(`bench: no suite ${unknown.join(', ')}; the suites are ${Object.keys(SUITES).join(', ')}`);
   process.exit(2);
 }
 
 setTimeout(() => {
-  console.error('bench: took too long');
+  console.error('bench: timed out');
   process.exit(1);
-}, LONGEST_MS).unref();
+}, TIMEOUT_MS).unref();
 
 try {
   const busy = await busyShare();
   if (busy > BUSY)
-    console.log(`${Math.round(busy * 100)} % of this machine is busy already: ratios will be too low\n`);
+    console.log(`Other processes use ${Math.round(busy * 100)} % of this machine: ratios will be too low\n`);
   let opened;
-  const stage = () => (opened ??= openStage());
+  const openOnce = () => (opened ??= openTargets(values));
   let failed = false;
   for (const name of chosen) {
-    for (const { what, is, floor = -Infinity, ceiling = Infinity } of await SUITES[name](stage)) {
+    for (const { what, is, floor = -Infinity, ceiling = Infinity } of await SUITES[name](openOnce)) {
       const holds = is >= floor && is <= ceiling;
       failed ||= !holds;
       const bound = ceiling === Infinity ? `floor ${floor}` : `ceiling ${ceiling}`;

@@ -1,15 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { cpuMicroseconds } from '../cpu-time.mjs';
-import { startServer, startWorker } from '../processes.mjs';
+import { writeConfig } from '../harness/config-file.mjs';
+import { cpuMicroseconds } from '../harness/cpu-time.mjs';
+import { startServer, startWorker } from '../harness/processes.mjs';
+import { median, percentile } from '../harness/statistics.mjs';
 
 const CLIENTS = 10_000;
 const ROUNDS = 7;
-const STORM = 300_000;
-const STORM_ROUNDS = 10;
+const MANY_UPDATES = 300_000;
+const BURST_ROUNDS = 10;
 const QUIET_MS = 1500;
 const MB = 1_048_576;
 
@@ -17,44 +17,44 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** One update to 10,000 clients, and 300,000 updates to one that does not read. */
 export async function fanout() {
-  const backend = await startServer([here('../fanout-backend.mjs')]);
-  const gauged = ['--import', here('../gauge.mjs')];
+  const backend = await startServer([here('../servers/fanout-backend.mjs')]);
+  const withGauge = ['--import', here('../harness/stall-gauge.mjs')];
   const gateway = await startServer(
-    [...gauged, here('../../dist/main.js'), '--config', configFor(backend.url)],
+    [...withGauge, here('../../dist/main.js'), '--config', configFor(backend.url)],
     { GATEHOUSE__HTTP__PORT: '0' },
   );
-  const readers = startWorker(here('../fanout-readers.mjs'));
-  const ask = (job, options) => readers({ job, ...options });
+  const clients = startWorker(here('../harness/fanout-clients.mjs'));
+  const ask = (job, options) => clients({ job, ...options });
   await untilListed(gateway.url);
 
   await ask('open', { url: gateway.url, uri: 'bench://wide', count: 100 });
-  const before = await settledRss(gateway);
+  const before = await idleRss(gateway);
   await ask('open', { url: gateway.url, uri: 'bench://wide', count: CLIENTS - 100 });
-  const perStream = ((await settledRss(gateway)) - before) / (CLIENTS - 100);
+  const perStream = ((await idleRss(gateway)) - before) / (CLIENTS - 100);
   const wide = [];
   for (let round = 0; round < ROUNDS; round++) wide.push(await updateAll({ backend, gateway, ask }));
-  const storm = await stormOver({ backend, gateway, ask });
+  const stalled = await updateStalledClient({ backend, gateway, ask });
   await Promise.all([backend.stop(), gateway.stop()]);
 
-  const moved = storm.forStalled - storm.forNobody;
+  const moved = stalled.subscribed - stalled.unsubscribed;
   const lastClient = median(wide.map(({ ms }) => ms));
   const perDelivery = median(wide.map(({ cpu }) => cpu / CLIENTS));
-  const longestTurn = median(wide.map(({ stall }) => stall));
+  const longestStall = median(wide.map(({ stall }) => stall));
   print([
-    ['last of 10,000 clients has it after', lastClient, 'ms'],
+    ['last of 10,000 clients has the update after', lastClient, 'ms'],
     ['CPU per delivery', perDelivery, 'us'],
-    ['longest turn of the event loop', longestTurn, 'ms'],
+    ['longest stall of the event loop', longestStall, 'ms'],
     ['RSS per idle stream', perStream / 1024, 'KB'],
-    ['RSS for 300,000 updates to a stalled reader', storm.rss / MB, 'MB'],
-    ['p99 of another client: storm for nobody', storm.forNobody, 'ms'],
-    ['p99 of another client: storm for the stalled', storm.forStalled, 'ms'],
+    ['RSS for 300,000 updates to a stalled client', stalled.rss / MB, 'MB'],
+    ['p99 of another client: updates without subscriber', stalled.unsubscribed, 'ms'],
+    ['p99 of another client: updates to the stalled client', stalled.subscribed, 'ms'],
   ]);
   return [
-    { what: 'ms until the last of 10,000 clients has it', is: lastClient, ceiling: 400 },
+    { what: 'ms until the last of 10,000 clients has the update', is: lastClient, ceiling: 400 },
     { what: 'us of CPU per delivery', is: perDelivery, ceiling: 25 },
-    { what: 'ms of the longest turn of the event loop', is: longestTurn, ceiling: 50 },
+    { what: 'ms of the longest stall of the event loop', is: longestStall, ceiling: 50 },
     { what: 'KB of RSS per idle stream', is: perStream / 1024, ceiling: 20 },
-    { what: 'MB of RSS for 300,000 updates to a stalled reader', is: storm.rss / MB, ceiling: 5 },
+    { what: 'MB of RSS for 300,000 updates to a stalled client', is: stalled.rss / MB, ceiling: 5 },
     { what: "ms that another client's p99 moves", is: Math.max(0, moved), ceiling: 3 },
   ];
 }
@@ -71,50 +71,42 @@ async function updateAll({ backend, gateway, ask }) {
 }
 
 /**
- * A storm for nobody, then the same in gusts for one client that takes nothing from its socket, and in turns with them
- * gusts that are for nobody: what else happens on the machine hits both.
+ * Sends updates of a resource without subscribers, then bursts of them interleaved with bursts of updates to one client that
+ * does not read. The delay of updates to another client shows whether the bursts affect it.
  */
-async function stormOver({ backend, gateway, ask }) {
+async function updateStalledClient({ backend, gateway, ask }) {
   const { url } = gateway;
-  await ask('open', { url, uri: 'bench://beat', count: 1 });
+  await ask('open', { url, uri: 'bench://probe', count: 1 });
   await ask('watch');
   const p99Of = async (updated, times) => {
     await backend.ask({ updated, times });
     const { lags } = await ask('lags');
-    return lags.toSorted((a, b) => a - b)[Math.floor(lags.length * 0.99)];
+    return percentile(lags, 0.99);
   };
-  await p99Of('bench://unheard', STORM);
+  await p99Of('bench://unsubscribed', MANY_UPDATES);
   await ask('open', { url, uri: 'bench://narrow', count: 1 });
   await ask('stall');
-  const before = await settledRss(gateway);
-  const p99s = { 'bench://unheard': [], 'bench://narrow': [] };
-  for (let round = 0; round < STORM_ROUNDS; round++) {
-    const gusts = Object.keys(p99s);
-    // A round is as long as the pause between two looks at all streams: in one order, one kind would have them all.
-    for (const uri of round % 2 === 0 ? gusts : gusts.toReversed())
-      p99s[uri].push(await p99Of(uri, STORM / STORM_ROUNDS));
+  const before = await idleRss(gateway);
+  const p99s = { 'bench://unsubscribed': [], 'bench://narrow': [] };
+  for (let round = 0; round < BURST_ROUNDS; round++) {
+    const kinds = Object.keys(p99s);
+    // The order alternates: a round takes as long as the interval of the stream check, which would hit one kind only.
+    for (const uri of round % 2 === 0 ? kinds : kinds.toReversed())
+      p99s[uri].push(await p99Of(uri, MANY_UPDATES / BURST_ROUNDS));
   }
-  const [forNobody, forStalled] = Object.values(p99s).map(median);
-  return { forNobody, forStalled, rss: (await settledRss(gateway)) - before };
+  const [unsubscribed, subscribed] = Object.values(p99s).map(median);
+  return { unsubscribed, subscribed, rss: (await idleRss(gateway)) - before };
 }
 
-/** Of the gateway once it has nothing to do. */
-async function settledRss({ pid }) {
+/** RSS of the gateway when it is idle. */
+async function idleRss({ pid }) {
   await sleep(QUIET_MS);
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(kilobytes) * 1024;
 }
 
 function configFor(url) {
-  const directory = mkdtempSync(join(tmpdir(), 'gatehouse-fanout-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
-  const path = join(directory, 'gatehouse.json');
-  const limits = { sessions: 2 * CLIENTS };
-  writeFileSync(
-    path,
-    JSON.stringify({ stateDir: join(directory, 'state'), limits, mcpServers: { bench: { url } } }),
-  );
-  return path;
+  return writeConfig({ limits: { sessions: 2 * CLIENTS }, mcpServers: { bench: { url } } });
 }
 
 async function untilListed(url) {
@@ -122,12 +114,10 @@ async function untilListed(url) {
   for (;;) {
     const ready = await fetch(new URL('/health', url)).then((answer) => answer.json());
     if (JSON.stringify(ready).includes('"ready"')) return;
-    if (Date.now() > giveUpAt) throw new Error('the gateway has no server');
+    if (Date.now() > giveUpAt) throw new Error('no server became ready in time');
     await sleep(50);
   }
 }
-
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 function print(rows) {
   console.log(`| ${'fan-out'.padEnd(46)} | ${''.padStart(12)} |`);

@@ -1,20 +1,21 @@
-import { ResourceStage } from '../resource-stage.mjs';
-import { onOnePage, otherStyles } from './resource-styles.mjs';
-import { bytesOfTexts, FILTERED, QUERIES, SERVERS } from '../resources.mjs';
+import { ResourceGateway } from '../harness/resource-gateway.mjs';
+import { bytesOfTexts, FILTERED, QUERIES, SERVERS } from '../harness/resources.mjs';
+import { median, percentile } from '../harness/statistics.mjs';
+import { namingStyles, onePage } from './resource-naming.mjs';
 
 const SIZES = [10_000, 100_000, 1_000_000];
-const TURNS = 7;
+const RUNS = 7;
 
-/** Resources of twenty servers: how long they take to be there, what they take up, and how soon they are found. */
+/** Resources of twenty servers: time to list them, memory, list pages and searches. */
 export async function resources() {
-  const empty = await heldWithout();
+  const empty = await memoryWithoutResources();
   const rows = [];
   for (const count of SIZES) rows.push(await measure(count, empty));
   print(rows);
   const [, medium, large] = rows;
   return [
-    ...(await otherStyles()),
-    ...(await onOnePage()),
+    ...(await namingStyles()),
+    ...(await onePage()),
     {
       what: 'longest stall (ms) of sync, index and lists at 1,000,000',
       is: longest(large, 'search'),
@@ -26,75 +27,73 @@ export async function resources() {
   ];
 }
 
-/** What the gateway holds when its servers have nothing. */
-async function heldWithout() {
-  const stage = await ResourceStage.open(0);
-  await stage.until(async () => (await fetch(new URL('/health/startup', stage.gateway.url))).ok);
-  const held = heldOf(await stage.memory());
-  await stage.close();
+/** Memory of a gateway whose servers list no resources. */
+async function memoryWithoutResources() {
+  const gateway = await ResourceGateway.open(0);
+  await gateway.until(async () => (await fetch(new URL('/health/startup', gateway.process.url))).ok);
+  const held = bytesOf(await gateway.memory());
+  await gateway.close();
   return held;
 }
 
 async function measure(count, empty) {
-  const stage = await ResourceStage.open(count);
+  const gateway = await ResourceGateway.open(count);
   const row = { count, stalls: {} };
   const note = async (phase) => {
-    row.stalls[phase] = await stage.stall();
+    row.stalls[phase] = await gateway.stall();
   };
-  // What happens until it listens is no stall: nobody is waiting yet.
-  await stage.stall();
-  row.sync = await stage.synced();
+  // The start does not count: no client is connected yet.
+  await gateway.stall();
+  row.sync = await gateway.synced();
   await note('sync');
-  const caller = await stage.openCaller();
+  const caller = await gateway.openCaller();
   row.firstPage = (await caller.request('resources/list')).ms;
   row.firstSearch = (await caller.request('tools/call', searchFor('forecast'))).ms;
   await note('index');
-  row.heapEach = (heldOf(await stage.memory()) - empty - bytesOfTexts(count)) / count;
-  await stage.stall();
-  row.cachedPage = median(await times(TURNS, () => caller.request('resources/list')));
-  row.pages = await walk(caller, count);
+  row.heapEach = (bytesOf(await gateway.memory()) - empty - bytesOfTexts(count)) / count;
+  await gateway.stall();
+  row.cachedPage = median(await times(RUNS, () => caller.request('resources/list')));
+  row.pages = await readAllPages(caller, count);
   await note('list');
   row.searches = [];
-  for (const search of SEARCHES) row.searches.push(await searched(stage, caller, search));
+  for (const search of SEARCHES) row.searches.push(await searched(gateway, caller, search));
   row.slowestSearch = Math.max(...row.searches.map(({ cpu }) => cpu));
   await note('search');
-  row.oneMore = await oneMore(stage, caller);
+  row.oneAdded = await oneAdded(gateway, caller);
   await note('sync again');
   caller.close();
-  await stage.close();
+  await gateway.close();
   return row;
 }
 
-const longest = ({ stalls }, butOf) =>
-  Math.max(...Object.entries(stalls).flatMap(([phase, { own }]) => (phase === butOf ? [] : [own])));
+const longest = ({ stalls }, except) =>
+  Math.max(...Object.entries(stalls).flatMap(([phase, { own }]) => (phase === except ? [] : [own])));
 
-const heldOf = ({ heapUsed, external }) => heapUsed + external;
+const bytesOf = ({ heapUsed, external }) => heapUsed + external;
 
 const searchFor = (query) => ({ name: 'search_resources', arguments: { query } });
 
-/** Words alone, and words together with a type. */
+/** Queries without and with a MIME type. */
 const SEARCHES = [...QUERIES.map((query) => ({ query })), ...FILTERED];
 const titleOf = ({ query, mimeType }) => (mimeType ? `${query} (${mimeType})` : query);
 
-async function times(turns, request) {
+async function times(runs, request) {
   const all = [];
-  for (let turn = 0; turn < turns; turn++) all.push((await request()).ms);
+  for (let run = 0; run < runs; run++) all.push((await request()).ms);
   return all;
 }
 
-/** How long an answer takes, and what of that time the gateway had the processor. */
-async function searched(stage, caller, search) {
+/** Latency of a search and the CPU time of the gateway for it. */
+async function searched(gateway, caller, search) {
   const call = { name: 'search_resources', arguments: search };
-  const before = await stage.gateway.ask('cpu');
-  const wall = median(await times(TURNS, () => caller.request('tools/call', call)));
-  const after = await stage.gateway.ask('cpu');
-  return { wall, cpu: (after.ms - before.ms) / TURNS };
+  const before = await gateway.process.ask('cpu');
+  const wall = median(await times(RUNS, () => caller.request('tools/call', call)));
+  const after = await gateway.process.ask('cpu');
+  return { wall, cpu: (after.ms - before.ms) / RUNS };
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
-/** Every page, one after the other, as a client reads them. */
-async function walk(caller, count) {
+/** Reads every page, one after the other. */
+async function readAllPages(caller, count) {
   const all = [];
   let found = 0;
   let cursor;
@@ -105,16 +104,15 @@ async function walk(caller, count) {
     cursor = result.nextCursor;
   } while (cursor !== undefined);
   if (found !== count) throw new Error(`${found} of ${count} resources are listed`);
-  const sorted = all.toSorted((a, b) => a - b);
   const total = all.reduce((sum, ms) => sum + ms, 0);
-  return { total, p50: median(all), p99: sorted[Math.floor(sorted.length * 0.99)] };
+  return { total, p50: median(all), p99: percentile(all, 0.99) };
 }
 
-/** One resource more at one server: until it is found, which is after it is listed. */
-async function oneMore(stage, caller) {
+/** Time until a resource that one server adds is listed and found. */
+async function oneAdded(gateway, caller) {
   const beganAt = performance.now();
-  await stage.addResource(7);
-  await stage.until(async () => (await stage.total()) === stage.count + 1);
+  await gateway.addResource(7);
+  await gateway.until(async () => (await gateway.total()) === gateway.count + 1);
   await caller.request('tools/call', searchFor('forecast'));
   return performance.now() - beganAt;
 }
@@ -134,7 +132,7 @@ const LINES = [
     `search: ${titleOf(search)}`,
     ({ searches }) => `${fine(searches[index].cpu)} (${fine(searches[index].wall)})`,
   ]),
-  ['one resource more: listed and found, ms', ({ oneMore: ms }) => whole(ms)],
+  ['one resource more: listed and found, ms', ({ oneAdded: ms }) => whole(ms)],
   ...['sync', 'index', 'list', 'search', 'sync again'].map((phase) => [
     `longest stall: ${phase}`,
     ({ stalls }) => `${whole(stalls[phase].own)} (${whole(stalls[phase].wall)})`,
@@ -145,7 +143,7 @@ const line = (first, cells) =>
   console.log(`| ${first.padEnd(60)} | ${cells.map((cell) => cell.padStart(13)).join(' | ')} |`);
 
 function print(rows) {
-  console.log('Where there are two figures: ms of the processor (ms on the clock).\n');
+  console.log('Where there are two figures: ms of CPU time (ms elapsed).\n');
   line(
     `resources of ${SERVERS} servers`,
     rows.map(({ count }) => count.toLocaleString('en')),

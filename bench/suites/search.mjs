@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const WORKER = fileURLToPath(new URL('../search-worker.mjs', import.meta.url));
-/** MiniSearch takes minutes and gigabytes for a million. */
+const WORKER = fileURLToPath(new URL('../harness/search-worker.mjs', import.meta.url));
+/** MiniSearch takes minutes and gigabytes for a million documents. */
 const RUNS = [
   ['ours', 10_000],
   ['minisearch', 10_000],
@@ -20,9 +20,9 @@ const QUERIES = {
   'twelve words': { query: 'the file srv on and that team keeps report summary notes plan' },
   'a type that none has': { query: 'the', mimeType: 'audio/ogg' },
 };
-const JOB = { queries: Object.values(QUERIES), turns: 7, warmUps: 5 };
+const JOB = { queries: Object.values(QUERIES), runs: 7, warmUps: 5 };
 
-/** The full-text index by itself, and MiniSearch with the same documents. */
+/** The full-text index alone, and MiniSearch with the same documents. */
 export async function search() {
   const rows = [];
   for (const [engine, count] of RUNS)

@@ -1,9 +1,11 @@
 import { UriTemplate } from '../../build/lib/uri-template/uri-template.js';
+import { median } from '../harness/statistics.mjs';
 
-const TURNS = 50;
+const RUNS = 50;
+
 const long = (length, character = 'a') => character.repeat(length);
 
-/** Templates of servers and URIs of clients, either of them hostile. The SDK takes seconds for the first. */
+/** Hostile templates and hostile URIs. The SDK's matcher takes seconds for the first. */
 const INPUTS = [
   ['x://{a}{b}{c}/end', `x://${long(4096)}`],
   ['x://{a}{b}{c}/end', `x://${long(8180)}`],
@@ -16,7 +18,7 @@ const INPUTS = [
   [`x://${Array.from({ length: 16 }, (_, n) => `{v${n}}-`).join('')}`, `x://${long(4000, '1-')}`],
 ];
 
-/** What it takes to see whether a URI is an instance of a template. */
+/** Time to match a URI against a template. */
 export async function templates() {
   const rows = INPUTS.map(([template, uri]) => ({
     template,
@@ -32,12 +34,12 @@ export async function templates() {
   ];
 }
 
-/** The median: what others do on the machine is not counted against it. */
+/** The median, because other processes share the machine. */
 function timeOf(template, uri) {
-  const times = Array.from({ length: TURNS }, () => {
+  const times = Array.from({ length: RUNS }, () => {
     const beganAt = performance.now();
     template.match(uri);
     return performance.now() - beganAt;
   });
-  return times.toSorted((a, b) => a - b)[Math.floor(TURNS / 2)];
+  return median(times);
 }

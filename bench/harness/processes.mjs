@@ -2,16 +2,16 @@ import { fork, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 const START_TIMEOUT_MS = 15_000;
-const LAST_WORDS = 20;
+const STDERR_LINES = 20;
 const children = new Set();
 
-// Whatever ends this process ends those it has started.
+// The children end with this process, however it ends.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-/** Starts a server that says where it listens with the last word of its first line. `ask` is for those that listen to IPC. */
+/** Starts a server that prints its URL as the last word of its first line. `ask` sends an IPC message and returns the reply. */
 export async function startServer(args, env = {}) {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
@@ -37,7 +37,7 @@ export async function startServer(args, env = {}) {
   };
 }
 
-/** Starts a process that answers one message at a time. */
+/** Starts a process that replies to one IPC message at a time. */
 export function startWorker(path) {
   const child = fork(path, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
   track(child, path);
@@ -50,15 +50,15 @@ const asker = (child) => (job) =>
     child.send(job);
   });
 
-/** A benchmark without one of its processes measures nothing: it ends with that one, and shows why. */
+/** The benchmark fails when one of its processes ends, and prints the last lines of that process. */
 function track(child, name) {
-  const words = [];
+  const lines = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
-    if (words.push(line) > LAST_WORDS) words.shift();
+    if (lines.push(line) > STDERR_LINES) lines.shift();
   });
   children.add(child);
   const ended = (code, signal) => {
-    console.error([...words, `bench: ${name} ended (${signal ?? code})`].join('\n'));
+    console.error([...lines, `bench: ${name} ended (${signal ?? code})`].join('\n'));
     process.exit(1);
   };
   child.once('close', () => children.delete(child));

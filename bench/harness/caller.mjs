@@ -1,6 +1,6 @@
 import { openSession } from './session.mjs';
 
-/** One MCP client that makes one request after the other and says how long each took. */
+/** One MCP client that sends one request at a time and reports the latency of each. */
 export class Caller {
   #connection;
   #headers;
@@ -16,13 +16,13 @@ export class Caller {
     this.#headers = headers;
   }
 
-  async request(method, params) {
+  async request(method, params = {}) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method, params });
     const sentAt = performance.now();
     const { body: bytes } = await this.#connection.request('POST', this.#headers, body);
     const ms = performance.now() - sentAt;
-    const { result, error } = JSON.parse(answerIn(bytes.toString()));
-    if (!result) throw new Error(`${method} was answered with ${JSON.stringify(error)}`);
+    const { result, error } = JSON.parse(responseIn(bytes.toString()));
+    if (!result) throw new Error(`${method} failed with ${JSON.stringify(error)}`);
     return { result, ms };
   }
 
@@ -31,5 +31,5 @@ export class Caller {
   }
 }
 
-/** What takes long is answered on a stream: then it is the last event. */
-const answerIn = (body) => (body.startsWith('{') ? body : /.*^data: (.*)$/ms.exec(body)[1].trim());
+/** A long request is answered on an event stream, whose last event is the response. */
+const responseIn = (body) => (body.startsWith('{') ? body : /.*^data: (.*)$/ms.exec(body)[1].trim());

@@ -1,6 +1,6 @@
-// The reference with what can be spared left out: no web framework, and answers as JSON.
+// The reference gateway without its optional parts: no web framework, responses as JSON.
 import { createServer } from 'node:http';
-import { SdkSessions } from './sdk-session.mjs';
+import { SdkSessions } from './sdk-sessions.mjs';
 
 const sessions = await SdkSessions.connect(process.argv[2], { enableJsonResponse: true });
 

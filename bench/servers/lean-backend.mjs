@@ -1,20 +1,34 @@
-// An MCP server over Streamable HTTP that does no more than it must: its speed is what `direct` means.
+// An MCP server over Streamable HTTP with the least possible work per request: its speed is what `direct` means.
+// Arguments: the number of tools (200), and `hang` to leave every tools/call unanswered.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { TOOLS } from './tools.mjs';
+import { toolsOf } from '../harness/tools.mjs';
 
+const TOOLS = toolsOf(Number(process.argv[2] ?? 200));
+const hangs = process.argv[3] === 'hang';
+const PAGE = 1000;
+const LARGE = 'x'.repeat(1_048_576);
 const sessions = new Set();
 
 const methods = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {} },
     serverInfo: { name: 'lean-backend', version: '1.0.0' },
   }),
   ping: () => ({}),
-  // Serialised anew for every request, as servers do.
-  'tools/list': () => ({ tools: TOOLS }),
+  // Serialised again for every request, as servers do.
+  'tools/list': ({ cursor = '0' } = {}) => {
+    const end = Number(cursor) + PAGE;
+    return {
+      tools: TOOLS.slice(Number(cursor), end),
+      ...(end < TOOLS.length && { nextCursor: String(end) }),
+    };
+  },
   'tools/call': ({ arguments: { message } }) => ({ content: [{ type: 'text', text: message }] }),
+  'resources/list': () => ({ resources: [{ uri: 'bench://large', name: 'large' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [] }),
+  'resources/read': ({ uri }) => ({ contents: [{ uri, mimeType: 'text/plain', text: LARGE }] }),
 };
 
 const server = createServer((request, response) => {
@@ -37,6 +51,7 @@ function answer(request, response, { id, method, params }) {
     return reply(response, 404);
   }
   if (id === undefined) return reply(response, 202);
+  if (hangs && method === 'tools/call') return undefined;
   const result = methods[method]?.(params);
   const outcome = result ? { result } : { error: { code: -32601, message: `Method not found: ${method}` } };
   return reply(response, 200, headers, JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));

@@ -1,21 +1,22 @@
-// Run by the search suite, one process per measurement (`node --expose-gc`): one engine, so many documents.
-import { setImmediate as othersTurn } from 'node:timers/promises';
+// Run by the search suite, one process per measurement (`node --expose-gc`). Arguments: engine, number of documents.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
-import { search } from '../build/lib/text-index/search.js';
-import { SearchIndex } from '../build/lib/text-index/search-index.js';
+import { search } from '../../build/lib/text-index/search.js';
+import { SearchIndex } from '../../build/lib/text-index/search-index.js';
 import { resourceText, SERVERS } from './resources.mjs';
+import { median } from './statistics.mjs';
 
 const engineName = process.argv[2];
 const count = Number(process.argv[3]);
 const LIMIT = 20;
-/** As many as are added or removed before others have their turn. */
+/** Documents added or removed before yielding to the event loop. */
 const SLICE = 64;
 const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'];
 
 const byUri = (a, b) => (a.uri < b.uri ? -1 : a.uri > b.uri ? 1 : 0);
 
 const ENGINES = {
-  /** An index per server, as the gateway has them. */
+  /** One index per server, as in the gateway. */
   ours: () => {
     const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(byUri));
     return {
@@ -25,7 +26,7 @@ const ENGINES = {
         search(indexes, query, { limit: LIMIT, kind: mimeType && ((kind) => kind === mimeType) }),
     };
   },
-  /** The same fields, weights and prefixes. It is not asked for typos, which ours looks for where there is nothing else. */
+  /** The same fields, weights and prefixes, without fuzzy matching. */
   minisearch: () => {
     const index = new MiniSearch({
       fields: FIELDS,
@@ -46,7 +47,7 @@ const ENGINES = {
   },
 };
 
-/** What this process used of the processors, as long as that is less than the clock says: others use them too. */
+/** CPU time of this process, at most the elapsed time: other processes share the machine. */
 function timed(work) {
   const beganAt = performance.now();
   const before = process.cpuUsage();
@@ -59,7 +60,7 @@ async function inSlices(documents, work) {
   let total = 0;
   let longest = 0;
   for (let from = 0; from < documents.length; from += SLICE) {
-    await othersTurn();
+    await yieldToEventLoop();
     const { ms } = timed(() => documents.slice(from, from + SLICE).forEach(work));
     total += ms;
     longest = Math.max(longest, ms);
@@ -68,20 +69,18 @@ async function inSlices(documents, work) {
 }
 
 function held() {
-  for (let turn = 0; turn < 3; turn++) globalThis.gc();
+  for (let run = 0; run < 3; run++) globalThis.gc();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
-async function measure(documents, { queries, turns, warmUps, withRemoval }) {
+async function measure(documents, { queries, runs, warmUps, withRemoval }) {
   const engine = ENGINES[engineName]();
   const before = held();
   const adding = await inSlices(documents, engine.add);
   const bytesEach = (held() - before) / documents.length;
   const times = queries.map((query) => {
-    const all = Array.from({ length: turns + warmUps }, () => timed(() => engine.search(query)).ms);
+    const all = Array.from({ length: runs + warmUps }, () => timed(() => engine.search(query)).ms);
     return { first: all[0], median: median(all.slice(warmUps)) };
   });
   const removing = withRemoval
@@ -93,7 +92,7 @@ async function measure(documents, { queries, turns, warmUps, withRemoval }) {
   return { adding, bytesEach, times, removing };
 }
 
-/** Server by server, and sorted as they are listed. */
+/** The documents of all servers, sorted as they are listed. */
 function listed(each) {
   return Array.from({ length: SERVERS }, (_, server) =>
     Array.from({ length: each }, (__, index) => {
@@ -102,8 +101,8 @@ function listed(each) {
   ).flat();
 }
 
-async function carryOut(job) {
+async function runJob(job) {
   process.send(await measure(listed(count / SERVERS), job), () => process.disconnect());
 }
 
-process.once('message', (job) => void carryOut(job));
+process.once('message', (job) => void runJob(job));

@@ -1,8 +1,8 @@
-// A server with four resources, which says that one of them was updated as often as it is told to.
+// A server with four resources that sends updates of one of them on request over IPC.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const URIS = ['bench://wide', 'bench://narrow', 'bench://unheard', 'bench://beat'];
+const URIS = ['bench://wide', 'bench://narrow', 'bench://unsubscribed', 'bench://probe'];
 const RESOURCES = URIS.map((uri) => ({ uri, name: uri }));
 const RESULTS = {
   initialize: ({ protocolVersion }) => ({
@@ -16,9 +16,9 @@ const RESULTS = {
   'resources/subscribe': () => ({}),
   'resources/unsubscribe': () => ({}),
 };
-/** A storm comes evenly, with a beat between its gusts. */
-const GUST = 120;
-const GUST_EVERY_MS = 10;
+/** Many updates are sent in bursts at an even rate, with one update of the probe resource between two bursts. */
+const BURST = 120;
+const BURST_INTERVAL_MS = 10;
 
 let stream;
 
@@ -44,7 +44,7 @@ function reply(response, status, body = '') {
   response.writeHead(status, headers).end(body);
 }
 
-/** The same clock in every process. */
+/** A clock that all processes share. */
 const now = () => performance.timeOrigin + performance.now();
 
 const eventOf = (uri) => {
@@ -52,22 +52,22 @@ const eventOf = (uri) => {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params })}\n\n`;
 };
 
-async function storm(uri, times) {
-  for (let sent = 0; sent < times; sent += GUST) {
-    const next = sleep(GUST_EVERY_MS);
-    stream.write(eventOf(uri).repeat(GUST) + eventOf('bench://beat'));
+async function sendBursts(uri, times) {
+  for (let sent = 0; sent < times; sent += BURST) {
+    const next = sleep(BURST_INTERVAL_MS);
+    stream.write(eventOf(uri).repeat(BURST) + eventOf('bench://probe'));
     await next;
   }
 }
 
-async function carryOut({ updated, times }) {
+async function sendUpdates({ updated, times }) {
   const at = now();
-  if (times) await storm(updated, times);
+  if (times) await sendBursts(updated, times);
   else stream.write(eventOf(updated));
   process.send({ at });
 }
 
-process.on('message', (job) => void carryOut(job));
+process.on('message', (job) => void sendUpdates(job));
 
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {

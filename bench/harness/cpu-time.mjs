@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Linux counts in hundredths of a second, whatever the kernel's own clock. */
+/** Linux reports CPU time in hundredths of a second, independently of the kernel's own tick. */
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** What a process has used so far, all its threads together. */
+/** CPU time of a process so far, all threads together. */
 export function cpuMicroseconds(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The name in the second field may hold spaces and brackets.
+  // The process name in the second field may contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK;
 }
 
-/** How much of the machine is at work for others, from 0 to 1. To be asked before anything is started. */
+/** Share of the machine that other processes use, from 0 to 1. Call it before starting any process. */
 export async function busyShare(ms = 500) {
   const before = cpuTicks();
   await sleep(ms);

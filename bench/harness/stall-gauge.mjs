@@ -1,10 +1,10 @@
-// Loaded into the gateway before it starts (`node --expose-gc --import`): says over IPC how long its event loop stood
-// still, how much of the processor its thread had, and what it holds.
+// Loaded into the gateway before it starts (`node --expose-gc --import`): reports over IPC how long the event loop was
+// blocked, how much CPU time the main thread used, and how much memory the process holds.
 import { closeSync, openSync, readSync } from 'node:fs';
 
-const EVERY_MS = 2;
+const INTERVAL_MS = 2;
 
-/** What the main thread has used so far. Linux alone tells; elsewhere it is the whole process, and too much. */
+/** CPU time of the main thread so far. Outside Linux that of the whole process, which is too much. */
 function cpuMsReader() {
   try {
     const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
@@ -24,16 +24,16 @@ let stall = { wall: 0, own: 0 };
 setInterval(() => {
   const now = performance.now();
   const cpu = cpuMs();
-  const late = now - lastAt - EVERY_MS;
-  // Of the time that others had the processor, the gateway is not to blame.
+  const late = now - lastAt - INTERVAL_MS;
+  // Time in which other processes had the CPU does not count as a stall of the gateway.
   const own = Math.min(late, cpu - lastCpu);
   stall = { wall: Math.max(stall.wall, late), own: Math.max(stall.own, own) };
   lastAt = now;
   lastCpu = cpu;
-}, EVERY_MS).unref();
+}, INTERVAL_MS).unref();
 
-const answers = {
-  /** The longest since it was last asked. */
+const replies = {
+  /** The longest stall since the last message. */
   stall() {
     const longest = stall;
     stall = { wall: 0, own: 0 };
@@ -41,14 +41,14 @@ const answers = {
   },
   cpu: () => ({ ms: cpuMs() }),
   memory() {
-    for (let turn = 0; turn < 3; turn++) globalThis.gc();
+    for (let run = 0; run < 3; run++) globalThis.gc();
     const { heapUsed, external } = process.memoryUsage();
-    // The time that takes is nobody's.
+    // The collections do not count as a stall.
     lastAt = performance.now();
     lastCpu = cpuMs();
     return { heapUsed, external };
   },
 };
 
-process.on('message', (question) => process.send(answers[question]()));
+process.on('message', (question) => process.send(replies[question]()));
 process.channel.unref();

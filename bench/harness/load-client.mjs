@@ -1,8 +1,8 @@
 import { openSession } from './session.mjs';
 import { ID, WORKLOADS } from './workloads.mjs';
 
-/** One MCP client: a connection with a session of its own, which sends the next request when it has an answer. */
-export class Client {
+/** One MCP client: a connection with its own session that sends the next request when it has the response. */
+export class LoadClient {
   #connection;
   #headers;
   #lastId;
@@ -10,21 +10,22 @@ export class Client {
 
   static async open(url, number) {
     const { connection, headers } = await openSession(url);
-    return new Client(connection, headers, number);
+    return new LoadClient(connection, headers, number);
   }
 
   constructor(connection, headers, number) {
     this.#connection = connection;
     this.#headers = headers;
-    // All of the same width, and no two clients with one in common.
+    // All ids have the same width, and no two clients share one.
     this.#lastId = (100 + number) * 1_000_000;
   }
 
-  /** Requests one after the other until `record`, which gets the milliseconds each one took, says false. */
-  run(workload, prefix, record) {
+  /** Sends requests one after the other until `record`, which gets the latency of each, returns false. */
+  run(workload, target, record) {
     const { request, isRight } = WORKLOADS[workload];
-    const parts = request(prefix).split(ID);
+    const parts = request(target).split(ID);
     const bytes = parts.join(String(this.#lastId)).length;
+    this.#template = undefined;
     parts[0] = this.#connection.head('POST', this.#headers, bytes) + parts[0];
     return new Promise((resolve, reject) => {
       let id;
@@ -32,11 +33,11 @@ export class Client {
       const next = () => {
         id = String(++this.#lastId);
         sentAt = performance.now();
-        this.#connection.send(parts.join(id), answered, reject);
+        this.#connection.send(parts.join(id), onResponse, reject);
       };
-      const answered = (status, _head, body) => {
+      const onResponse = (status, _head, body) => {
         if (status !== 200 || !this.#verify(body, id, isRight))
-          reject(new Error(`a wrong answer to ${workload}: HTTP ${status} ${body.toString().slice(0, 300)}`));
+          reject(new Error(`wrong response to ${workload}: HTTP ${status} ${body.toString().slice(0, 300)}`));
         else if (record(performance.now() - sentAt)) next();
         else resolve();
       };
@@ -49,16 +50,16 @@ export class Client {
     this.#connection.close();
   }
 
-  /** The first answer is read; all others must be the same bytes but for the id. */
+  /** The first response is parsed; all others must be the same bytes except for the id. */
   #verify(body, id, isRight) {
     if (this.#template) return this.#template.matches(body, id);
-    const { id: answeredId, result } = JSON.parse(messageIn(body.toString()));
+    const { id: responseId, result } = JSON.parse(messageIn(body.toString()));
     this.#template = new Template(body, id);
-    return String(answeredId) === id && isRight(result, id);
+    return String(responseId) === id && isRight(result, id);
   }
 }
 
-/** The one message of a body, whether it is plain JSON or an event stream. */
+/** The only message of a body, which is JSON or an event stream. */
 const messageIn = (text) => /^data: (.*)$/m.exec(text)?.[1] ?? text;
 
 class Template {

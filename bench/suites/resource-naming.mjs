@@ -1,8 +1,8 @@
-import { ResourceStage } from '../resource-stage.mjs';
-import { resourceText } from '../resources.mjs';
+import { ResourceGateway } from '../harness/resource-gateway.mjs';
+import { resourceText } from '../harness/resources.mjs';
 
 const COUNT = 100_000;
-/** Servers that meet two by two, so that everything they list has to give way. */
+/** With an overlap, every resource of a server conflicts with one of another server. */
 const STYLES = [
   { style: 'underscore', overlap: 'none' },
   { style: 'underscore', overlap: 'alike' },
@@ -12,12 +12,12 @@ const STYLES = [
 
 const ON_ONE_PAGE = 50_000;
 
-/** The other styles of naming, with and without names that meet: the first page after the start has most to do. */
-export async function otherStyles() {
+/** The other naming styles, with and without conflicts. */
+export async function namingStyles() {
   const rows = [];
   for (const { style, overlap } of STYLES) rows.push({ style, overlap, ...(await measure(style, overlap)) });
   console.log(
-    `| ${COUNT.toLocaleString('en')} resources, style | meet | listed, ms | first page, ms | stall, ms |`,
+    `| ${COUNT.toLocaleString('en')} resources, style | conflicts | listed, ms | first page, ms | stall, ms |`,
   );
   console.log('| --- | --- | ---: | ---: | ---: |');
   for (const { style, overlap, sync, firstPage, stall } of rows)
@@ -26,45 +26,42 @@ export async function otherStyles() {
     );
   console.log();
   return rows.map(({ style, overlap, stall }) => ({
-    what: `longest stall (ms) in style ${style}, meeting: ${overlap}, at ${COUNT.toLocaleString('en')}`,
+    what: `longest stall (ms) in style ${style}, conflicts: ${overlap}, at ${COUNT.toLocaleString('en')}`,
     is: stall,
     ceiling: 50,
   }));
 }
 
 async function measure(style, overlap) {
-  const stage = await ResourceStage.open(COUNT, { naming: { resources: style }, overlap });
-  await stage.stall();
-  const sync = await stage.synced();
-  const caller = await stage.openCaller();
+  const gateway = await ResourceGateway.open(COUNT, { naming: { resources: style }, overlap });
+  await gateway.stall();
+  const sync = await gateway.synced();
+  const caller = await gateway.openCaller();
   const firstPage = (await caller.request('resources/list')).ms;
-  const { own } = await stage.stall();
+  const { own } = await gateway.stall();
   caller.close();
-  await stage.close();
+  await gateway.close();
   return { sync, firstPage, stall: own };
 }
 
-/**
- * A server that does not page. The message has to be parsed once as a whole, to know what it is, and nothing else runs
- * meanwhile: what that takes, here and now, is not counted.
- */
-export async function onOnePage() {
+/** A server that does not page. The time of the one JSON.parse of its message does not count. */
+export async function onePage() {
   const parse = timeToParse();
-  const stage = await ResourceStage.open(ON_ONE_PAGE, { servers: 1, page: ON_ONE_PAGE });
-  await stage.stall();
-  const sync = await stage.synced();
-  const { own } = await stage.stall();
-  await stage.close();
+  const gateway = await ResourceGateway.open(ON_ONE_PAGE, { servers: 1, page: ON_ONE_PAGE });
+  await gateway.stall();
+  const sync = await gateway.synced();
+  const { own } = await gateway.stall();
+  await gateway.close();
   const what = `${ON_ONE_PAGE.toLocaleString('en')} resources on one page`;
   console.log(`${what}: listed after ${sync.toFixed(0)} ms, longest stall ${own.toFixed(0)} ms,`);
   console.log(`of which ${parse.toFixed(0)} ms are one JSON.parse of the page\n`);
-  return [{ what: `longest stall (ms) of ${what}, but for parsing it`, is: own - parse, ceiling: 50 }];
+  return [{ what: `longest stall (ms) of ${what}, without parsing it`, is: own - parse, ceiling: 50 }];
 }
 
 function timeToParse() {
   const texts = Array.from({ length: ON_ONE_PAGE }, (_, index) => resourceText(0, index));
   const page = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"resources":[${texts.join(',')}]}}`);
-  // Once, as the gateway does it: the second time has the room that the first one made.
+  // One run, as in the gateway: a second run would find a grown heap.
   const before = process.cpuUsage();
   JSON.parse(page.toString());
   const { user, system } = process.cpuUsage(before);

@@ -7,7 +7,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 
 const INFO = { name: 'reference-gateway', version: '1.0.0' };
 
-/** One SDK client to the backend, and an SDK server and transport for every session in front of it. */
+/** One SDK client to the backend, and one SDK server and transport per client session. */
 export class SdkSessions {
   #upstream = new Client(INFO);
   #transports = new Map();
@@ -24,7 +24,7 @@ export class SdkSessions {
     this.#options = options;
   }
 
-  /** The transport of a session; a new one for a request that names none. */
+  /** The transport of a session; a new one for a request without a session id. */
   async transportFor(sessionId) {
     return sessionId === undefined ? this.#open() : this.#transports.get(sessionId);
   }

@@ -19,16 +19,16 @@ const topics = TOPICS.split(' ');
 const kinds = KINDS.split(' ');
 const teams = TEAMS.split(' ');
 
-/** Spreads what is close together, the same way at every run. */
-const spread = (number, many) => (Math.imul(number + 1, 2_654_435_761) >>> 8) % many;
+/** Maps neighbouring numbers to scattered ones, the same in every run. */
+const scatter = (number, many) => (Math.imul(number + 1, 2_654_435_761) >>> 8) % many;
 
-/** A file among many: described as servers describe theirs, and called by words and a number of its own. */
+/** The definition of one file, with words of a small vocabulary and a unique number in its name. */
 export function resourceText(server, index) {
   const number = String(index * SERVERS + server).padStart(7, '0');
-  const topic = topics[spread(index, topics.length)];
-  const other = topics[spread(index + 7919, topics.length)];
-  const kind = kinds[spread(index + 104_729, kinds.length)];
-  const team = teams[spread(index + server, teams.length)];
+  const topic = topics[scatter(index, topics.length)];
+  const other = topics[scatter(index + 7919, topics.length)];
+  const kind = kinds[scatter(index + 104_729, kinds.length)];
+  const team = teams[scatter(index + server, teams.length)];
   const [ending, mimeType] = FORMATS[index % FORMATS.length];
   const file = `${topic}-${kind}-${number}.${ending}`;
   return (
@@ -40,8 +40,8 @@ export function resourceText(server, index) {
 }
 
 /**
- * The same where servers meet, two by two: by listing the `same`, or what is `alike` in that it would have the same
- * identifier, the one server being called like the other and a piece of the other's URIs.
+ * The definition where pairs of servers conflict: `same` lists the same URIs at both, `alike` lists URIs that have the same
+ * underscore identifier, because the name of one server is that of the other with a part of the other's URIs.
  */
 export function listedText(overlap, server, index) {
   if (overlap === 'none') return resourceText(server, index);
@@ -53,7 +53,7 @@ export function listedText(overlap, server, index) {
 export const serverName = (overlap, server) =>
   overlap === 'alike' && server % 2 === 1 ? `server-${server - 1}_b` : `server-${server}`;
 
-/** What all the texts of one run take. */
+/** Size of all definitions of one run. */
 export function bytesOfTexts(count) {
   let bytes = 0;
   for (let server = 0; server < SERVERS; server++)
@@ -61,14 +61,14 @@ export function bytesOfTexts(count) {
   return bytes;
 }
 
-/** A type that few have of those who have the word, one that none has, and a kind. */
+/** Queries with a MIME type: one that few matches have, one that no resource has, and a wildcard. */
 export const FILTERED = [
   { query: 'incident', mimeType: 'image/png' },
   { query: 'the team keeps', mimeType: 'audio/ogg' },
   { query: 'file', mimeType: 'text/*' },
 ];
 
-/** What people look for: a word that many have, several, one of its beginning, one with a typo, one that nobody else has. */
+/** Queries: a common word, several words, a prefix, a typo, a unique word. */
 export const QUERIES = [
   'incident',
   'incident postmortem payments',

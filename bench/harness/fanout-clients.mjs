@@ -1,16 +1,15 @@
-// Many clients in one process: each has a session, is subscribed to one resource and reads its stream.
+// Many clients in one process. Each has a session, one subscription and an open event stream.
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 
-/** As many are being opened at once. */
-const ABREAST = 32;
+const MAX_CONCURRENT_OPENS = 32;
 const REVISION = '2025-11-25';
 const UPDATED = 'resources/updated';
 
-/** The same clock in every process. */
+/** A clock that all processes share. */
 const now = () => performance.timeOrigin + performance.now();
 
-const agent = new Agent({ connections: ABREAST, pipelining: 1 });
+const agent = new Agent({ connections: MAX_CONCURRENT_OPENS, pipelining: 1 });
 const readers = [];
 let waiting = 0;
 let done = () => {};
@@ -40,7 +39,7 @@ async function open(url, uri) {
   readers.push(await listen(new URL(url), session));
 }
 
-/** A bare socket: 10,000 response objects would be most of what is measured on this side. */
+/** Uses a bare socket: 10,000 response objects would cost more than the streams under test. */
 function listen({ hostname, port, pathname }, session) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, hostname);
@@ -68,25 +67,25 @@ function read(reader, bytes) {
 
 const jobs = {
   async open({ url, uri, count }) {
-    for (let left = count; left > 0; left -= ABREAST)
-      await Promise.all(Array.from({ length: Math.min(left, ABREAST) }, () => open(url, uri)));
+    for (let left = count; left > 0; left -= MAX_CONCURRENT_OPENS)
+      await Promise.all(Array.from({ length: Math.min(left, MAX_CONCURRENT_OPENS) }, () => open(url, uri)));
     return { open: readers.length };
   },
-  /** Answers when so many updates more have come. */
+  /** Replies when `count` more updates have arrived. */
   async expect({ count }) {
     waiting = count;
     await new Promise((resolve, reject) => {
       done = resolve;
-      setTimeout(() => reject(new Error(`${waiting} updates did not come`)), 30_000).unref();
+      setTimeout(() => reject(new Error(`${waiting} updates did not arrive`)), 30_000).unref();
     });
     return { at: now() };
   },
-  /** The last one takes nothing any more. */
+  /** The last client stops reading. */
   stall() {
     readers.at(-1).socket.pause();
     return {};
   },
-  /** How late the updates of the last one are, from now on. */
+  /** Records the delay of every further update of the last client. */
   watch() {
     readers.at(-1).lags = [];
     return {};
@@ -94,7 +93,7 @@ const jobs = {
   lags: () => ({ lags: readers.flatMap(({ lags }) => lags?.splice(0) ?? []) }),
 };
 
-async function carryOut({ job, ...options }) {
+async function run({ job, ...options }) {
   try {
     process.send(await jobs[job](options));
   } catch (error) {
@@ -102,4 +101,4 @@ async function carryOut({ job, ...options }) {
   }
 }
 
-process.on('message', (job) => void carryOut(job));
+process.on('message', (job) => void run(job));

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 
 const CRLF = '\r\n';
-const LONGEST_HEAD = 1024;
+const MAX_HEAD_BYTES = 1024;
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 /**
- * One keep-alive connection with one request in flight. Written on the bare socket, because an HTTP client costs as
- * much as what is to be measured, and shares two cores with it.
+ * One keep-alive connection with one request in flight, on a bare socket: an HTTP client would cost as much as the
+ * gateway under test and shares two cores with it.
  */
 export class Connection {
   #socket;
@@ -15,13 +15,13 @@ export class Connection {
   #received = Buffer.allocUnsafe(256 * 1024);
   #used = 0;
   #head;
-  #answered;
-  #failed;
+  #onResponse;
+  #onFailure;
 
   static open(url) {
     const connection = new Connection(url);
     return new Promise((resolve, reject) => {
-      connection.#failed = reject;
+      connection.#onFailure = reject;
       connection.#socket.once('connect', () => resolve(connection));
     });
   }
@@ -34,24 +34,24 @@ export class Connection {
       host: hostname,
       port: Number(port),
       noDelay: true,
-      // Read to where the rest of the response stands already: no stream, no chunks, no copy.
-      onread: { buffer: () => this.#room(), callback: (bytes) => this.#read(bytes) },
+      // Reads append to one buffer: no stream, no chunks, no copy.
+      onread: { buffer: () => this.#freeSpace(), callback: (bytes) => this.#read(bytes) },
     });
-    this.#socket.on('error', (error) => this.#failed(error));
-    this.#socket.on('close', () => this.#failed(new Error('the connection was closed')));
+    this.#socket.on('error', (error) => this.#onFailure(error));
+    this.#socket.on('close', () => this.#onFailure(new Error('the connection was closed')));
   }
 
-  /** Everything of a request but its body. */
+  /** A request without its body. */
   head(method, headers, bodyBytes) {
     const all = { host: this.#host, ...headers, 'content-length': bodyBytes };
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}${CRLF}`);
     return `${method} ${this.#path} HTTP/1.1${CRLF}${lines.join('')}${CRLF}`;
   }
 
-  /** `answered` gets the status, the head as text, and the body in a buffer that lives until the next request. */
-  send(text, answered, failed) {
-    this.#answered = answered;
-    this.#failed = failed;
+  /** `onResponse` gets the status, the head as text, and the body in a buffer that is valid until the next request. */
+  send(text, onResponse, onFailure) {
+    this.#onResponse = onResponse;
+    this.#onFailure = onFailure;
     this.#socket.write(text, 'latin1');
   }
 
@@ -63,11 +63,11 @@ export class Connection {
   }
 
   close() {
-    this.#failed = () => {};
+    this.#onFailure = () => {};
     this.#socket.destroy();
   }
 
-  #room() {
+  #freeSpace() {
     if (this.#used === this.#received.length) {
       const larger = Buffer.allocUnsafe(2 * this.#used);
       this.#received.copy(larger);
@@ -84,7 +84,7 @@ export class Connection {
     const { status, text } = this.#head;
     this.#head = undefined;
     this.#used = 0;
-    this.#answered(status, text, body);
+    this.#onResponse(status, text, body);
     return true;
   }
 
@@ -94,9 +94,9 @@ export class Connection {
   }
 }
 
-/** Undefined as long as it is not whole. */
+/** Undefined while the head is incomplete. */
 function readHead(bytes, used) {
-  const beginning = bytes.latin1Slice(0, Math.min(used, LONGEST_HEAD));
+  const beginning = bytes.latin1Slice(0, Math.min(used, MAX_HEAD_BYTES));
   const start = beginning.indexOf(CRLF + CRLF) + 4;
   if (start < 4) return undefined;
   const text = beginning.slice(0, start);
@@ -104,7 +104,7 @@ function readHead(bytes, used) {
   return { status: Number(text.slice(9, 12)), text, start, length: length ? Number(length[1]) : undefined };
 }
 
-/** The body whose parts stand from `at` on, once the last one is there. */
+/** The chunked body that begins at `at`; undefined while its last chunk is missing. */
 function unchunked(bytes, at, end) {
   if (!bytes.subarray(at, end).subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return undefined;
   const parts = [];

@@ -1,9 +1,8 @@
-const COUNT = 200;
+/** `echo`, which is called, among as many tools as a large server lists, with descriptions of realistic length. */
+export const toolsOf = (count) =>
+  Array.from({ length: count }, (_, index) => tool(index === 0 ? 'echo' : `search_records_${index}`, index));
 
-/** `echo`, which is called, among as many tools as a busy server has, described as real ones are. */
-export const TOOLS = Array.from({ length: COUNT }, (_, index) =>
-  tool(index === 0 ? 'echo' : `search_records_${index}`, index),
-);
+export const TOOLS = toolsOf(200);
 
 function tool(name, index) {
   return {
@@ -11,11 +10,11 @@ function tool(name, index) {
     title: `Search records ${index}`,
     description:
       `Searches the records of collection ${index} by full text and by field. Returns at most \`limit\` matches, ` +
-      'best first, each with its id, a summary and the fields that were asked for. Use it before reading a record.',
+      'best first, each with its id, a summary and the requested fields. Use it before reading a record.',
     inputSchema: {
       type: 'object',
       properties: {
-        message: { type: 'string', description: 'What to search for', minLength: 1, maxLength: 1000 },
+        message: { type: 'string', description: 'Search text', minLength: 1, maxLength: 1000 },
         fields: { type: 'array', items: { type: 'string' }, description: 'Fields to return; all by default' },
         order: { type: 'string', enum: ['relevance', 'newest', 'oldest'], default: 'relevance' },
         limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },

@@ -1,7 +1,7 @@
 // A gateway as the SDK's documentation shows servers and clients: its Express app, its server transport as it comes,
 // which answers with event streams, and its client.
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js';
-import { SdkSessions } from './sdk-session.mjs';
+import { SdkSessions } from './sdk-sessions.mjs';
 
 const sessions = await SdkSessions.connect(process.argv[2]);
 const app = createMcpExpressApp();

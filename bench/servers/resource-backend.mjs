@@ -1,11 +1,14 @@
-// MCP servers in one process, `/0` to `/19`, that list so many resources between them, so many on a page.
-// `POST /<server>/add` adds one and says that the list has changed.
+// MCP servers in one process at `/0`, `/1`, …. Arguments: resources in total, servers, resources per page, overlap.
+// `POST /<server>/add` adds a resource to one server, which then sends list_changed.
 import { createServer } from 'node:http';
-import { listedText } from './resources.mjs';
+import { listedText } from '../harness/resources.mjs';
 
-const [count, many, perPage] = process.argv.slice(2, 5).map(Number);
+const [count, serverCount, perPage] = process.argv.slice(2, 5).map(Number);
 const overlap = process.argv[5];
-const servers = Array.from({ length: many }, () => ({ size: count / many, streams: new Set() }));
+const servers = Array.from({ length: serverCount }, () => ({
+  size: count / serverCount,
+  streams: new Set(),
+}));
 
 const methods = {
   initialize: (_server, { protocolVersion }) =>
@@ -29,7 +32,7 @@ function listPage(number, params) {
 }
 
 const server = createServer((request, response) => {
-  const [, number, act] = request.url.split('/');
+  const [, number, action] = request.url.split('/');
   const { streams } = servers[number];
   if (request.method === 'GET') {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
@@ -40,7 +43,7 @@ const server = createServer((request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    if (act === 'add') {
+    if (action === 'add') {
       servers[number].size++;
       for (const stream of streams)
         stream.write('data: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\n\n');
