@@ -311,6 +311,23 @@ describe('what is known of a backend', () => {
   });
 });
 
+describe('Backend.retire', () => {
+  it.each<[string, (served: Served) => void]>([
+    ['the link is open', () => {}],
+    ['the link is lost', (served) => served.link.lose()],
+    ['a link is opened after an expired session', (served) => served.link.lose(fault('session-lost'))],
+  ])('refuses calls while %s', async (_when, prepare) => {
+    const served = await Served.ready();
+    const running = outcomeOf(served.call());
+    await settled();
+    void served.backend.retire();
+    prepare(served);
+    await settled();
+    expect((await refusalOf(served.call())).message).toMatch(/it was disabled$/);
+    expect(running.value).toBeUndefined();
+  });
+});
+
 describe('a backend that is stopped', () => {
   it('fails what runs and what waits, closes its link, and takes no more calls', async () => {
     const served = await Served.ready({ concurrency: 1 });

@@ -1,37 +1,41 @@
 import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog/catalog.js';
-import { serverUnavailable } from '../core/errors.js';
-import { JsonText } from '../lib/json-text/json-text.js';
+import { serverUnavailable, type GatewayError } from '../core/errors.js';
+import { unlessAborted } from '../lib/cancellation/unless-aborted.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { Availability } from './lifecycle/availability.js';
-import { toCallError, hasFault } from './call-errors.js';
 import { CallGate, type CallLimits } from './call-gate.js';
-import { ConnectError, type Link, type ServerFacts, type ServerNotification } from './link/link.js';
-import { isSessionExpired } from './link/link-faults.js';
+import type { ConnectionState } from './lifecycle/connection-state.js';
+import { ServerConnection } from './lifecycle/server-connection.js';
+import { cancelledError, isSessionExpired, toCallError } from './link/link-errors.js';
+import type { LinkFactory } from './link/link-factory.js';
+import {
+  ConnectError,
+  type Link,
+  type LinkRequest,
+  type ServerFacts,
+  type ServerNotification,
+} from './link/link.js';
 import { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
 import { FirstSync } from './listing/first-sync.js';
-import { Supervisor, type ConnectionState } from './lifecycle/supervisor.js';
 import { Sync } from './listing/sync.js';
 import { traceCall } from './trace-call.js';
-import { unlessAborted } from './link/unless-aborted.js';
-import { completesWithin } from '../lib/deadlines/timeout.js';
 
-/** No session has this id. */
+/** Queue key of requests that the gateway makes itself. Session ids are never empty. */
 const GATEWAY_KEY = '';
 
-/** Opens a link to a server, for all clients or for the one that owns it. */
-export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
-
-/** What the rest of the house hears from a backend. */
+/** What a backend reports to the Backends service. */
 export interface BackendEvents {
+  /** A sync has finished. */
   listed(listing: Listing): void;
-  /** There is a new link for all clients, or none any more. */
+  /** The link that all clients share was opened, or lost. */
   linkChanged(link: Link | undefined): void;
-  /** One client has a link to itself; `link.closed` says until when. */
+  /** A link of one session was opened; `link.closed` tells when it ends. */
   sessionLinkOpened(link: Link, owner: ClientSession): void;
-  /** `owner` is the client on whose own link it came. */
+  /** `owner` is set for a notification over the link of one session. */
   notified(notification: ServerNotification, owner?: ClientSession): void;
   stateChanged(): void;
 }
@@ -40,40 +44,41 @@ export interface BackendCall {
   readonly method: string;
   readonly params: string | undefined;
   readonly caller: Caller;
-  /** What the call is about, by the server's own name for it. */
+  /** The own name or URI of what is called, for traces. */
   readonly target?: string;
-  /** Nothing else may run on the server meanwhile. */
+  /** No other call runs on the server meanwhile. */
   readonly exclusive?: boolean;
 }
 
 export interface BackendStatus {
   readonly id: string;
-  readonly state: ConnectionState | 'unresponsive';
+  readonly state: ConnectionState;
   readonly reason: string | undefined;
   readonly since: number;
   readonly restarts: number;
-  /** How many there were since it was enabled. */
+  /** Calls since the server was enabled. */
   readonly calls: number;
   readonly inFlight: number;
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;
-  /** The same array until there is more. */
+  /** The same array until there are more lines. */
   readonly stderr: readonly string[];
 }
 
-/** One configured server: its link, kept up; its listing, kept current; its calls, let through the gate. */
+/** One enabled server: keeps its connection open and its listing current, and sends calls through the call gate. */
 export class Backend {
   private readonly gate: CallGate;
-  private readonly supervisor: Supervisor;
+  private readonly connection: ServerConnection;
   private readonly sessionLinks: SessionLinks | undefined;
-  private readonly availability: Availability;
   private readonly sync: Sync;
   private readonly firstSync = new FirstSync();
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private calls = 0;
-  /** What it offered at the last sync. */
+  /** New calls are refused; calls in flight go on. */
+  private isRetired = false;
+  /** The listing of the last sync. */
   listing: Listing | undefined;
 
   constructor(
@@ -94,74 +99,68 @@ export class Backend {
       (listing) => this.listed(listing),
       () => this.firstSync.complete(),
     );
-    this.supervisor = new Supervisor(
-      id,
-      connect,
-      (link) => this.linked(link),
-      (link, reason) => this.lost(link, reason),
-      () => this.stateChanged(),
-    );
-    this.availability = new Availability(id, this.supervisor, () => events.stateChanged());
-    if (settings.isolation === 'session') {
-      const open = (owner: ClientSession, signal: AbortSignal): Promise<Link> => connect(signal, owner);
-      this.sessionLinks = new SessionLinks(open, (link, owner) => {
-        this.log.apply(link);
-        link.onNotification((notification) => this.ownNotified(notification, owner));
-        this.events.sessionLinkOpened(link, owner);
-      });
-    }
+    this.connection = new ServerConnection(id, connect, {
+      opened: (link) => this.linkOpened(link),
+      lost: (link, cause) => this.linkLost(link, cause),
+      stateChanged: () => this.stateChanged(),
+    });
+    if (settings.isolation === 'session')
+      this.sessionLinks = new SessionLinks(
+        (owner, signal) => connect(signal, owner),
+        (link, owner) => this.sessionLinkOpened(link, owner),
+      );
   }
 
   get config(): ServerConfig {
     return this.settings;
   }
 
-  /** Whether every client has a link to itself. */
+  /** Whether every session has a link of its own. */
   get hasSessionLinks(): boolean {
     return this.sessionLinks !== undefined;
   }
 
   start(): void {
-    this.supervisor.start();
+    this.connection.start();
   }
 
-  /** Other settings for the same link; whatever runs or waits goes on under them. */
+  /** Takes over settings that leave the link open. They also apply to calls that are running or queued. */
   reconfigure(settings: ServerConfig): void {
     this.settings = settings;
     this.gate.setLimits(callLimits(settings));
   }
 
-  /** Resolves once it is known what the server offers, or that it cannot be reached, but waits no longer than told. */
-  whenSynced(longestMs: number): Promise<void> {
-    return this.firstSync.wait(longestMs);
+  /** Resolves after the first sync over the link, when the server cannot be reached, or after the timeout. */
+  whenSynced(timeoutMs: number): Promise<void> {
+    return this.firstSync.wait(timeoutMs);
   }
 
-  /** Takes no new calls, lets those in flight finish within their own timeout, and stops. */
+  /** Refuses new calls, lets calls in flight finish within their own timeout, and stops. */
   async retire(): Promise<void> {
-    this.availability.retired = true;
+    this.isRetired = true;
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled'));
     await completesWithin(this.gate.idle(), this.settings.timeoutMs);
     await this.stop();
   }
 
-  /** Waits for nothing but the processes: calls in flight fail. */
+  /** Closes the links at once: calls in flight fail. Resolves when the processes are gone. */
   async stop(): Promise<void> {
     this.sync.stop();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped'));
-    await Promise.all([this.supervisor.stop(), this.sessionLinks?.closeAll()]);
+    await Promise.all([this.connection.stop(), this.sessionLinks?.closeAll()]);
   }
 
-  /** `settled` is about the next link from now on; what still comes from the one there is says nothing of that. */
+  /** From now on `whenSynced` waits for a sync over the next link, so the sync over this one is detached. */
   reconnect(): void {
     this.firstSync.reset();
     this.sync.detach();
-    this.supervisor.reconnect();
+    this.connection.reconnect();
   }
 
-  /** The result as the server wrote it. Fails at once when the server is not there. */
+  /** The result as the server wrote it. Rejects at once when the server is not available. */
   call(call: BackendCall): Promise<JsonText> {
-    const reason = this.availability.refusal();
-    if (reason) return Promise.reject(reason);
+    const error = this.unavailableError();
+    if (error) return Promise.reject(error);
     this.calls++;
     const { session, signal } = call.caller;
     const deadline = performance.now() + this.settings.timeoutMs;
@@ -169,50 +168,51 @@ export class Backend {
     return this.gate.run(session.id, () => this.send(call), { signal, deadline, exclusive });
   }
 
-  /** A request of the gateway's own over this link. It takes its turn among the calls as one client more. */
+  /** A request of the gateway itself over this link. In the fair queue it counts as one more client. */
   async gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
     const { timeoutMs } = this.settings;
     const deadline = performance.now() + timeoutMs;
     return this.gate.run(GATEWAY_KEY, () => link.request({ method, params, timeoutMs }), { deadline });
   }
 
-  /** The link that a client has to itself, opened if need be. Rejects where the server keeps none. */
-  async sessionLink(client: ClientSession): Promise<Link> {
-    const reason = this.availability.refusal();
-    if (reason) throw reason;
+  /** The link of one session, opened if there is none. Rejects where sessions share one link. */
+  async sessionLink(session: ClientSession): Promise<Link> {
+    const unavailable = this.unavailableError();
+    if (unavailable) throw unavailable;
     if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
     try {
-      return await this.sessionLinks.get(client);
+      return await this.sessionLinks.get(session);
     } catch (error) {
       throw serverUnavailable(this.id, (error as Error).message, { cause: error });
     }
   }
 
-  /** The link after a lost one, if it is being opened already, as after the server had forgotten us; undefined if not. */
+  /** The link after a lost one, if it is being opened without delay, as after an expired session. */
   async replacementLink(lost: Link | undefined): Promise<Link | undefined> {
-    const { link } = this.supervisor;
-    if (this.availability.retired || (link && link === lost)) return undefined;
-    return this.supervisor.replacement(lost).catch(() => undefined);
+    const { link } = this.connection;
+    if (this.isRetired || (link && link === lost)) return undefined;
+    return this.connection.nextLink(lost).catch(() => undefined);
   }
 
-  /** The level the most talkative client wants; the server is told now and after every reconnect. */
+  /** Sets the most verbose log level that a client wants, now and after every reconnect. */
   setLogLevel(level: string): void {
     if (!this.log.setLevel(level)) return;
-    if (this.supervisor.link) this.log.apply(this.supervisor.link);
+    if (this.connection.link) this.log.apply(this.connection.link);
     this.sessionLinks?.forEach((link) => this.log.apply(link));
   }
 
-  /** Tells the server over the link that this client has to itself, if it has one. */
-  notifySessionLink(client: ClientSession, method: string): void {
-    this.sessionLinks?.notify(client, method);
+  /** Notifies the server over the link of this session, if there is one. */
+  notifySessionLink(session: ClientSession, method: string): void {
+    this.sessionLinks?.notify(session, method);
   }
 
   status(): BackendStatus {
-    const { state, reason, since, restarts, link } = this.supervisor;
+    const { link, restarts, status } = this.connection;
+    const { state, cause, since } = status;
     return {
       id: this.id,
-      state: this.availability.hangs ? 'unresponsive' : state,
-      reason: reason?.message,
+      state,
+      reason: state === 'unresponsive' ? undefined : cause?.message,
       since,
       restarts,
       calls: this.calls,
@@ -220,70 +220,54 @@ export class Backend {
       waiting: this.gate.waiting,
       pid: link?.pid,
       facts: link?.facts,
-      stderr: link?.stderrTail() ?? (reason instanceof ConnectError ? reason.stderr : this.lastStderr),
+      stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : this.lastStderr),
     };
   }
 
-  private send(call: BackendCall): Promise<JsonText> {
-    if (this.sessionLinks) return this.sendOverOwn(call);
-    const reason = this.availability.refusal();
-    if (reason) return Promise.reject(reason);
-    const { link } = this.supervisor;
-    if (!link) return this.sendOverNext(undefined, call);
-    return this.request(link, call).catch((error: unknown) => {
-      // That the server has forgotten our session proves that it did not run the call.
-      if (hasFault(error, 'session-lost')) return this.sendOverNext(link, call);
-      throw toCallError(this.id, error);
-    });
+  private unavailableError(): GatewayError | undefined {
+    return this.isRetired
+      ? serverUnavailable(this.id, 'it was disabled')
+      : this.connection.unavailableError();
   }
 
-  private async sendOverOwn(call: BackendCall): Promise<JsonText> {
-    const { session, signal } = call.caller;
-    const link = await unlessAborted(signal, this.sessionLink(session));
+  private send(call: BackendCall): Promise<JsonText> {
+    const { span } = call.caller;
+    if (!span) return this.request(call, call.params);
+    const transport = this.settings.type === 'stdio' ? 'pipe' : 'tcp';
+    const attributes = { 'gatehouse.server.id': this.id, 'network.transport': transport };
+    return traceCall(this.tracing, call, { parent: span, attributes }, (params) =>
+      this.request(call, params),
+    );
+  }
+
+  private request({ method, caller }: BackendCall, params: string | undefined): Promise<JsonText> {
+    const request = { method, params, caller, timeoutMs: this.settings.timeoutMs };
+    return this.sessionLinks
+      ? this.requestOverSessionLink(request, caller)
+      : this.connection.request(request);
+  }
+
+  private async requestOverSessionLink(request: LinkRequest, { session, signal }: Caller): Promise<JsonText> {
+    const link = await unlessAborted(signal, this.sessionLink(session), cancelledError);
     try {
-      return await this.request(link, call);
+      return await link.request(request);
     } catch (error) {
       throw toCallError(this.id, error);
     }
   }
 
-  private async sendOverNext(lost: Link | undefined, call: BackendCall): Promise<JsonText> {
-    try {
-      const next = await unlessAborted(call.caller.signal, this.supervisor.replacement(lost));
-      return await this.request(next, call);
-    } catch (failure) {
-      throw toCallError(this.id, failure);
-    }
-  }
-
-  private request(link: Link, call: BackendCall): Promise<JsonText> {
-    const { span } = call.caller;
-    if (!span) return this.requestPlain(link, call);
-    const transport = this.settings.type === 'stdio' ? 'pipe' : 'tcp';
-    const attributes = { 'gatehouse.server.id': this.id, 'network.transport': transport };
-    return traceCall(this.tracing, call, { parent: span, attributes }, (params) =>
-      this.requestPlain(link, { ...call, params }),
-    );
-  }
-
-  private requestPlain(link: Link, { method, params, caller }: BackendCall): Promise<JsonText> {
-    const answer = link.request({ method, params, caller, timeoutMs: this.settings.timeoutMs });
-    this.availability.follow(link, answer);
-    return answer;
-  }
-
   private listed(listing: Listing): void {
     this.listing = listing;
-    if (!this.availability.retired) this.events.listed(listing);
+    if (!this.isRetired) this.events.listed(listing);
   }
 
   private stateChanged(): void {
-    const { state } = this.supervisor;
-    if (state !== 'connecting' && state !== 'ready') this.firstSync.complete();
+    const { state } = this.connection.status;
+    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped') this.firstSync.complete();
     this.events.stateChanged();
   }
 
-  private linked(link: Link): void {
+  private linkOpened(link: Link): void {
     link.onNotification((notification) => this.notified(notification));
     link.onGap(() => this.sync.catchUp());
     this.log.apply(link);
@@ -291,14 +275,19 @@ export class Backend {
     this.events.linkChanged(link);
   }
 
-  private lost(link: Link, reason: Error): void {
+  private linkLost(link: Link, cause: Error): void {
     this.lastStderr = link.stderrTail();
     this.sync.detach();
     this.events.linkChanged(undefined);
-    this.availability.lost();
-    // Where the server has only forgotten us, who waits for a turn waits for the next link as well.
-    if (!isSessionExpired(reason))
-      this.gate.rejectQueued(serverUnavailable(this.id, reason.message, { cause: reason }));
+    // After an expired session, queued calls wait for the next link, which is opened without delay.
+    if (!isSessionExpired(cause))
+      this.gate.rejectQueued(serverUnavailable(this.id, cause.message, { cause }));
+  }
+
+  private sessionLinkOpened(link: Link, owner: ClientSession): void {
+    this.log.apply(link);
+    link.onNotification((notification) => this.notifiedOverSessionLink(notification, owner));
+    this.events.sessionLinkOpened(link, owner);
   }
 
   private notified(notification: ServerNotification): void {
@@ -306,8 +295,8 @@ export class Backend {
     this.events.notified(notification);
   }
 
-  /** What the process of one client says is for that client alone. */
-  private ownNotified(notification: ServerNotification, owner: ClientSession): void {
+  /** Notifications over the link of one session are for that session alone. */
+  private notifiedOverSessionLink(notification: ServerNotification, owner: ClientSession): void {
     if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
     else this.log.take(notification);
   }

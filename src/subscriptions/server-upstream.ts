@@ -1,5 +1,5 @@
 import type { Backend } from '../backends/backend.js';
-import { toCallError } from '../backends/call-errors.js';
+import { toCallError } from '../backends/link/link-errors.js';
 import type { Link } from '../backends/link/link.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Upstream } from '../core/subscriptions/upstream-lane.js';

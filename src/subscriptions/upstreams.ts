@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
-import { timeoutError } from '../backends/link/link-faults.js';
+import { timeoutError } from '../backends/link/link-errors.js';
 import { withTimeout } from '../lib/deadlines/timeout.js';
 import { RemoteError } from '../core/errors.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';

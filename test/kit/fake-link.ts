@@ -93,6 +93,10 @@ export class FakeLink implements Link {
     });
   }
 
+  async ping(): Promise<void> {
+    await this.request({ method: 'ping', timeoutMs: 5000 });
+  }
+
   /** The only request of this method that is in flight. */
   asked(method: string): Asked {
     const found = [...this.open].filter((asked) => asked.method === method);

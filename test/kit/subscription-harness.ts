@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Registry as Numbers } from 'prom-client';
-import type { LinkFactory } from '../../src/backends/backend.js';
+import type { LinkFactory } from '../../src/backends/link/link-factory.js';
 import { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { decideServer } from '../../src/state/decisions.js';

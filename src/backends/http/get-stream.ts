@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { brokenError } from '../link/link-faults.js';
+import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 import type { SseParser } from '../../lib/sse/sse-parser.js';
 import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';

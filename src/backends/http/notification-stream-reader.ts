@@ -1,6 +1,6 @@
 import { Backoff } from '../../lib/backoff/backoff.js';
 import { SseParser } from '../../lib/sse/sse-parser.js';
-import { brokenError, isBadRequest } from '../link/link-faults.js';
+import { brokenError, isBadRequest } from '../link/link-errors.js';
 import type { StreamState, TransportError } from '../link/transport.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
 import { sessionLost } from './transport-errors.js';

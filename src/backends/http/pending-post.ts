@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
-import { brokenError } from '../link/link-faults.js';
+import { brokenError } from '../link/link-errors.js';
 import { isMessage, isResponseTo, TransportError } from '../link/transport.js';
 import type { GetClient } from './get-stream.js';
 import type { HttpConnection, PostRequest } from './post-client/http-connection.js';

@@ -1,4 +1,4 @@
-import { brokenError } from '../link/link-faults.js';
+import { brokenError } from '../link/link-errors.js';
 import type { TransportError } from '../link/transport.js';
 import { SseParser } from '../../lib/sse/sse-parser.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';

@@ -2,7 +2,7 @@ import { Pool, type Dispatcher } from 'undici';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
-import { brokenError } from '../link/link-faults.js';
+import { brokenError } from '../link/link-errors.js';
 import {
   isMessage,
   isResponseTo,

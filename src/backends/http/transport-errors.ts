@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { brokenError } from '../link/link-faults.js';
+import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 import { headerOf, type ResponseHeaders } from './post-client/response-head.js';
 

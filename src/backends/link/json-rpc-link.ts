@@ -13,7 +13,6 @@ import {
 } from './link.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
 import { NotificationStreamState } from './notification-stream-state.js';
-import { Heartbeat } from '../lifecycle/heartbeat.js';
 import {
   toTransportError,
   brokenError,
@@ -22,8 +21,8 @@ import {
   isSessionExpired,
   remoteError,
   timeoutError,
-} from './link-faults.js';
-import { LinkProbe } from '../lifecycle/link-probe.js';
+} from './link-errors.js';
+import { LinkMonitor } from './link-monitor.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 import { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport, type MessageExtra, type StreamState } from './transport.js';
@@ -39,8 +38,8 @@ export interface LinkOptions extends InitializeOptions {
   readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
   /** The one client this link serves; absent when clients share it. */
   readonly owner?: ClientSession | undefined;
-  /** How often a server that says nothing is asked whether it is there; never where absent. */
-  readonly pingEveryMs?: number | undefined;
+  /** After this long without a message the server is pinged, and the link closed if it does not answer. */
+  readonly keepaliveIntervalMs?: number | undefined;
 }
 
 type Kind<K extends Inbound['kind']> = Extract<Inbound, { kind: K }>;
@@ -58,11 +57,10 @@ export class JsonRpcLink implements Link {
     (params) => this.options.toPublicParams?.(params) ?? params,
   );
   private readonly notificationStream = new NotificationStreamState();
-  private readonly probe = new LinkProbe(
-    (request) => this.request(request),
-    (reason) => this.end(reason),
-  );
-  private readonly heartbeat: Heartbeat | undefined;
+  private readonly monitor = new LinkMonitor((request) => this.request(request), {
+    sessionExpired: (reason) => this.end(reason),
+    keepaliveFailed: (error) => this.end(error),
+  });
   private announceClosed!: (reason: Error) => void;
   private closedFor: Error | undefined;
   private closing: Promise<void> | undefined;
@@ -85,13 +83,6 @@ export class JsonRpcLink implements Link {
       this.failPending();
     };
     transport.onstream = (state) => this.streamChanged(state);
-    const { pingEveryMs } = options;
-    if (pingEveryMs !== undefined)
-      this.heartbeat = new Heartbeat(
-        pingEveryMs,
-        () => this.probe.ping(pingEveryMs),
-        (error) => this.end(error),
-      );
   }
 
   /** Starts the transport and shakes hands. Whatever was started is closed again when that fails. */
@@ -160,6 +151,10 @@ export class JsonRpcLink implements Link {
     });
   }
 
+  ping(): Promise<void> {
+    return this.monitor.ping();
+  }
+
   notify(method: string, params?: string): void {
     this.post(notificationMessage(method, params));
   }
@@ -182,11 +177,12 @@ export class JsonRpcLink implements Link {
     await this.transmit(notificationMessage('notifications/initialized', undefined));
     this.notificationStream.expect(this.transport.openNotificationStream !== undefined);
     this.transport.openNotificationStream?.();
-    this.heartbeat?.start();
+    const { keepaliveIntervalMs } = this.options;
+    if (keepaliveIntervalMs !== undefined) this.monitor.startKeepalive(keepaliveIntervalMs);
   }
 
   private receive(raw: JSONRPCMessage, received?: MessageExtra): void {
-    this.heartbeat?.hear();
+    this.monitor.received();
     const message = readMessage(raw, received?.text ?? JSON.stringify(raw));
     if (message.kind === 'response') this.receiveResponse(message);
     else if (message.kind === 'notification') this.receiveNotification(message, received);
@@ -267,7 +263,7 @@ export class JsonRpcLink implements Link {
 
   /** Before the handshake there is no session to lose. */
   private checkSession(): void {
-    if (!this.closedFor && this.serverFacts) this.probe.checkSession();
+    if (!this.closedFor && this.serverFacts) this.monitor.checkSession();
   }
 
   private streamChanged(state: StreamState): void {
@@ -278,7 +274,7 @@ export class JsonRpcLink implements Link {
 
   /** A server that is there may have nothing to say. */
   private checkStream(): void {
-    if (!this.closedFor) this.probe.ping().catch(() => this.transport.reopenNotificationStream?.());
+    if (!this.closedFor) this.monitor.ping().catch(() => this.transport.reopenNotificationStream?.());
   }
 
   private giveUp(pending: PendingRequest, why: AbandonReason): void {
@@ -309,7 +305,7 @@ export class JsonRpcLink implements Link {
   private end(reason: Error): void {
     if (this.closedFor) return;
     this.closedFor = reason;
-    this.heartbeat?.stop();
+    this.monitor.stop();
     // A server that forgot us is still there: it answers what it has, and refuses the rest without running it.
     if (!isSessionExpired(reason)) this.failPending();
     this.announceClosed(reason);

@@ -2,7 +2,8 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
 import { VERSION } from '../../version.js';
-import type { LinkFactory } from '../backend.js';
+import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { Link } from './link.js';
 import { StreamableHttpTransport } from '../http/streamable-http-transport.js';
 import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
 import { SseTransport } from '../sse/sse-transport.js';
@@ -18,11 +19,14 @@ const SPARE_CONNECTIONS = 32;
 /** Longer than the keep-alive comments of most servers are apart, and shorter than anybody should wait for news. */
 const STREAM_IDLE_MS = 90_000;
 
-/** The old transport says nothing of a stream that only seems to be there. */
-const SSE_PING_MS = 30_000;
+/** The SSE transport does not report a stream that is dead but not closed. */
+const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
 /** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
+
+/** Opens a link to a server: for one session, or without `owner` for all of them. */
+export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
 export const createLinkFactory =
   (
@@ -41,7 +45,7 @@ export const createLinkFactory =
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
-        pingEveryMs: config.type === 'sse' ? SSE_PING_MS : undefined,
+        keepaliveIntervalMs: config.type === 'sse' ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
       },
       signal,
     );

@@ -55,6 +55,9 @@ export interface Link {
   /** The result as the server wrote it. Rejects with RemoteError, TransportError or GatewayError. */
   request(request: LinkRequest): Promise<JsonText>;
 
+  /** Resolves with any answer of the server, an error included; rejects when there is none. */
+  ping(): Promise<void>;
+
   notify(method: string, params?: string): void;
 
   onNotification(listener: (notification: ServerNotification) => void): void;

@@ -3,23 +3,31 @@ export interface BackoffLimits {
   readonly longestMs: number;
 }
 
-/** Ever longer pauses between attempts, each drawn at random up to its limit, so that many do not come as one. */
+const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, longestMs: 30_000 };
+
+/**
+ * Exponential backoff with jitter: the delay after so many failures before the last one. `random` is between 0 and 1.
+ * The delay is never less than half of its limit, so that it is never close to none.
+ */
+export function backoffDelay(failures: number, random: number, limits = DEFAULT_LIMITS): number {
+  const limit = Math.min(limits.longestMs, limits.firstMs * 2 ** failures);
+  return limit * (0.5 + random / 2);
+}
+
+/** The delays between consecutive attempts. */
 export class Backoff {
-  private attempts = 0;
+  private failures = 0;
 
   constructor(
-    private readonly limits: BackoffLimits = { firstMs: 500, longestMs: 30_000 },
+    private readonly limits: BackoffLimits = DEFAULT_LIMITS,
     private readonly random: () => number = Math.random,
   ) {}
 
   next(): number {
-    const { firstMs, longestMs } = this.limits;
-    const limit = Math.min(longestMs, firstMs * 2 ** this.attempts++);
-    // Never less than half: a pause that is drawn as nothing is no pause.
-    return limit * (0.5 + this.random() / 2);
+    return backoffDelay(this.failures++, this.random(), this.limits);
   }
 
   reset(): void {
-    this.attempts = 0;
+    this.failures = 0;
   }
 }

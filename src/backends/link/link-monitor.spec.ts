@@ -1,37 +1,37 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeLink, outcomeOf, settled } from '../../../test/kit/fake-link.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
-import { LinkProbe } from './link-probe.js';
-import { TransportError } from '../link/transport.js';
+import { LinkMonitor } from './link-monitor.js';
+import { TransportError } from './transport.js';
 
 const BAD_REQUEST = new TransportError('refused', 'no such session', { httpStatus: 400 });
 
-describe('the probe of a link', () => {
+describe('LinkMonitor', () => {
   let link: FakeLink;
-  let forgotten: TransportError[];
-  let probe: LinkProbe;
+  let expired: TransportError[];
+  let monitor: LinkMonitor;
 
   beforeEach(() => {
     link = new FakeLink();
-    forgotten = [];
-    probe = new LinkProbe(
-      (request) => link.request(request),
-      (reason) => forgotten.push(reason),
-    );
+    expired = [];
+    monitor = new LinkMonitor((request) => link.request(request), {
+      sessionExpired: (reason) => expired.push(reason),
+      keepaliveFailed: () => {},
+    });
   });
 
-  it('takes any answer for a sign of life, also that the method is not known', async () => {
-    const outcomes = [outcomeOf(probe.ping().then(() => 'there'))];
+  it('resolves a ping with any answer, also with an unknown method error', async () => {
+    const outcomes = [outcomeOf(monitor.ping().then(() => 'there'))];
     link.asked('ping').answer({});
     await settled();
-    outcomes.push(outcomeOf(probe.ping().then(() => 'there')));
+    outcomes.push(outcomeOf(monitor.ping().then(() => 'there')));
     link.asked('ping').fail(new RemoteError(-32601, 'ping?', '{}'));
     await settled();
     expect(outcomes).toEqual([{ value: 'there' }, { value: 'there' }]);
   });
 
-  it('waits as long as it is told, and fails when no answer comes', async () => {
-    const outcome = outcomeOf(probe.ping(77));
+  it('rejects a ping when the server does not answer within the timeout', async () => {
+    const outcome = outcomeOf(monitor.ping(77));
     const late = new GatewayError('timeout', 'late');
     expect(link.asked('ping').timeoutMs).toBe(77);
     link.asked('ping').fail(late);
@@ -39,11 +39,11 @@ describe('the probe of a link', () => {
     expect(outcome.error).toBe(late);
   });
 
-  it('finds a session lost when even a ping is a bad request', async () => {
-    probe.checkSession();
+  it('reports an expired session when the server answers HTTP 400 to a ping', async () => {
+    monitor.checkSession();
     link.asked('ping').fail(BAD_REQUEST);
     await settled();
-    expect(forgotten).toMatchObject([{ fault: 'session-lost', message: 'no such session' }]);
+    expect(expired).toMatchObject([{ fault: 'session-lost', message: 'no such session' }]);
   });
 
   it.each<[string, Error | undefined]>([
@@ -51,21 +51,21 @@ describe('the probe of a link', () => {
     ['is refused', new RemoteError(-32601, 'ping?', '{}')],
     ['is not answered', new GatewayError('timeout', 'late')],
     ['fails for another reason', new TransportError('refused', 'go away', { httpStatus: 403 })],
-  ])('finds no session lost when the ping %s', async (_what, error) => {
-    probe.checkSession();
+  ])('reports no expired session when the ping %s', async (_what, error) => {
+    monitor.checkSession();
     if (error) link.asked('ping').fail(error);
     else link.asked('ping').answer({});
     await settled();
-    expect(forgotten).toEqual([]);
+    expect(expired).toEqual([]);
   });
 
-  it('asks once at a time, and again when it has an answer', async () => {
-    probe.checkSession();
-    probe.checkSession();
+  it('sends one ping at a time, and the next after the answer', async () => {
+    monitor.checkSession();
+    monitor.checkSession();
     expect(link.count('ping')).toBe(1);
     link.asked('ping').answer({});
     await settled();
-    probe.checkSession();
+    monitor.checkSession();
     expect(link.count('ping')).toBe(2);
   });
 });

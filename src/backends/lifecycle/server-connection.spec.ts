@@ -3,19 +3,20 @@ import { FakeLink, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-
 import { pass, stillTime } from '../../../test/kit/still-time.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { Link } from '../link/link.js';
-import { Supervisor } from './supervisor.js';
+import { ServerConnection } from './server-connection.js';
 import { TransportError } from '../link/transport.js';
 
-/** A server that the spec lets come up, or not. */
+/** A server whose connection attempts succeed or fail as the spec says. */
 class Server {
   readonly links: FakeLink[] = [];
   readonly lost: { link: Link; reason: Error }[] = [];
   readonly used: Link[] = [];
+  readonly states: string[] = [];
   attempts = 0;
   signal: AbortSignal | undefined;
-  /** What comes of an attempt to connect. */
+  /** The outcome of a connection attempt. */
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink());
-  readonly supervisor = new Supervisor(
+  readonly connection = new ServerConnection(
     'db',
     async (signal) => {
       this.attempts++;
@@ -24,23 +25,26 @@ class Server {
       this.links.push(link);
       return link;
     },
-    (link) => this.used.push(link),
-    (link, reason) => this.lost.push({ link, reason }),
+    {
+      opened: (link) => this.used.push(link),
+      lost: (link, reason) => this.lost.push({ link, reason }),
+      stateChanged: () => this.states.push(this.state),
+    },
   );
 
   static async ready(): Promise<Server> {
     const server = new Server();
-    server.supervisor.start();
+    server.connection.start();
     await settled();
     return server;
   }
 
-  /** It has refused five times, and refuses on. */
+  /** Five attempts have failed, and the next ones fail as well. */
   static async inCrashLoop(): Promise<Server> {
     const server = new Server();
     server.refuse();
-    server.supervisor.start();
-    for (const pauseMs of [0, 500, 1000, 2000, 4000]) await pass(pauseMs);
+    server.connection.start();
+    for (const delayMs of [0, 500, 1000, 2000, 4000]) await pass(delayMs);
     return server;
   }
 
@@ -49,7 +53,7 @@ class Server {
   }
 
   get state(): string {
-    return this.supervisor.state;
+    return this.connection.status.state;
   }
 
   refuse(reason: Error = new Error('refused')): void {
@@ -65,53 +69,53 @@ const sessionLost = (): TransportError => new TransportError('session-lost', 'th
 
 stillTime();
 
-describe('a supervisor', () => {
+describe('ServerConnection', () => {
   it('is stopped until it is started, and then connects', async () => {
     const server = new Server();
     expect(server.state).toBe('stopped');
-    server.supervisor.start();
+    server.connection.start();
     expect(server.state).toBe('connecting');
     await settled();
     expect(server.state).toBe('ready');
-    expect(server.supervisor.link).toBe(server.link);
+    expect(server.connection.link).toBe(server.link);
     expect(server.used).toEqual([server.link]);
-    expect(server.supervisor.restarts).toBe(0);
+    expect(server.connection.restarts).toBe(0);
   });
 
-  it('started twice connects once', async () => {
+  it('connects once when started twice', async () => {
     const server = await Server.ready();
-    server.supervisor.start();
+    server.connection.start();
     await settled();
     expect(server.attempts).toBe(1);
   });
 
-  it('tells of a lost link with the link itself, closes it, and connects again after a pause', async () => {
+  it('reports a lost link, closes it, and connects again after the backoff delay', async () => {
     const server = await Server.ready();
     const { link } = server;
     const reason = new Error('it crashed');
     link.lose(reason);
     await settled();
-    expect(server.supervisor.link).toBeUndefined();
+    expect(server.connection.link).toBeUndefined();
     expect(server.lost).toEqual([{ link, reason }]);
     expect(link.closes).toBe(1);
     expect(server.state).toBe('retrying');
-    expect(server.supervisor.reason).toBe(reason);
+    expect(server.connection.status.cause).toBe(reason);
     await pass(499);
     expect(server.attempts).toBe(1);
     await pass(1);
     expect(server.state).toBe('ready');
-    expect(server.supervisor.restarts).toBe(1);
-    expect(server.supervisor.reason).toBeUndefined();
+    expect(server.connection.restarts).toBe(1);
+    expect(server.connection.status.cause).toBeUndefined();
   });
 
-  it('pauses twice as long after every attempt that failed', async () => {
+  it('doubles the delay after every failed attempt', async () => {
     const server = new Server();
     server.refuse();
-    server.supervisor.start();
+    server.connection.start();
     await settled();
-    for (const pauseMs of [500, 1000, 2000]) {
+    for (const delayMs of [500, 1000, 2000]) {
       const { attempts } = server;
-      await pass(pauseMs - 1);
+      await pass(delayMs - 1);
       expect(server.attempts).toBe(attempts);
       await pass(1);
       expect(server.attempts).toBe(attempts + 1);
@@ -119,18 +123,18 @@ describe('a supervisor', () => {
     expect(server.state).toBe('retrying');
   });
 
-  it('says while it connects again what was wrong before', async () => {
+  it('keeps the cause of the last failure while it connects again', async () => {
     const server = new Server();
     server.refuse(new Error('no route'));
-    server.supervisor.start();
+    server.connection.start();
     await settled();
     server.connect = () => new Promise(() => {});
     await pass(500);
     expect(server.state).toBe('connecting');
-    expect(server.supervisor.reason?.message).toBe('no route');
+    expect(server.connection.status.cause?.message).toBe('no route');
   });
 
-  it('starts with short pauses again after a link that lived long enough', async () => {
+  it('starts with the shortest delay again after a stable link', async () => {
     const server = await Server.ready();
     server.link.lose();
     await pass(500);
@@ -143,13 +147,13 @@ describe('a supervisor', () => {
     expect(server.state).toBe('ready');
   });
 
-  it('is in a crash loop after five ends within a minute', async () => {
+  it('is in a crash loop after five failures within a minute', async () => {
     const server = await Server.inCrashLoop();
     expect(server.state).toBe('crash-loop');
     expect(server.attempts).toBe(5);
   });
 
-  it('tries every 30 seconds in a crash loop, for as long as the server fails', async () => {
+  it('connects every 30 seconds in a crash loop while the server fails', async () => {
     const server = await Server.inCrashLoop();
     for (let attempts = 5; attempts < 40; attempts++) {
       await pass(29_999);
@@ -159,7 +163,7 @@ describe('a supervisor', () => {
     }
   });
 
-  it('stays in a crash loop when the server comes up and ends before it has held', async () => {
+  it('stays in a crash loop when links are lost before they are stable', async () => {
     const server = await Server.inCrashLoop();
     server.accept();
     for (let n = 0; n < 5; n++) {
@@ -172,7 +176,7 @@ describe('a supervisor', () => {
     }
   });
 
-  it('is out of a crash loop once a link has held', async () => {
+  it('leaves a crash loop after a stable link', async () => {
     const server = await Server.inCrashLoop();
     server.accept();
     await pass(30_000);
@@ -186,61 +190,61 @@ describe('a supervisor', () => {
   });
 });
 
-describe('a supervisor that is asked to reconnect', () => {
-  it('replaces the link there is, at once', async () => {
+describe('ServerConnection.reconnect', () => {
+  it('replaces the open link without delay', async () => {
     const server = await Server.ready();
     const [first] = server.links;
-    server.supervisor.reconnect();
+    server.connection.reconnect();
     await settled();
     expect(first!.closes).toBeGreaterThan(0);
     expect(server.links).toHaveLength(2);
     expect(server.state).toBe('ready');
   });
 
-  it('does not take that for a crash, however often it happens', async () => {
+  it('does not count as a failure, even a hundred times in a row', async () => {
     const server = await Server.ready();
     for (let n = 0; n < 100; n++) {
-      server.supervisor.reconnect();
+      server.connection.reconnect();
       await settled();
     }
     expect(server.state).toBe('ready');
-    expect(server.supervisor.restarts).toBe(100);
+    expect(server.connection.restarts).toBe(100);
     expect(server.links.filter((link) => link.closes === 0)).toEqual([server.link]);
   });
 
-  it('ends the pause there is', async () => {
+  it('ends the backoff delay', async () => {
     const server = await Server.inCrashLoop();
     server.accept();
-    server.supervisor.reconnect();
+    server.connection.reconnect();
     await settled();
     expect(server.state).toBe('ready');
   });
 
-  it('forgets the crash loop it was in: somebody has seen to the server', async () => {
+  it('ends a crash loop and forgets earlier failures', async () => {
     const server = await Server.inCrashLoop();
-    server.supervisor.reconnect();
+    server.connection.reconnect();
     await settled();
     expect([server.attempts, server.state]).toEqual([6, 'retrying']);
-    for (const pauseMs of [500, 1000, 2000, 4000]) await pass(pauseMs);
+    for (const delayMs of [500, 1000, 2000, 4000]) await pass(delayMs);
     expect([server.attempts, server.state]).toEqual([10, 'crash-loop']);
   });
 
-  it('pauses as before when that fails, too', async () => {
+  it('delays the next attempt when the requested one fails', async () => {
     const server = new Server();
     server.refuse();
-    server.supervisor.start();
+    server.connection.start();
     await settled();
-    server.supervisor.reconnect();
+    server.connection.reconnect();
     await settled();
     expect(server.attempts).toBe(2);
     expect(server.state).toBe('retrying');
   });
 });
 
-describe('a supervisor that is stopped', () => {
-  it('while it is linked closes the link', async () => {
+describe('ServerConnection.stop', () => {
+  it('closes the open link', async () => {
     const server = await Server.ready();
-    await server.supervisor.stop();
+    await server.connection.stop();
     expect(server.link.closes).toBeGreaterThan(0);
     expect(server.state).toBe('stopped');
     expect(server.lost).toHaveLength(1);
@@ -248,35 +252,35 @@ describe('a supervisor that is stopped', () => {
     expect(server.attempts).toBe(1);
   });
 
-  it('while it pauses does not wait for the end of the pause', async () => {
+  it('does not wait for the end of a backoff delay', async () => {
     const server = new Server();
     server.refuse();
-    server.supervisor.start();
+    server.connection.start();
     await settled();
-    await server.supervisor.stop();
+    await server.connection.stop();
     expect(server.state).toBe('stopped');
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('while it connects gives the attempt up', async () => {
+  it('aborts the connection attempt', async () => {
     const server = new Server();
     server.connect = () =>
       new Promise((_resolve, reject) => {
         server.signal?.addEventListener('abort', () => reject(new Error('given up')));
       });
-    server.supervisor.start();
+    server.connection.start();
     await settled();
-    await server.supervisor.stop();
+    await server.connection.stop();
     expect(server.state).toBe('stopped');
   });
 
-  it('while it connects never uses a link that comes all the same', async () => {
+  it('closes a link that an aborted attempt opens all the same', async () => {
     const server = new Server();
     const arrival = deferred<FakeLink>();
     server.connect = () => arrival.promise;
-    server.supervisor.start();
+    server.connection.start();
     await settled();
-    const stopping = server.supervisor.stop();
+    const stopping = server.connection.stop();
     arrival.resolve(new FakeLink());
     await stopping;
     expect(server.used).toEqual([]);
@@ -284,21 +288,21 @@ describe('a supervisor that is stopped', () => {
     expect(server.state).toBe('stopped');
   });
 
-  it('before it was started stays stopped', async () => {
+  it('prevents a later start', async () => {
     const server = new Server();
-    await server.supervisor.stop();
-    server.supervisor.start();
+    await server.connection.stop();
+    server.connection.start();
     await settled();
     expect(server.attempts).toBe(0);
     expect(server.state).toBe('stopped');
   });
 });
 
-describe('the replacement of a link', () => {
-  it('is there as soon as the server has greeted us again, without a pause', async () => {
+describe('ServerConnection.nextLink', () => {
+  it('resolves with the link that is opened without delay after an expired session', async () => {
     const server = await Server.ready();
     const lost = server.link;
-    const waiting = [server.supervisor.replacement(lost), server.supervisor.replacement(lost)];
+    const waiting = [server.connection.nextLink(lost), server.connection.nextLink(lost)];
     lost.lose(sessionLost());
     const [first, second] = await Promise.all(waiting);
     expect(first).toBe(server.link);
@@ -307,70 +311,70 @@ describe('the replacement of a link', () => {
     expect(server.attempts).toBe(2);
   });
 
-  it('can be asked for while the lost link is still being closed', async () => {
+  it('resolves also when called while the lost link is being closed', async () => {
     const server = await Server.ready();
     const lost = server.link;
     const closed = deferred();
     lost.close = () => closed.promise;
     lost.lose(sessionLost());
     await settled();
-    const replacement = server.supervisor.replacement(lost);
+    const replacement = server.connection.nextLink(lost);
     closed.resolve();
     expect(await replacement).toBe(server.link);
     expect(server.links).toHaveLength(2);
   });
 
-  it('is the link there is when the lost one was replaced already', async () => {
+  it('resolves at once when the lost link was replaced already', async () => {
     const server = await Server.ready();
     const lost = server.link;
     lost.lose(sessionLost());
     await settled();
-    await expect(server.supervisor.replacement(lost)).resolves.toBe(server.link);
+    await expect(server.connection.nextLink(lost)).resolves.toBe(server.link);
   });
 
-  it('is refused when the next attempt fails', async () => {
+  it('rejects when the next attempt fails', async () => {
     const server = await Server.ready();
     const lost = server.link;
     server.refuse(new Error('not yet'));
     lost.lose(sessionLost());
-    const refusal = await refusalOf(server.supervisor.replacement(lost));
+    const refusal = await refusalOf(server.connection.nextLink(lost));
     expect(refusal.message).toBe('not yet');
   });
 
-  it('is refused during a pause, which nobody waits for', async () => {
+  it('rejects during a backoff delay', async () => {
     const server = await Server.ready();
     const lost = server.link;
     lost.lose(new Error('crashed'));
     await settled();
-    expect((await refusalOf(server.supervisor.replacement(lost))).message).toBe('crashed');
+    expect((await refusalOf(server.connection.nextLink(lost))).message).toBe('crashed');
   });
 
-  it('is refused when the session is lost again and again', async () => {
+  it('rejects when expired sessions become a crash loop', async () => {
     const server = await Server.ready();
     for (let n = 0; n < 4; n++) {
       server.link.lose(sessionLost());
       await settled();
     }
     expect(server.state).toBe('ready');
-    const outcome = outcomeOf(server.supervisor.replacement(server.link));
+    const outcome = outcomeOf(server.connection.nextLink(server.link));
     server.link.lose(sessionLost());
     await settled();
     expect(server.state).toBe('crash-loop');
     expect(outcome.error).toMatchObject({ fault: 'session-lost' });
   });
 
-  it('is refused when the supervisor stops, or has stopped', async () => {
+  it('rejects when the connection stops or has stopped', async () => {
     const server = await Server.ready();
     const lost = server.link;
     server.connect = () =>
       new Promise((_resolve, reject) => {
         server.signal?.addEventListener('abort', () => reject(new Error('given up')));
       });
-    const before = refusalOf(server.supervisor.replacement(lost));
+    const before = refusalOf(server.connection.nextLink(lost));
     lost.lose(sessionLost());
     await settled();
-    await server.supervisor.stop();
+    await server.connection.stop();
     expect((await before).message).toBe('it is being stopped');
-    expect(await refusalOf(server.supervisor.replacement(lost))).toBeInstanceOf(Error);
+    expect(await refusalOf(server.connection.nextLink(lost))).toBeInstanceOf(Error);
   });
 });

@@ -1,0 +1,224 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { TransportError } from '../link/transport.js';
+import {
+  initialStatus,
+  isReinitializing,
+  transition,
+  type ConnectionEvent,
+  type ConnectionState,
+  type ConnectionStatus,
+} from './connection-state.js';
+
+const CRASH = new Error('exited with code 1');
+const EXPIRED = new TransportError('session-lost', 'unknown session');
+
+type Step = ConnectionEvent['type'] | ConnectionEvent;
+
+const FAILED: ConnectionEvent = { type: 'failed', cause: CRASH };
+const LOST: ConnectionEvent = { type: 'lost', cause: CRASH };
+const SESSION_EXPIRED: ConnectionEvent = { type: 'lost', cause: EXPIRED };
+
+const asEvent = (step: Step): ConnectionEvent =>
+  typeof step === 'string' ? { type: step, cause: CRASH } : step;
+
+/** Applies the events one after the other; a number lets so many milliseconds pass first. */
+function after(...steps: readonly (Step | number)[]): ConnectionStatus {
+  return continued({ status: initialStatus(0), now: 0 }, ...steps).status;
+}
+
+function continued(
+  from: { readonly status: ConnectionStatus; readonly now: number },
+  ...steps: readonly (Step | number)[]
+): { status: ConnectionStatus; now: number } {
+  let { status, now } = from;
+  for (const step of steps) {
+    if (typeof step === 'number') now += step;
+    else status = transition(status, asEvent(step), { now, random: 1 });
+  }
+  return { status, now };
+}
+
+const READY = ['connect', 'opened'] as const;
+const UNRESPONSIVE = [...READY, 'timed-out', 'timed-out', 'timed-out'] as const;
+const RETRYING = ['connect', 'failed'] as const;
+const CRASH_LOOP = Array.from({ length: 5 }, () => RETRYING).flat();
+
+const IN: Readonly<Record<ConnectionState, readonly Step[]>> = {
+  stopped: [],
+  connecting: ['connect'],
+  ready: READY,
+  unresponsive: UNRESPONSIVE,
+  retrying: RETRYING,
+  'crash-loop': CRASH_LOOP,
+};
+
+describe('transition', () => {
+  it.each<[ConnectionState, ConnectionEvent['type'], ConnectionState]>([
+    ['stopped', 'connect', 'connecting'],
+    ['connecting', 'opened', 'ready'],
+    ['connecting', 'failed', 'retrying'],
+    ['connecting', 'reconnect', 'connecting'],
+    ['connecting', 'stop', 'stopped'],
+    ['ready', 'timed-out', 'ready'],
+    ['ready', 'answered', 'ready'],
+    ['ready', 'lost', 'retrying'],
+    ['ready', 'reconnect', 'connecting'],
+    ['ready', 'stop', 'stopped'],
+    ['unresponsive', 'timed-out', 'unresponsive'],
+    ['unresponsive', 'answered', 'ready'],
+    ['unresponsive', 'lost', 'retrying'],
+    ['unresponsive', 'reconnect', 'connecting'],
+    ['unresponsive', 'stop', 'stopped'],
+    ['retrying', 'connect', 'connecting'],
+    ['retrying', 'reconnect', 'connecting'],
+    ['retrying', 'stop', 'stopped'],
+    ['crash-loop', 'connect', 'connecting'],
+    ['crash-loop', 'reconnect', 'connecting'],
+    ['crash-loop', 'stop', 'stopped'],
+  ])('leads from %s by %s to %s', (from, event, to) => {
+    expect(after(...IN[from]).state).toBe(from);
+    expect(after(...IN[from], event).state).toBe(to);
+  });
+
+  it.each<[ConnectionState, readonly ConnectionEvent['type'][]]>([
+    ['stopped', ['opened', 'failed', 'lost', 'timed-out', 'answered', 'reconnect', 'stop']],
+    ['connecting', ['connect', 'lost', 'timed-out', 'answered']],
+    ['ready', ['connect', 'opened', 'failed']],
+    ['unresponsive', ['connect', 'opened', 'failed']],
+    ['retrying', ['opened', 'failed', 'lost', 'timed-out', 'answered']],
+    ['crash-loop', ['opened', 'failed', 'lost', 'timed-out', 'answered']],
+  ])('ignores in %s the events %j', (from, events) => {
+    const status = after(...IN[from]);
+    for (const event of events)
+      expect(transition(status, asEvent(event), { now: 99, random: 1 })).toBe(status);
+  });
+
+  it('records when a state was entered and why', () => {
+    expect(after(5, 'connect')).toMatchObject({ since: 5, cause: undefined });
+    expect(after('connect', 7, FAILED)).toMatchObject({ since: 7, cause: CRASH });
+    expect(after('connect', FAILED, 9, 'connect')).toMatchObject({ since: 9, cause: CRASH });
+    expect(after('connect', FAILED, 'connect', 'opened').cause).toBeUndefined();
+  });
+
+  it('doubles the retry delay with every failed attempt, up to the limit', () => {
+    let from = { status: initialStatus(0), now: 0 };
+    const delays: number[] = [];
+    for (let attempt = 1; attempt <= 9; attempt++) {
+      // Far enough apart that they are no crash loop.
+      from = continued(from, 'connect', 20_000, FAILED);
+      expect(from.status.attempts).toBe(attempt);
+      delays.push(from.status.nextAttemptAt! - from.now);
+    }
+    expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+  });
+
+  it.each([
+    ['at most 10 s resets nothing', 10_000, 2],
+    ['more than 10 s resets the attempts', 10_001, 1],
+  ])('counts a link that was open for %s', (_what, openMs, attempts) => {
+    expect(after('connect', FAILED, ...READY, openMs, LOST).attempts).toBe(attempts);
+  });
+
+  it('retries without delay after an expired session, which is no failed attempt', () => {
+    const status = after(...READY, 3, SESSION_EXPIRED);
+    expect(status).toMatchObject({ state: 'retrying', attempts: 0, since: 3, nextAttemptAt: 3 });
+    expect(isReinitializing(status)).toBe(true);
+    expect(isReinitializing(after(...READY, SESSION_EXPIRED, 'connect'))).toBe(true);
+    expect(isReinitializing(after(...READY, SESSION_EXPIRED, 'connect', 'opened'))).toBe(false);
+    expect(isReinitializing(after(...READY, SESSION_EXPIRED, 'connect', FAILED))).toBe(false);
+    expect(isReinitializing(after(...READY, LOST))).toBe(false);
+  });
+
+  it('forgets failures and ends a crash loop on a reconnect', () => {
+    expect(after(...CRASH_LOOP, 'reconnect')).toMatchObject({
+      attempts: 0,
+      failures: [],
+      isCrashLoop: false,
+      nextAttemptAt: undefined,
+    });
+  });
+});
+
+describe('transition of a server that does not answer', () => {
+  it('leads to unresponsive with the third timeout in a row', () => {
+    expect(after(...READY, 'timed-out', 'timed-out').state).toBe('ready');
+    expect(after(...READY, 'timed-out', 'timed-out', 8, 'timed-out')).toMatchObject({
+      state: 'unresponsive',
+      since: 8,
+      cause: { message: 'it does not answer' },
+    });
+  });
+
+  it('counts timeouts anew after an answer and over the next link', () => {
+    expect(after(...READY, 'timed-out', 'timed-out', 'answered', 'timed-out', 'timed-out').state).toBe(
+      'ready',
+    );
+    expect(after(...UNRESPONSIVE, 'answered')).toMatchObject({ timeouts: 0, cause: undefined });
+    expect(after(...UNRESPONSIVE, LOST, ...READY, 'timed-out', 'timed-out').state).toBe('ready');
+  });
+});
+
+/** Whether failures at these times, in seconds, are a crash loop at the time of the last one. */
+function isLoop(...seconds: readonly number[]): boolean {
+  let now = 0;
+  let status = initialStatus(0);
+  for (const second of seconds) {
+    now = second * 1000;
+    status = transition(status, { type: 'connect' }, { now, random: 1 });
+    status = transition(status, FAILED, { now, random: 1 });
+  }
+  return status.state === 'crash-loop';
+}
+
+describe('transition in a crash loop', () => {
+  it.each([
+    [[], false],
+    [[0, 1, 2, 3], false],
+    [[0, 1, 2, 3, 4], true],
+    [[0, 0, 0, 0, 0], true],
+    [[0, 1, 2, 3, 59.9], true],
+    [[0, 1, 2, 3, 60], false],
+    [[0, 1, 2, 3, 60, 60.5], true],
+    [[0, 30, 60, 90, 120, 150], false],
+    [[0, 1, 2, 3, 4, 34, 64, 94, 124, 3600], true],
+  ])('takes failures at %j seconds for a crash loop: %s', (seconds, expected) => {
+    expect(isLoop(...seconds)).toBe(expected);
+  });
+
+  it('stays there after five failures within a minute, at any interval between later failures', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(40), { maxLength: 20 }), (gaps) => {
+        let now = 0;
+        const times = gaps.map((gap) => (now += gap));
+        const began = times.some((time, index) => index >= 4 && time - times[index - 4]! < 60);
+        expect(isLoop(...times)).toBe(began);
+      }),
+    );
+  });
+
+  it('retries every 30 seconds', () => {
+    const { status, now } = continued({ status: initialStatus(0), now: 0 }, ...CRASH_LOOP);
+    expect(status.nextAttemptAt! - now).toBe(30_000);
+    expect(after(...CRASH_LOOP, ...READY, 10_000, LOST).state).toBe('crash-loop');
+  });
+
+  it('ends it with a stable link, and counts earlier failures no more', () => {
+    const stable = [...READY, 10_001, LOST] as const;
+    expect(after(...CRASH_LOOP, ...stable).state).toBe('retrying');
+    expect(after(...CRASH_LOOP, ...stable, ...CRASH_LOOP.slice(0, 6)).state).toBe('retrying');
+    expect(after(...CRASH_LOOP, ...stable, ...CRASH_LOOP.slice(0, 8)).state).toBe('crash-loop');
+  });
+
+  it('counts every loss within a minute before there is a crash loop, also that of a stable link', () => {
+    const losses = Array.from({ length: 5 }, () => [...READY, 10_001, LOST] as const).flat();
+    expect(after(...losses).state).toBe('crash-loop');
+  });
+
+  it('does not reinitialize at once when sessions expire in a crash loop', () => {
+    const expiries = Array.from({ length: 5 }, () => [...READY, SESSION_EXPIRED] as const).flat();
+    const status = after(...expiries);
+    expect(status.state).toBe('crash-loop');
+    expect(isReinitializing(status)).toBe(false);
+  });
+});

@@ -1,0 +1,181 @@
+import { backoffDelay } from '../../lib/backoff/backoff.js';
+import { isSessionExpired } from '../link/link-errors.js';
+
+/**
+ * - `connecting`: a link is being opened
+ * - `ready`: the link is up and the server answers
+ * - `unresponsive`: the link is up, but requests time out; calls fail at once until the server answers again
+ * - `retrying`: the link was lost or could not be opened; the next attempt follows after the backoff delay
+ * - `crash-loop`: five failures within a minute and no stable link since; attempts go on at a long interval
+ * - `stopped`: not started, disabled or shutting down
+ */
+export type ConnectionState = 'connecting' | 'ready' | 'unresponsive' | 'retrying' | 'crash-loop' | 'stopped';
+
+/** The connection of one server at one moment. Times are milliseconds since the epoch. */
+export interface ConnectionStatus {
+  readonly state: ConnectionState;
+  /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
+  readonly cause: Error | undefined;
+  /** When the state was entered. */
+  readonly since: number;
+  /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
+  readonly attempts: number;
+  /** When the next attempt begins; equal to `since` where it begins at once. Only of `retrying` and `crash-loop`. */
+  readonly nextAttemptAt: number | undefined;
+  /** When the current link was opened. */
+  readonly openedAt: number | undefined;
+  /** Requests that timed out since the last answer over the current link. */
+  readonly timeouts: number;
+  /** When links were lost or could not be opened lately. */
+  readonly failures: readonly number[];
+  /** Outlasts `connecting` and `ready`: a crash loop ends with a stable link or a reconnect on request. */
+  readonly isCrashLoop: boolean;
+}
+
+/**
+ * - `connect`: an attempt to open a link begins
+ * - `opened`: the attempt succeeded
+ * - `failed`: the attempt failed
+ * - `lost`: the link closed
+ * - `timed-out`, `answered`: the outcome of a request or ping over the current link
+ * - `reconnect`: an administrator wants a new link; earlier failures do not count any more
+ * - `stop`: the server was disabled, or the gateway shuts down
+ */
+export type ConnectionEvent =
+  | { readonly type: 'connect' | 'opened' | 'timed-out' | 'answered' | 'reconnect' | 'stop' }
+  | { readonly type: 'failed' | 'lost'; readonly cause: Error };
+
+/** What a transition depends on besides the status and the event. */
+export interface TransitionInput {
+  readonly now: number;
+  /** Between 0 and 1, for the jitter of the backoff. */
+  readonly random: number;
+}
+
+type Transition = (
+  status: ConnectionStatus,
+  input: TransitionInput,
+  cause: Error | undefined,
+) => ConnectionStatus;
+
+const MAX_CONSECUTIVE_TIMEOUTS = 3;
+const CRASH_LOOP_FAILURES = 5;
+const CRASH_LOOP_WINDOW_MS = 60_000;
+const CRASH_LOOP_RETRY_MS = 30_000;
+/** A link that was up for longer is stable: its loss starts a new series of attempts. */
+const MIN_STABLE_MS = 10_000;
+
+export const initialStatus = (now: number): ConnectionStatus => ({
+  state: 'stopped',
+  cause: undefined,
+  since: now,
+  attempts: 0,
+  nextAttemptAt: undefined,
+  openedAt: undefined,
+  timeouts: 0,
+  failures: [],
+  isCrashLoop: false,
+});
+
+const connect: Transition = (status, { now }) => ({
+  ...status,
+  state: 'connecting',
+  since: now,
+  nextAttemptAt: undefined,
+});
+
+const open: Transition = (status, { now }) => ({
+  ...status,
+  state: 'ready',
+  cause: undefined,
+  since: now,
+  openedAt: now,
+  timeouts: 0,
+});
+
+const retry: Transition = (status, { now, random }, cause) => {
+  const { attempts, failures, isCrashLoop } = forgiveIfStable(status, now);
+  const recent = [...failures.slice(1 - CRASH_LOOP_FAILURES), now];
+  const isLoop = isCrashLoop || isCrashLoopOf(recent, now);
+  // The server is reachable and only needs a new session.
+  const isImmediate = isSessionExpired(cause) && !isLoop;
+  const delayMs = isImmediate ? 0 : isLoop ? CRASH_LOOP_RETRY_MS : backoffDelay(attempts, random);
+  return {
+    state: isLoop ? 'crash-loop' : 'retrying',
+    cause,
+    since: now,
+    attempts: isImmediate ? attempts : attempts + 1,
+    nextAttemptAt: now + delayMs,
+    openedAt: undefined,
+    timeouts: 0,
+    failures: recent,
+    isCrashLoop: isLoop,
+  };
+};
+
+const countTimeout: Transition = (status, { now }) => {
+  const timeouts = status.timeouts + 1;
+  if (status.state === 'unresponsive' || !isUnresponsive(timeouts)) return { ...status, timeouts };
+  return { ...status, state: 'unresponsive', cause: new Error('it does not answer'), since: now, timeouts };
+};
+
+const clearTimeouts: Transition = (status) => (status.timeouts === 0 ? status : { ...status, timeouts: 0 });
+
+const recover: Transition = (status, { now }) => ({
+  ...status,
+  state: 'ready',
+  cause: undefined,
+  since: now,
+  timeouts: 0,
+});
+
+const reconnect: Transition = (status, { now }) => ({
+  ...initialStatus(status.state === 'connecting' ? status.since : now),
+  state: 'connecting',
+  cause: status.state === 'unresponsive' ? undefined : status.cause,
+});
+
+const stop: Transition = (_status, { now }) => initialStatus(now);
+
+/** Every transition there is; any other event leaves the status as it is. */
+const TRANSITIONS: Readonly<
+  Record<ConnectionState, { readonly [T in ConnectionEvent['type']]?: Transition }>
+> = {
+  stopped: { connect },
+  connecting: { opened: open, failed: retry, reconnect, stop },
+  ready: { 'timed-out': countTimeout, answered: clearTimeouts, lost: retry, reconnect, stop },
+  unresponsive: { 'timed-out': countTimeout, answered: recover, lost: retry, reconnect, stop },
+  retrying: { connect, reconnect, stop },
+  'crash-loop': { connect, reconnect, stop },
+};
+
+export function transition(
+  status: ConnectionStatus,
+  event: ConnectionEvent,
+  input: TransitionInput,
+): ConnectionStatus {
+  const apply = TRANSITIONS[status.state][event.type];
+  return apply ? apply(status, input, 'cause' in event ? event.cause : undefined) : status;
+}
+
+/** The server lost the session of its link, and a new one is opened without delay: requests can wait for it. */
+export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
+  isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
+
+/** The only rule by which a server counts as unresponsive. */
+const isUnresponsive = (timeouts: number): boolean => timeouts >= MAX_CONSECUTIVE_TIMEOUTS;
+
+function isCrashLoopOf(failures: readonly number[], now: number): boolean {
+  const [first = now] = failures;
+  return failures.length === CRASH_LOOP_FAILURES && now - first < CRASH_LOOP_WINDOW_MS;
+}
+
+/** A stable link resets the backoff and ends a crash loop. Outside of one, its loss counts like any other. */
+function forgiveIfStable(
+  status: ConnectionStatus,
+  now: number,
+): Pick<ConnectionStatus, 'attempts' | 'failures' | 'isCrashLoop'> {
+  const { openedAt = now, failures, isCrashLoop } = status;
+  if (now - openedAt <= MIN_STABLE_MS) return status;
+  return { attempts: 0, failures: isCrashLoop ? [] : failures, isCrashLoop: false };
+}

@@ -1,0 +1,249 @@
+import { Logger } from '@nestjs/common';
+import { RemoteError, serverUnavailable, type GatewayError } from '../../core/errors.js';
+import { unlessAborted } from '../../lib/cancellation/unless-aborted.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
+import { cancelledError, isSessionExpired, isTimeout, toCallError } from '../link/link-errors.js';
+import type { Link, LinkRequest } from '../link/link.js';
+import { TransportError } from '../link/transport.js';
+import {
+  initialStatus,
+  isReinitializing,
+  transition,
+  type ConnectionEvent,
+  type ConnectionState,
+  type ConnectionStatus,
+} from './connection-state.js';
+
+export interface ConnectionObserver {
+  opened(link: Link): void;
+  /** Called before the state changes. */
+  lost(link: Link, cause: Error): void;
+  stateChanged(): void;
+}
+
+interface LinkWaiter {
+  resolve(link: Link): void;
+  reject(error: Error): void;
+}
+
+/** How often an unresponsive server is pinged. */
+const PING_INTERVAL_MS = 1000;
+
+/**
+ * The connection to one server: keeps a link open until it is stopped. `transition` decides what an event means; this
+ * class performs it with links and timers. Everything else only reads the status.
+ */
+export class ServerConnection {
+  private readonly logger = new Logger('Backend');
+  private readonly stopping = new AbortController();
+  private current: Link | undefined;
+  private currentStatus = initialStatus(Date.now());
+  private running: Promise<void> | undefined;
+  private closing: Promise<void> | undefined;
+  private endDelay: (() => void) | undefined;
+  private pingTimer: NodeJS.Timeout | undefined;
+  /** The outcome of the attempt under way does not count: if it fails, another one follows at once. */
+  private isReconnectRequested = false;
+  private waiters: LinkWaiter[] = [];
+  private linksOpened = 0;
+
+  constructor(
+    private readonly server: string,
+    private readonly connect: (signal: AbortSignal) => Promise<Link>,
+    private readonly observer: ConnectionObserver,
+  ) {}
+
+  /** The open link; undefined while there is none. */
+  get link(): Link | undefined {
+    return this.current;
+  }
+
+  get status(): ConnectionStatus {
+    return this.currentStatus;
+  }
+
+  /** How many links were opened after the first. */
+  get restarts(): number {
+    return Math.max(0, this.linksOpened - 1);
+  }
+
+  /** The error of a call that would be made now; undefined where it can be made, or will wait for the next session. */
+  unavailableError(): GatewayError | undefined {
+    const { state, cause } = this.currentStatus;
+    if (state === 'ready' || isReinitializing(this.currentStatus)) return undefined;
+    return serverUnavailable(this.server, cause?.message ?? state, { cause });
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.endDelay?.();
+    await this.current?.close();
+    await this.running;
+    await this.closing;
+  }
+
+  /** Replaces the link, or ends the backoff delay, and forgets earlier failures. */
+  reconnect(): void {
+    this.isReconnectRequested = true;
+    this.dispatch({ type: 'reconnect' });
+    this.endDelay?.();
+    void this.current?.close();
+  }
+
+  /** The link after a lost one. Rejects where it is not being opened without delay. */
+  nextLink(lost: Link | undefined): Promise<Link> {
+    const { state, cause } = this.currentStatus;
+    if (this.current && this.current !== lost) return Promise.resolve(this.current);
+    const isDelayed = state === 'retrying' || state === 'crash-loop';
+    if (this.isStopping || (isDelayed && !isReinitializing(this.currentStatus)))
+      return Promise.reject(cause ?? stoppedError());
+    return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
+  }
+
+  /** Sends a request of a client. If the session had expired, the request is sent once more over the next link. */
+  request(request: LinkRequest): Promise<JsonText> {
+    const error = this.unavailableError();
+    if (error) return Promise.reject(error);
+    return this.current ? this.send(this.current, request, 'first') : this.resend(undefined, request);
+  }
+
+  private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
+    return link.request(request).then(
+      (result) => {
+        this.answered(link);
+        return result;
+      },
+      (error: unknown) => {
+        if (error instanceof RemoteError) this.answered(link);
+        else if (isTimeout(error) && link === this.current) this.dispatch({ type: 'timed-out' });
+        if (attempt === 'first' && isSessionExpired(error)) return this.resend(link, request);
+        throw toCallError(this.server, error);
+      },
+    );
+  }
+
+  private async resend(lost: Link | undefined, request: LinkRequest): Promise<JsonText> {
+    const next = this.nextLink(lost).catch((error: unknown) => {
+      throw toCallError(this.server, error);
+    });
+    const signal = request.caller?.signal;
+    const link = await (signal ? unlessAborted(signal, next, cancelledError) : next);
+    return this.send(link, request, 'last');
+  }
+
+  private answered(link: Link): void {
+    // Most requests are answered by a server without timeouts, which changes nothing.
+    if (link === this.current && this.currentStatus.timeouts > 0) this.dispatch({ type: 'answered' });
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopping) {
+      this.isReconnectRequested = false;
+      this.dispatch({ type: 'connect' });
+      await this.useLink();
+      await this.retryDelay();
+    }
+    this.rejectWaiters(stoppedError());
+    this.dispatch({ type: 'stop' });
+  }
+
+  /** Opens a link and waits until it is closed. */
+  private async useLink(): Promise<void> {
+    let link: Link;
+    try {
+      link = await this.connect(this.stopping.signal);
+    } catch (error) {
+      this.ended({ type: 'failed', cause: error as Error });
+      return;
+    }
+    if (this.isStopping) return link.close();
+    this.open(link);
+    const cause = await link.closed;
+    this.current = undefined;
+    this.observer.lost(link, cause);
+    this.closing = link.close();
+    this.ended({ type: 'lost', cause });
+    // Of an expired session, responses may still arrive on the old link while the next one is opened.
+    if (!isSessionExpired(cause)) await this.closing;
+  }
+
+  private open(link: Link): void {
+    this.current = link;
+    this.linksOpened++;
+    this.isReconnectRequested = false;
+    this.dispatch({ type: 'opened' });
+    this.observer.opened(link);
+    const { waiters } = this;
+    this.waiters = [];
+    for (const waiter of waiters) waiter.resolve(link);
+  }
+
+  private ended(event: Extract<ConnectionEvent, { readonly cause: Error }>): void {
+    if (this.isReconnectRequested || this.isStopping) return;
+    this.dispatch(event);
+    if (!isReinitializing(this.currentStatus)) this.rejectWaiters(event.cause);
+  }
+
+  private rejectWaiters(reason: Error): void {
+    const { waiters } = this;
+    this.waiters = [];
+    for (const waiter of waiters) waiter.reject(reason);
+  }
+
+  private async retryDelay(): Promise<void> {
+    const { since, nextAttemptAt = since } = this.currentStatus;
+    if (this.isStopping || nextAttemptAt === since) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.endDelay = resolve;
+      timer = setTimeout(resolve, nextAttemptAt - since).unref();
+    });
+    clearTimeout(timer);
+    this.endDelay = undefined;
+  }
+
+  private dispatch(event: ConnectionEvent): void {
+    const previous = this.currentStatus;
+    this.currentStatus = transition(previous, event, { now: Date.now(), random: Math.random() });
+    const { state } = this.currentStatus;
+    if (state === previous.state) return;
+    clearTimeout(this.pingTimer);
+    if (state === 'unresponsive') this.schedulePing();
+    this.logState(previous.state);
+    this.observer.stateChanged();
+  }
+
+  /** While the server is unresponsive, calls are refused: only a ping can find out that it answers again. */
+  private schedulePing(): void {
+    const link = this.current;
+    if (!link || this.currentStatus.state !== 'unresponsive') return;
+    clearTimeout(this.pingTimer);
+    this.pingTimer = setTimeout(() => {
+      link.ping().then(
+        () => this.answered(link),
+        () => this.schedulePing(),
+      );
+    }, PING_INTERVAL_MS).unref();
+  }
+
+  private logState(previous: ConnectionState): void {
+    const { server } = this;
+    const { state, cause } = this.currentStatus;
+    const entry = { message: `server is ${state}`, server, reason: cause?.message };
+    if (state === 'unresponsive') this.logger.warn({ message: 'server does not answer', server });
+    else if (previous === 'unresponsive' && state === 'ready')
+      this.logger.log({ message: 'server answers again', server });
+    else if (state === 'retrying' || state === 'crash-loop') this.logger.warn(entry);
+    else if (state !== 'connecting') this.logger.log(entry);
+  }
+
+  private get isStopping(): boolean {
+    return this.stopping.signal.aborted;
+  }
+}
+
+const stoppedError = (): TransportError => new TransportError('unreachable', 'it is being stopped');

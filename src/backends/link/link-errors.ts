@@ -1,0 +1,45 @@
+import { GatewayError, RemoteError, serverUnavailable } from '../../core/errors.js';
+import { TransportError } from './transport.js';
+
+export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
+  new TransportError('broken', message, {}, options);
+
+export const cancelledError = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
+
+export const timeoutError = (server: string, method: string, timeoutMs: number): GatewayError =>
+  new GatewayError('timeout', `TIMEOUT: server ${server} did not answer ${method} within ${timeoutMs} ms`, {
+    code: 'TIMEOUT',
+    server,
+  });
+
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof GatewayError && error.kind === 'timeout';
+
+/** The server is reachable, but no longer knows the session of the link. It has not executed the request. */
+export const isSessionExpired = (error: unknown): boolean =>
+  error instanceof TransportError && error.fault === 'session-lost';
+
+export const isBadRequest = (error: unknown): boolean =>
+  error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
+
+/** Transports of the SDK reject with errors of their own. */
+export const toTransportError = (error: Error): TransportError =>
+  error instanceof TransportError ? error : brokenError(error.message, { cause: error });
+
+/** The error that a client gets for a transport error; any other error is passed on unchanged. */
+export function toCallError(server: string, error: unknown): unknown {
+  if (!(error instanceof TransportError)) return error;
+  if (error.fault !== 'busy') return serverUnavailable(server, error.message, { cause: error });
+  const data = { code: 'Overloaded', server };
+  return new GatewayError('overloaded', `Overloaded: server ${server} ${error.message}`, data, {
+    cause: error,
+  });
+}
+
+/** An error object without a valid code and message is no error that a client could read. */
+export function remoteError(text: string): Error {
+  const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
+  return Number.isInteger(code) && typeof message === 'string'
+    ? new RemoteError(code as number, message, text)
+    : brokenError('the server sent no valid answer: an error has a code and a message');
+}

@@ -1,0 +1,20 @@
+import type { CancelSignal } from './cancellation.js';
+
+/** The promise's own outcome, or a rejection with `abortError()` as soon as the signal aborts. Leaves no listener behind. */
+export async function unlessAborted<T>(
+  signal: CancelSignal,
+  promise: Promise<T>,
+  abortError: () => Error,
+): Promise<T> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(abortError());
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort!);
+  }
+}
