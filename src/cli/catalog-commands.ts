@@ -1,24 +1,23 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ListOptions } from './catalog-reports.js';
-import { withExamples } from './examples.js';
-import { withGateway, withMcp, type GatewayOptions } from './command-options.js';
+import { withExamples, withGateway, withMcp, type GatewayOptions } from './command-options.js';
 import type { McpOptions } from './mcp-actions.js';
 
-const LONGEST_SECONDS = 300;
+const DEFAULT_TIMEOUT_SECONDS = 300;
 
-/** What the servers offer, and using it. */
+/** Commands that list, call and read what the servers offer. */
 export function addCatalogCommands(program: Command): void {
   addTools(
-    withExamples(program.command('tools').description('the tools of all servers'), [
+    withExamples(program.command('tools').description('tools of all servers'), [
       ['tools ls', ''],
       ['tools call everything__echo message=hello', ''],
     ]),
   );
   addPrompts(
-    withExamples(program.command('prompts').description('the prompts of all servers'), [['prompts ls', '']]),
+    withExamples(program.command('prompts').description('prompts of all servers'), [['prompts ls', '']]),
   );
   addResources(
-    withExamples(program.command('resources').description('the resources of all servers'), [
+    withExamples(program.command('resources').description('resources of all servers'), [
       ['resources search error log', ''],
       ['resources read resource://files/file:///logs/app.log', ''],
     ]),
@@ -27,8 +26,8 @@ export function addCatalogCommands(program: Command): void {
 
 function addPrompts(prompts: Command): void {
   withExamples(
-    withWords(withFilters(withGateway(prompts.command('ls'))))
-      .description('every prompt, as clients see it')
+    withQuery(withFilters(withGateway(prompts.command('ls'))))
+      .description('list prompts by their public names')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
         const { listCatalog, PROMPTS } = await import('./catalog-reports.js');
         await listCatalog(PROMPTS, options, query);
@@ -39,36 +38,34 @@ function addPrompts(prompts: Command): void {
 
 function addTools(tools: Command): void {
   withExamples(
-    withWords(withFilters(withGateway(tools.command('ls'))))
-      .description('every tool, as clients see it')
+    withQuery(withFilters(withGateway(tools.command('ls'))))
+      .description('list tools by their public names')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
         const { listCatalog, TOOLS } = await import('./catalog-reports.js');
         await listCatalog(TOOLS, options, query);
       }),
     [
       ['tools ls --server github', ''],
-      ['tools ls -o json | jq -r ".tools[].name"', 'names alone'],
+      ['tools ls -o json | jq -r ".tools[].name"', 'names only'],
     ],
   );
   withExamples(
-    withTime(withMcp(tools.command('call <tool> [arguments...]')))
-      .description('call a tool; fails when the tool does')
-      .option('-a, --args <json>', 'its arguments as JSON, or @file, or - for stdin')
+    withTimeout(withMcp(tools.command('call <tool> [arguments...]')))
+      .description('call a tool; fails if the result is an error')
+      .option('-a, --args <json>', 'arguments as JSON, @file, or - for stdin')
       .action(async (name: string, pairs: string[], options: McpOptions & { args?: string }) =>
         (await import('./mcp-actions.js')).callTool(name, pairs, options),
       ),
     [
-      ['tools call everything__echo message=hello', 'text'],
-      ['tools call everything__get-sum a:=2 b:=3', 'numbers, flags and lists are JSON'],
+      ['tools call everything__echo message=hello', 'name=text'],
+      ['tools call everything__get-sum a:=2 b:=3', 'name:=json for numbers, booleans, lists and objects'],
       ['tools call files__read -a @arguments.json -o json', 'the whole result'],
     ],
   );
   for (const action of ['enable', 'disable'] as const)
     withExamples(
       withGateway(tools.command(`${action} <server> <tool>`))
-        .description(
-          `${action === 'enable' ? 'offer a tool again' : 'take a tool away'}, by the server's own name`,
-        )
+        .description(`${action} a tool for all clients, by its own name on the server`)
         .action(async (server: string, tool: string, options: GatewayOptions) =>
           (await import('./server-reports.js')).setToolEnabled(server, tool, action, options),
         ),
@@ -79,7 +76,7 @@ function addTools(tools: Command): void {
 function addResources(resources: Command): void {
   withExamples(
     withTemplates(withFilters(withGateway(resources.command('ls'))))
-      .description('every resource, as clients see it')
+      .description('list resources by their public URIs')
       .action((options: TemplateOptions) => listResources(options)),
     [
       ['resources ls --server files', ''],
@@ -87,19 +84,19 @@ function addResources(resources: Command): void {
     ],
   );
   withExamples(
-    withTime(withMcp(resources.command('read <uri>')))
-      .description('the contents of a resource; off a terminal they are not touched')
+    withTimeout(withMcp(resources.command('read <uri>')))
+      .description('print the contents of a resource, byte for byte unless on a terminal')
       .action(async (uri: string, options: McpOptions) =>
         (await import('./mcp-actions.js')).readResource(uri, options),
       ),
     [
       ['resources read resource://files/file:///logs/app.log', ''],
-      ['resources read resource://files/file:///logo.png > logo.png', 'whatever it is'],
+      ['resources read resource://files/file:///logo.png > logo.png', 'binary contents'],
     ],
   );
   withExamples(
     withTemplates(withFilters(withGateway(resources.command('search <words...>'))))
-      .description('resources in which all of these words occur')
+      .description('list resources that contain all words')
       .action((words: string[], options: TemplateOptions) => listResources(options, words.join(' '))),
     [
       ['resources search error log', ''],
@@ -119,28 +116,28 @@ async function listResources({ templates, ...options }: TemplateOptions, words?:
 }
 
 const withTemplates = (command: Command): Command =>
-  command.option('-t, --templates', 'the templates instead');
+  command.option('-t, --templates', 'resource templates instead of resources');
 
-const withWords = (command: Command): Command =>
-  command.option('-q, --query <words>', 'only those in which all of these words occur');
+const withQuery = (command: Command): Command =>
+  command.option('-q, --query <words>', 'only entries that contain all words');
 
 const withFilters = (command: Command): Command =>
   command
-    .option('-s, --server <server>', 'only of this server')
-    .option('-p, --project <project>', 'only what this project shows')
-    .option('-n, --limit <number>', 'at most so many', wholeNumber);
+    .option('-s, --server <server>', 'only entries of this server')
+    .option('-p, --project <project>', 'only entries that this project offers')
+    .option('-n, --limit <number>', 'maximum number of entries', positiveInteger);
 
-const withTime = (command: Command): Command =>
+const withTimeout = (command: Command): Command =>
   command.option(
     '--timeout <seconds>',
-    'how long it may take without a sign of life',
-    wholeNumber,
-    LONGEST_SECONDS,
+    'maximum time without a result or progress',
+    positiveInteger,
+    DEFAULT_TIMEOUT_SECONDS,
   );
 
-function wholeNumber(text: string): number {
+function positiveInteger(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1)
-    throw new InvalidArgumentError('It must be a whole number from 1.');
+    throw new InvalidArgumentError('It must be a positive integer.');
   return number;
 }

@@ -13,19 +13,19 @@ export interface ListOptions extends GatewayOptions {
 
 interface Report<L extends ListName> {
   readonly list: L;
-  /** What the rows are called in JSON, as in the admin API. */
-  readonly member: string;
+  /** Name of the list in JSON output, as in the admin API. */
+  readonly jsonKey: string;
   readonly columns: readonly TableColumn[];
   readonly row: (item: AdminLists[L]) => TableCell[];
-  readonly nothing: string;
+  readonly emptyText: string;
 }
 
-const word = (value: unknown): string => (typeof value === 'string' ? value : '');
-const firstLine = (value: unknown): string => word(value).trim().split('\n', 1)[0]!;
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const firstLine = (value: unknown): string => textOf(value).trim().split('\n', 1)[0]!;
 
-const named = <L extends 'tools' | 'prompts'>(list: L, title: string): Report<L> => ({
+const namedReport = <L extends 'tools' | 'prompts'>(list: L, title: string): Report<L> => ({
   list,
-  member: list,
+  jsonKey: list,
   columns: [
     { title, truncate: 'end' },
     { title: 'SERVER', truncate: 'end' },
@@ -34,17 +34,17 @@ const named = <L extends 'tools' | 'prompts'>(list: L, title: string): Report<L>
   row: ({ name, server, definition }) => [
     name,
     server,
-    firstLine(definition['description']) || word(definition['title']),
+    firstLine(definition['description']) || textOf(definition['title']),
   ],
-  nothing: `no ${list}`,
+  emptyText: `no ${list}`,
 });
 
-export const TOOLS = named('tools', 'TOOL');
-export const PROMPTS = named('prompts', 'PROMPT');
+export const TOOLS = namedReport('tools', 'TOOL');
+export const PROMPTS = namedReport('prompts', 'PROMPT');
 
 export const RESOURCES: Report<'resources'> = {
   list: 'resources',
-  member: 'resources',
+  jsonKey: 'resources',
   columns: [
     { title: 'URI', truncate: 'middle' },
     { title: 'NAME', truncate: 'end' },
@@ -53,32 +53,32 @@ export const RESOURCES: Report<'resources'> = {
   ],
   row: ({ uri, definition }) => [
     uri,
-    word(definition['title']) || word(definition['name']),
-    word(definition['mimeType']),
+    textOf(definition['title']) || textOf(definition['name']),
+    textOf(definition['mimeType']),
     formatBytes(definition['size']),
   ],
-  nothing: 'no resources',
+  emptyText: 'no resources',
 };
 
 export const TEMPLATES: Report<'resource-templates'> = {
   list: 'resource-templates',
-  member: 'resourceTemplates',
+  jsonKey: 'resourceTemplates',
   columns: [
-    { title: 'PATTERN', truncate: 'middle' },
+    { title: 'URI TEMPLATE', truncate: 'middle' },
     { title: 'NAME', truncate: 'end' },
     { title: 'DESCRIPTION', truncate: 'end' },
   ],
   row: ({ uriTemplate, definition }) => [
     uriTemplate,
-    word(definition['title']) || word(definition['name']),
+    textOf(definition['title']) || textOf(definition['name']),
     firstLine(definition['description']),
   ],
-  nothing: 'no resource templates',
+  emptyText: 'no resource templates',
 };
 
 export const SUBSCRIPTIONS: Report<'subscriptions'> = {
   list: 'subscriptions',
-  member: 'subscriptions',
+  jsonKey: 'subscriptions',
   columns: [
     { title: 'ID' },
     { title: 'CLIENT' },
@@ -87,10 +87,10 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
     { title: 'AGE', align: 'right' },
   ],
   row: ({ id, client, server, uri, since }) => [id, client, server, uri, formatAge(since, Date.now())],
-  nothing: 'nobody is subscribed',
+  emptyText: 'no subscriptions',
 };
 
-/** Prints a list of the admin API, however many pages it has. */
+/** Prints all pages of a list of the admin API, up to the limit. */
 export async function listCatalog<L extends ListName>(
   report: Report<L>,
   options: ListOptions,
@@ -100,9 +100,9 @@ export async function listCatalog<L extends ListName>(
   const { server, project, client, limit } = options;
   const query: PageQuery = { server, project, client, q };
   const { rows, hasMore } = await api.rows(report.list, query, limit);
-  if (out.format === 'json') out.json({ [report.member]: rows });
-  else out.table(report.columns, rows.map(report.row), report.nothing);
-  if (hasMore) out.note('there are more; a larger --limit shows them');
+  if (out.format === 'json') out.json({ [report.jsonKey]: rows });
+  else out.table(report.columns, rows.map(report.row), report.emptyText);
+  if (hasMore) out.note('more entries exist; raise --limit to see them');
 }
 
 export async function listProjects(options: GatewayOptions): Promise<void> {
@@ -118,12 +118,12 @@ export async function listProjects(options: GatewayOptions): Promise<void> {
     { title: 'DESCRIPTION', truncate: 'end' },
   ];
   const rows = projects.map(({ id, servers, description = '' }) => [id, servers.join(', '), description]);
-  out.table(columns, rows, 'there are no projects');
+  out.table(columns, rows, 'no projects');
 }
 
 export async function endSubscription(id: string, options: GatewayOptions): Promise<void> {
   const { api, out } = await openGateway(options);
   await api.endSubscription(id);
   if (out.format === 'json') out.json({ id, ended: true });
-  else out.line(`subscription ${id} is over`);
+  else out.line(`subscription ${id} ended`);
 }

@@ -2,10 +2,18 @@ import { ConfigError } from '../config/config-error.js';
 import { StateError } from '../state/state-error.js';
 import { GatewayProblem, type GatewayProblemKind } from '../client/gateway-problem.js';
 import { printableLines } from '../client/printable.js';
-import { CommandError } from './command-failed.js';
-import { InterruptedError } from './interrupted.js';
 
-/** For scripts. */
+/** A command ran and its result is a failure: printed without a stack. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/** The user pressed Ctrl-C. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+}
+
+/** Part of the interface to scripts: documented in the help and in docs/cli.md. */
 export const EXIT_CODES = {
   failed: 1,
   wrongUsage: 2,
@@ -14,16 +22,15 @@ export const EXIT_CODES = {
   interrupted: 130,
 } as const;
 
-const PROBLEMS: Readonly<Record<GatewayProblemKind, number>> = {
+const PROBLEM_EXIT_CODES: Readonly<Record<GatewayProblemKind, number>> = {
   unreachable: EXIT_CODES.notReachable,
   'not-allowed': EXIT_CODES.notAllowed,
   'not-found': EXIT_CODES.failed,
   refused: EXIT_CODES.failed,
 };
 
-/** Ends the program, with words for people and a code for scripts. */
+/** Ends the process with a message on stderr and the exit code of the error. */
 export function exitWithError(error: unknown): never {
-  // Who pressed Ctrl-C knows.
   if (!(error instanceof InterruptedError))
     process.stderr.write(`gatehouse: ${printableLines(describe(error)).join('\n')}\n`);
   process.exit(exitCode(error));
@@ -34,13 +41,13 @@ const isWrongInput = (error: unknown): boolean =>
 
 function exitCode(error: unknown): number {
   if (error instanceof InterruptedError) return EXIT_CODES.interrupted;
-  if (error instanceof GatewayProblem) return PROBLEMS[error.kind];
+  if (error instanceof GatewayProblem) return PROBLEM_EXIT_CODES[error.kind];
   return isWrongInput(error) ? EXIT_CODES.wrongUsage : EXIT_CODES.failed;
 }
 
+/** Unexpected errors are defects of this program and are printed with their stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A stack is for faults of ours.
-  const isAnswer = isWrongInput(error) || error instanceof CommandError || error instanceof GatewayProblem;
-  return isAnswer ? error.message : (error.stack ?? error.message);
+  const isExpected = isWrongInput(error) || error instanceof CommandError || error instanceof GatewayProblem;
+  return isExpected ? error.message : (error.stack ?? error.message);
 }

@@ -3,38 +3,46 @@ import type { TargetOptions } from '../client/gateway-target.js';
 import { DEFAULT_CONFIG } from '../config/config-path.js';
 import type { OutputFormat } from './output.js';
 
-/** What every command that speaks to a gateway takes. */
+/** Options of every command that sends requests to a gateway. */
 export interface GatewayOptions extends TargetOptions {
   readonly output: OutputFormat;
 }
 
+/** Appends examples to the help of a command: each is the text after `gatehouse`, and a description or ''. */
+export function withExamples(command: Command, lines: readonly (readonly [string, string])[]): Command {
+  const width = Math.max(...lines.map(([line]) => line.length));
+  const shown = lines.map(([line, what]) => `  $ gatehouse ${line.padEnd(width)}  ${what}`.trimEnd());
+  return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+}
+
 export const configOption = (): Option =>
-  new Option('-c, --config <file>', `the configuration (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`);
-
-const outputOption = (): Option =>
-  new Option('-o, --output <format>', 'how the answer looks').choices(['table', 'json']).default('table');
-
-export const withOutput = (command: Command): Command => command.addOption(outputOption());
-
-/** Where the gateway is. */
-export const withUrl = (command: Command): Command =>
-  command
-    .option('-u, --url <url>', 'the gateway (default: $GATEHOUSE_URL, else as configured here)')
-    .addOption(configOption());
-
-/** Where it is and what lets an administrator in. */
-export const withTarget = (command: Command): Command =>
-  withUrl(command).option(
-    '--token <token>',
-    'of an administrator (default: $GATEHOUSE_ADMIN_TOKEN, else as found here)',
+  new Option(
+    '-c, --config <file>',
+    `configuration file (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`,
   );
 
-export const withGateway = (command: Command): Command => withOutput(withTarget(command));
+export const withOutput = (command: Command): Command =>
+  command.addOption(
+    new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
+  );
 
-/** For commands that are clients of the MCP endpoint, and nothing else. */
+export const withUrl = (command: Command): Command =>
+  command
+    .option('-u, --url <url>', 'URL of the gateway (default: $GATEHOUSE_URL, else the local configuration)')
+    .addOption(configOption());
+
+export const withAdminTarget = (command: Command): Command =>
+  withUrl(command).option(
+    '--token <token>',
+    'admin or viewer token (default: $GATEHOUSE_ADMIN_TOKEN, else the token of the local gateway)',
+  );
+
+export const withGateway = (command: Command): Command => withOutput(withAdminTarget(command));
+
+/** For commands that use only the MCP endpoint. */
 export const withMcp = (command: Command): Command => withOutput(withKey(withUrl(command)));
 
 export const withKey = (command: Command): Command =>
   command
-    .option('-k, --key <key>', 'key of a client, where the gateway asks for one (default: $GATEHOUSE_KEY)')
-    .option('-p, --project <id>', 'as this project sees it');
+    .option('-k, --key <key>', 'client key, if the gateway requires one (default: $GATEHOUSE_KEY)')
+    .option('-p, --project <id>', 'limit to what this project offers');

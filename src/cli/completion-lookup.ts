@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { AdminApi } from '../client/admin-api.js';
 import { resolveTarget } from './gateway-session.js';
 
-/** Nobody waits longer for a key he pressed. */
-const PATIENCE_MS = 1500;
-const MOST = 200;
+/** A user who pressed Tab does not wait longer. */
+const LOOKUP_TIMEOUT_MS = 1500;
+const MAX_CANDIDATES = 200;
 
-/** Asks the gateway, if there is one. Whatever goes wrong, there is simply nothing to offer. */
+/** Asks the gateway for names. Any error gives no candidates, because a completion has no place to report it. */
 export async function lookUpNames(
   what: string,
   command: Command,
   given: readonly string[],
 ): Promise<readonly string[]> {
   try {
-    return await namesOf(what, command, given, AbortSignal.timeout(PATIENCE_MS));
+    return await namesOf(what, command, given, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
   } catch {
     return [];
   }
@@ -32,13 +32,13 @@ async function namesOf(
   if (what === 'client') return (await api.sessions(signal)).map(({ id }) => id);
   if (what === 'tool') return toolsFor(command.name(), given, api, signal);
   if (what === 'uri')
-    return (await api.page('resources', { limit: MOST }, signal)).rows.map(({ uri }) => uri);
+    return (await api.page('resources', { limit: MAX_CANDIDATES }, signal)).rows.map(({ uri }) => uri);
   if (what === 'id' && group === 'subs')
-    return (await api.page('subscriptions', { limit: MOST }, signal)).rows.map(({ id }) => id);
+    return (await api.page('subscriptions', { limit: MAX_CANDIDATES }, signal)).rows.map(({ id }) => id);
   return [];
 }
 
-/** A call takes what clients call it, a switch the server's own name of what is not as it would be then. */
+/** `call` takes public names; `enable` and `disable` take own names of tools that are not in that state yet. */
 async function toolsFor(
   action: string,
   [server = '']: readonly string[],
@@ -46,7 +46,7 @@ async function toolsFor(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   if (action === 'call')
-    return (await api.page('tools', { limit: MOST }, signal)).rows.map(({ name }) => name);
+    return (await api.page('tools', { limit: MAX_CANDIDATES }, signal)).rows.map(({ name }) => name);
   const tools = await api.serverTools(server, signal);
   return tools.filter(({ enabled }) => enabled === (action === 'disable')).map(({ own }) => own);
 }

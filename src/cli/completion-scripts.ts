@@ -2,8 +2,8 @@ export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
 
 /*
- * Each asks the program what may follow and hands it the words up to the cursor. Nothing that comes back is expanded:
- * `compgen -W`, for instance, would run a command substitution in a name.
+ * Each script passes the words up to the cursor to `gatehouse __complete` and offers the lines it prints. No script may
+ * expand them: `compgen -W`, for instance, would run a command substitution in a name.
  */
 
 const BASH = `# bash completion for gatehouse: eval "$(gatehouse completion bash)"
@@ -13,7 +13,7 @@ _gatehouse() {
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   current="\${words[\${#words[@]}-1]}"
-  # Bash takes what follows the last colon for a word of its own.
+  # Bash completes only the part after the last colon.
   prefix=""
   [[ $current == *:* && $COMP_WORDBREAKS == *:* ]] && prefix="\${current%"\${current##*:}"}"
   COMPREPLY=()
@@ -45,7 +45,7 @@ _gatehouse() {
   done
   compadd -l -d shown -a values
 }
-# In a directory of $fpath, this file is the function, and the first call is the one that loads it.
+# Installed in a directory of $fpath, zsh loads this file as the function itself on its first call.
 if [[ "\${funcstack[1]}" == "_gatehouse" ]]; then
   _gatehouse "$@"
 else

@@ -5,12 +5,12 @@ import { complete } from './completion.js';
 const program = commandLine({ serve: () => Promise.resolve(), tui: () => Promise.resolve() });
 
 const offered = async (words: readonly string[], known: readonly string[] = []): Promise<string[]> => {
-  const found = await complete(program, words, (what) => Promise.resolve(what === 'server' ? known : []));
+  const found = await complete(program, words, (name) => Promise.resolve(name === 'server' ? known : []));
   return found.map((line) => line.split('\t')[0]!);
 };
 
-describe('completion', () => {
-  it('offers commands, and the commands below them', async () => {
+describe('complete', () => {
+  it('offers commands and subcommands', async () => {
     expect(await offered([''])).toEqual(
       expect.arrayContaining(['serve', 'tui', 'status', 'servers', 'resources']),
     );
@@ -19,48 +19,48 @@ describe('completion', () => {
     expect(await offered(['res'])).toEqual(['resources']);
   });
 
-  it('offers options, and the values that an option can have', async () => {
+  it('offers options and their choices', async () => {
     expect(await offered(['servers', 'ls', '--o'])).toEqual(['--output']);
     expect(await offered(['servers', 'ls', '-o', ''])).toEqual(['table', 'json']);
     expect(await offered(['completion', ''])).toEqual(['bash', 'zsh', 'fish']);
   });
 
-  it('offers the servers there are, as arguments and to options', async () => {
+  it('offers server names for arguments and options', async () => {
     expect(await offered(['disable', ''], ['github', 'files'])).toEqual(['github', 'files']);
     expect(await offered(['servers', 'disable', 'g'], ['github', 'files'])).toEqual(['github']);
     expect(await offered(['tools', 'ls', '--server', ''], ['github'])).toEqual(['github']);
     expect(await offered(['disable', 'github', ''], ['github'])).toEqual([]);
   });
 
-  it('asks for the last argument with the ones before it', async () => {
-    const asked: unknown[] = [];
+  it('passes the arguments before the cursor to the lookup', async () => {
+    const lookups: unknown[] = [];
     const ask = async (...words: string[]) =>
-      complete(program, words, (what, command, given) => {
-        asked.push([what, command.name(), given]);
+      complete(program, words, (name, command, given) => {
+        lookups.push([name, command.name(), given]);
         return Promise.resolve(['found']);
       });
     expect(await ask('tools', 'disable', 'files', '')).toEqual(['found']);
     expect(await ask('tools', 'enable', '-o', 'json', 'files', 'f')).toEqual(['found']);
     expect(await ask('subs', 'end', '')).toEqual(['found']);
-    expect(asked).toEqual([
+    expect(lookups).toEqual([
       ['tool', 'disable', ['files']],
       ['tool', 'enable', ['files']],
       ['id', 'end', []],
     ]);
   });
 
-  it('offers what serve takes where no command is given, for then it is serve', async () => {
+  it('offers the options of serve without a command', async () => {
     expect(await offered(['--'])).toEqual(['--version', '--help', '--config']);
     expect(await offered(['--config', ''])).toEqual([':files']);
     expect(await offered(['-c', ''])).toEqual([':files']);
   });
 
-  it('leaves files to the shell', async () => {
+  it('leaves file names to the shell', async () => {
     expect(await offered(['serve', '--config', ''])).toEqual([':files']);
     expect(await offered(['config', 'check', ''])).toEqual([':files']);
   });
 
-  it('offers no name that means something to a shell', async () => {
+  it('does not offer names with shell syntax', async () => {
     const names = ['$(reboot)', '`x`', 'a;b', 'a b', 'a\nb', "a'b", '{a,b}', '~', 'fine'];
     expect(await offered(['disable', ''], names)).toEqual(['fine']);
   });

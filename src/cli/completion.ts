@@ -2,85 +2,82 @@ import type { Argument, Command, Option } from 'commander';
 
 export interface CompletionCandidate {
   readonly value: string;
-  readonly what: string;
+  readonly description: string;
 }
 
-/** What the gateway can be asked for, by the name of an argument or option; `given` are the arguments before it. */
+/** Looks up values by the name of an argument or option; `given` are the arguments before it. */
 export type NameLookup = (
-  what: string,
+  name: string,
   command: Command,
   given: readonly string[],
 ) => Promise<readonly string[]>;
 
-/** Instead of candidates: the shell knows the files itself. */
+/** Printed instead of candidates: the shell completes file names itself. */
 export const COMPLETE_FILES = ':files';
 
-/**
- * A candidate ends up on a command line that is about to be run. Names come from servers nobody here controls, so one
- * that means anything to a shell is not offered.
- */
-const HARMLESS = /^[\w.:/@%+,=-]+$/;
+/** Names come from untrusted servers and end up on a command line: names with shell syntax are not offered. */
+const SHELL_SAFE = /^[\w.:/@%+,=-]+$/;
 
-/** What may follow. `words` are those after the program's name; the last is the one that is being written. */
+/** Candidates for the last of `words`, the words after the program's name. */
 export async function complete(
   program: Command,
   words: readonly string[],
   lookUp: NameLookup,
 ): Promise<readonly string[]> {
-  const place = walk(program, words.slice(0, -1));
+  const place = parseWords(program, words.slice(0, -1));
   const current = words.at(-1) ?? '';
-  const ask = (what: string): Promise<readonly string[]> => lookUp(what, place.command, place.given);
-  const found = place.waiting
-    ? await valuesOf(place.waiting, place.waiting.attributeName(), ask)
-    : await following(place, current, ask);
+  const ask: Ask = (name) => lookUp(name, place.command, place.given);
+  const found = place.option
+    ? await valuesOf(place.option, place.option.attributeName(), ask)
+    : await candidatesAt(place, current, ask);
   if (found === COMPLETE_FILES) return [COMPLETE_FILES];
   return found
-    .filter(({ value }) => value.startsWith(current) && HARMLESS.test(value))
-    .map(({ value, what }) => (what === '' ? value : `${value}\t${what}`));
+    .filter(({ value }) => value.startsWith(current) && SHELL_SAFE.test(value))
+    .map(({ value, description }) => (description === '' ? value : `${value}\t${description}`));
 }
 
-interface Place {
+interface CursorPosition {
   readonly command: Command;
-  /** The arguments so far. */
+  /** Arguments before the cursor. */
   readonly given: readonly string[];
-  /** The option whose value is being written. */
-  readonly waiting: Option | undefined;
+  /** The option whose value is to be completed. */
+  readonly option: Option | undefined;
 }
 
-function walk(program: Command, words: readonly string[]): Place {
+function parseWords(program: Command, words: readonly string[]): CursorPosition {
   let command = program;
   const given: string[] = [];
-  let waiting: Option | undefined;
+  let option: Option | undefined;
   for (const word of words) {
-    if (waiting) waiting = undefined;
-    else if (word.startsWith('-')) waiting = optionIn(command, word);
+    if (option) option = undefined;
+    else if (word.startsWith('-')) option = optionIn(command, word);
     else {
-      const below: Command | undefined = given.length === 0 ? childOf(command, word) : undefined;
-      if (below) command = below;
+      const child: Command | undefined = given.length === 0 ? childOf(command, word) : undefined;
+      if (child) command = child;
       else given.push(word);
     }
   }
-  return { command, given, waiting };
+  return { command, given, option };
 }
 
 const childOf = (command: Command, word: string): Command | undefined =>
   command.commands.find((child) => child.name() === word || child.aliases().includes(word));
 
-/** Without any command it is this one that is run, with its options. */
-const runByDefault = (command: Command): Command =>
+/** The command line without a command runs `serve`, so that its options apply. */
+const withDefaultCommand = (command: Command): Command =>
   command.parent ? command : (childOf(command, 'serve') ?? command);
 
 function optionIn(command: Command, word: string): Option | undefined {
-  const option = [...command.options, ...runByDefault(command).options].find(
+  const option = [...command.options, ...withDefaultCommand(command).options].find(
     ({ short, long }) => word === short || word === long,
   );
   return option && (option.required || option.optional) ? option : undefined;
 }
 
-type Ask = (what: string) => Promise<readonly string[]>;
+type Ask = (name: string) => Promise<readonly string[]>;
 
-async function following(
-  { command, given }: Place,
+async function candidatesAt(
+  { command, given }: CursorPosition,
   current: string,
   ask: Ask,
 ): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
@@ -92,13 +89,13 @@ async function following(
 }
 
 function optionsOf(command: Command): CompletionCandidate[] {
-  const options = [command, runByDefault(command)].flatMap((each) =>
+  const options = [command, withDefaultCommand(command)].flatMap((each) =>
     each
       .createHelp()
       .visibleOptions(each)
       .map(({ long, short, description }) => ({
         value: long ?? short ?? '',
-        what: description,
+        description,
       })),
   );
   return [...new Map(options.map((option) => [option.value, option])).values()];
@@ -108,14 +105,14 @@ const childrenOf = (command: Command): CompletionCandidate[] =>
   command
     .createHelp()
     .visibleCommands(command)
-    .map((child) => ({ value: child.name(), what: child.description() }));
+    .map((child) => ({ value: child.name(), description: child.description() }));
 
 async function valuesOf(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   name: string,
   ask: Ask,
 ): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
-  if (argChoices) return argChoices.map((value) => ({ value, what: '' }));
+  if (argChoices) return argChoices.map((value) => ({ value, description: '' }));
   if (name === 'file' || name === 'config') return COMPLETE_FILES;
-  return (await ask(name)).map((value) => ({ value, what: '' }));
+  return (await ask(name)).map((value) => ({ value, description: '' }));
 }

@@ -3,20 +3,20 @@ import { loadConfig } from '../config/load-config.js';
 import { schemaFileText } from '../config/json-schema.js';
 import { printable } from '../client/printable.js';
 import { pluralize } from '../client/format.js';
-import { CommandError } from './command-failed.js';
+import { CommandError } from './command-error.js';
 import { importServers } from './config-import.js';
 import { asYaml, effectiveConfig } from './config-print.js';
 import { Output } from './output.js';
 
 export type ConfigFormat = 'yaml' | 'json';
 
-/** Throws the ConfigError that the gateway would stop with. */
+/** Throws the ConfigError that would stop the gateway at its start. */
 export function checkConfig(path: string): void {
   const { mcpServers, projects } = loadConfig({ path, env: process.env });
   const out = new Output('table');
   const enabled = [...mcpServers.values()].filter((server) => server.enabled).length;
   const off = mcpServers.size - enabled;
-  const servers = `${pluralize(enabled, 'server')}${off === 0 ? '' : ` (and ${off} disabled)`}`;
+  const servers = `${pluralize(enabled, 'server')}${off === 0 ? '' : ` (plus ${off} disabled)`}`;
   out.line(`${printable(path)} is valid: ${servers}, ${pluralize(projects.size, 'project')}`);
 }
 
@@ -28,14 +28,14 @@ export function printSchema(): void {
   new Output('json').bytes(schemaFileText());
 }
 
-/** Prints what it can; fails when something in it is not accepted, whatever its variables are. */
+/** Prints what can be converted; fails if the gateway would refuse it whatever the values of its variables are. */
 export function importConfig(file: string, format: ConfigFormat): void {
   const { config, notes, problems } = importServers(textOf(file), file === '-' ? 'stdin' : file);
   show(config, format);
   const out = new Output('table');
   for (const note of notes) out.note(`note: ${note}`);
   if (problems.length > 0)
-    throw new CommandError(printableList(['this is not accepted as it stands:', ...problems]));
+    throw new CommandError(printableList(['the gateway would refuse this configuration:', ...problems]));
 }
 
 function show(value: Record<string, unknown>, format: ConfigFormat): void {
@@ -50,6 +50,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
-    throw new RangeError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
   }
 }

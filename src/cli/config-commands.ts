@@ -1,21 +1,20 @@
 import { Option, type Command } from 'commander';
 import { configPath } from '../config/config-path.js';
+import { configOption, withExamples } from './command-options.js';
 import type { ConfigFormat } from './config-actions.js';
-import { withExamples } from './examples.js';
-import { configOption } from './command-options.js';
 
-const dataFormat = (): Option =>
-  new Option('-o, --output <format>', 'what is printed').choices(['yaml', 'json']).default('yaml');
+const formatOption = (): Option =>
+  new Option('-o, --output <format>', 'output format').choices(['yaml', 'json']).default('yaml');
 
 export function addConfigCommands(program: Command): void {
-  const config = withExamples(program.command('config').description('the configuration file'), [
-    ['config check', 'the one that the gateway would start with'],
-    ['config import ~/.cursor/mcp.json > config/gatehouse.yaml', 'begin with the servers you have'],
+  const config = withExamples(program.command('config').description('configuration file'), [
+    ['config check', 'the file that serve would use'],
+    ['config import ~/.cursor/mcp.json > config/gatehouse.yaml', 'start with the servers of another client'],
   ]);
   withExamples(
     config
       .command('check [file]')
-      .description('whether the gateway would start with it; names every key that is wrong')
+      .description('check whether the gateway would start with this file; reports all wrong keys')
       .action(async (file: string | undefined) =>
         (await import('./config-actions.js')).checkConfig(configPath(file)),
       ),
@@ -24,21 +23,21 @@ export function addConfigCommands(program: Command): void {
   withExamples(
     config
       .command('print')
-      .description('the configuration here: defaults, variables and overrides filled in, secrets masked')
+      .description('print the local configuration with defaults, variables and overrides; secrets are masked')
       .addOption(configOption())
-      .addOption(dataFormat())
+      .addOption(formatOption())
       .action(async ({ config: file, output }: { config?: string; output: ConfigFormat }) =>
         (await import('./config-actions.js')).printConfig(configPath(file), output),
       ),
-    [['config print -o json | jq .limits', 'what is limited to what']],
+    [['config print -o json | jq .limits', 'the limits']],
   );
   withExamples(
     config
       .command('import <file>')
       .description(
-        'the servers of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code, as ours; - is stdin',
+        'convert the servers of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code; - for stdin',
       )
-      .addOption(dataFormat())
+      .addOption(formatOption())
       .action(async (file: string, { output }: { output: ConfigFormat }) =>
         (await import('./config-actions.js')).importConfig(file, output),
       ),
@@ -50,7 +49,7 @@ export function addConfigCommands(program: Command): void {
   withExamples(
     config
       .command('schema')
-      .description('the JSON Schema, for editors')
+      .description('print the JSON Schema of the configuration, for editors')
       .action(async () => (await import('./config-actions.js')).printSchema()),
     [['config schema > gatehouse.schema.json', '']],
   );

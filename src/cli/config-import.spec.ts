@@ -31,7 +31,7 @@ const CURSOR = `{
 }`;
 
 const VS_CODE = `{
-  // what VS Code asks for
+  // inputs of VS Code
   "inputs": [{ "type": "promptString", "id": "github-token", "description": "GitHub token", "password": true }],
   "servers": {
     "github": {
@@ -43,8 +43,8 @@ const VS_CODE = `{
   },
 }`;
 
-describe('importing servers', () => {
-  it('of Claude Desktop keeps their definitions and makes ids of their names', () => {
+describe('importServers', () => {
+  it('keeps the definitions of Claude Desktop and makes ids of their names', () => {
     const { config, notes, problems } = importServers(CLAUDE_DESKTOP, 'claude_desktop_config.json');
     expect(config.mcpServers).toEqual({
       filesystem: {
@@ -53,11 +53,11 @@ describe('importing servers', () => {
       },
       'My-Server': { command: 'node', args: ['s.js'], env: { PORT: '8080', DEBUG: 'true' } },
     });
-    expect(notes).toEqual(['My Server!: is called My-Server here, because tools are named after it']);
+    expect(notes).toEqual(['My Server!: renamed to My-Server, because public names start with it']);
     expect(problems).toEqual([]);
   });
 
-  it('of Cursor turns its variables into ours, and says what it leaves out', () => {
+  it('translates the variables of Cursor and notes what it leaves out', () => {
     const { config, notes, problems } = importServers(CURSOR, 'mcp.json');
     expect(config.mcpServers).toEqual({
       api: { url: 'https://api.example.com/mcp', headers: { Authorization: 'Bearer ${API_TOKEN}' } },
@@ -73,7 +73,7 @@ describe('importing servers', () => {
     expect(problems).toEqual([]);
   });
 
-  it('of VS Code reads comments and final commas, and makes variables of what it asks for', () => {
+  it('accepts comments and trailing commas of VS Code and turns its inputs into variables', () => {
     const { config, notes, problems } = importServers(VS_CODE, '.vscode/mcp.json');
     expect(config.mcpServers).toEqual({
       github: {
@@ -82,7 +82,7 @@ describe('importing servers', () => {
       },
       old: { type: 'sse', url: 'http://127.0.0.1:9/sse' },
     });
-    expect(notes).toEqual(['set the environment variable GITHUB_TOKEN (GitHub token): VS Code asks for it']);
+    expect(notes).toEqual(['set the environment variable GITHUB_TOKEN (GitHub token), an input of VS Code']);
     expect(problems).toEqual([]);
   });
 
@@ -90,22 +90,22 @@ describe('importing servers', () => {
     [CLAUDE_DESKTOP, {}],
     [CURSOR, { API_TOKEN: 'x', HOME: '/h' }],
     [VS_CODE, { GITHUB_TOKEN: 'x' }],
-  ])('prints what the gateway starts with', (text, env) => {
+  ])('gives a configuration that the gateway accepts', (text, env) => {
     const yaml = asYaml(importServers(text, 'a.json').config);
     expect(readConfig({ text: yaml, file: 'ours.yaml', env }).mcpServers.size).toBe(2);
   });
 
-  it('reads the settings of VS Code as well', () => {
+  it('reads the servers in the settings of VS Code', () => {
     const settings = '{ "mcp": { "servers": { "a": { "command": "x" } } } }';
     expect(importServers(settings, 'settings.json').config.mcpServers).toEqual({ a: { command: 'x' } });
   });
 
-  it('names what we do not accept as it stands', () => {
+  it('reports definitions that the gateway would refuse', () => {
     const { problems } = importServers('{"mcpServers":{"a":{"url":"ws://x"},"b":{}}}', 'a.json');
     expect(problems.join('\n')).toMatch(/mcpServers\.a\.url: [\s\S]*mcpServers\.b\.command: /);
   });
 
-  it('gives two servers with one name two ids', () => {
+  it('gives servers with names of the same id different ids', () => {
     const { config } = importServers(
       '{"mcpServers":{"a b":{"command":"x"},"a_b":{"command":"y"},"a-b":{"command":"z"}}}',
       'a',
@@ -113,8 +113,11 @@ describe('importing servers', () => {
     expect(Object.keys(config.mcpServers)).toEqual(['a-b', 'a_b', 'a-b-2']);
   });
 
-  it.each([['{}'], ['[]'], ['{ "a": '], ['{"mcpServers": []}']])('refuses %s', (text) => {
-    expect(() => importServers(text, 'file.json')).toThrow(RangeError);
-    expect(() => importServers(text, 'file.json')).toThrow('file.json');
-  });
+  it.each([['{}'], ['[]'], ['{ "a": '], ['{"mcpServers": []}']])(
+    'throws a RangeError with the file name for %s',
+    (text) => {
+      expect(() => importServers(text, 'file.json')).toThrow(RangeError);
+      expect(() => importServers(text, 'file.json')).toThrow('file.json');
+    },
+  );
 });

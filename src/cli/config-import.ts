@@ -3,71 +3,80 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig } from '../config/load-config.js';
 import { RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID } from '../config/servers-config.js';
-import { withoutComments } from './without-comments.js';
 
 export interface ImportResult {
   readonly config: { readonly mcpServers: Record<string, ServerDefinition> };
-  /** What whoever imports should know. */
+  /** Changes and omissions, for the user. */
   readonly notes: readonly string[];
-  /** What our configuration does not accept as it stands. */
+  /** Errors that the gateway would report for this configuration. */
   readonly problems: readonly string[];
 }
 
 type ServerDefinition = Record<string, unknown>;
 
-/** Taken over as they are. The rest belongs to the program the file comes from. */
-const KEPT = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
+/** A string, or a comment to the end of its line or to its own end. */
+const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+
+/** Keys with the same meaning in our configuration. Other keys are settings of the program that wrote the file. */
+const KEPT_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
 const REMOTE_TYPES = ['http', 'sse', 'streamable-http', 'streamableHttp'];
-/** What other programs call the address. */
-const OTHER_URLS = ['serverUrl', 'httpUrl'];
+/** Names of other programs for `url`. */
+const URL_ALIASES = ['serverUrl', 'httpUrl'];
 
 /**
- * Reads a file of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code, which all hold the same thing under slightly
- * different names. Throws a RangeError when it holds no servers.
+ * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code, which differ only in a few names.
+ * Throws a RangeError if the file has no servers.
  */
 export function importServers(text: string, file: string): ImportResult {
   const document = documentIn(text, file);
   const servers = [document['mcpServers'], document['servers'], inside(document['mcp'], 'servers')].find(
     isObject,
   );
-  if (!servers) throw new RangeError(`${file} has neither mcpServers nor servers: is it the right file?`);
+  if (!servers) throw new RangeError(`${file} has neither mcpServers nor servers`);
   const notes = new Set<string>();
-  const translate = new Variables(notes, inputsOf(document));
+  const translate = new VariableTranslator(notes, inputsOf(document));
   const mcpServers: Record<string, ServerDefinition> = {};
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
-    if (id !== name) notes.add(`${name}: is called ${id} here, because tools are named after it`);
+    if (id !== name) notes.add(`${name}: renamed to ${id}, because public names start with it`);
     if (isObject(entry)) mcpServers[id] = entryOf(id, entry, translate, notes);
-    else notes.add(`${name}: left out, it is no server`);
+    else notes.add(`${name}: left out, not a server definition`);
   }
   return { config: { mcpServers }, notes: [...notes], problems: problemsIn(mcpServers) };
 }
 
+/** Blanks out the comments of JSON with comments; line numbers stay the same. */
+const withoutComments = (text: string): string =>
+  text.replace(
+    STRING_OR_COMMENT,
+    (found, string: string | undefined) => string ?? found.replace(/[^\n]/g, ' '),
+  );
+
 function documentIn(text: string, file: string): ServerDefinition {
   let document: unknown;
   try {
-    // Every JSON is YAML, also with the commas at the end of lists that editors allow.
+    // JSON is YAML; the YAML parser also accepts the trailing commas that editors allow.
     document = parse(withoutComments(text), { stringKeys: true });
   } catch (cause) {
-    throw new RangeError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
   }
-  if (!isObject(document)) throw new RangeError(`${file} holds no JSON object`);
+  if (!isObject(document)) throw new RangeError(`${file} does not contain a JSON object`);
   return document;
 }
 
 function entryOf(
   id: string,
   entry: ServerDefinition,
-  translate: Variables,
+  translate: VariableTranslator,
   notes: Set<string>,
 ): ServerDefinition {
-  const url = entry['url'] ?? OTHER_URLS.map((name) => entry[name]).find((value) => value !== undefined);
+  const url = entry['url'] ?? URL_ALIASES.map((name) => entry[name]).find((value) => value !== undefined);
   const given: ServerDefinition = { ...entry, ...(url === undefined ? {} : { url }) };
-  const kept = KEPT.filter((name) => given[name] !== undefined && given[name] !== null);
+  const kept = KEPT_KEYS.filter((name) => given[name] !== undefined && given[name] !== null);
   const { type } = entry;
   const isOff = entry['disabled'] === true || entry['enabled'] === false;
   for (const name of Object.keys(entry).filter((key) => !isKnown(key)))
-    notes.add(`${id}.${name}: left out, there is no such setting here`);
+    notes.add(`${id}.${name}: left out, no such setting`);
   return {
     ...(typeof type === 'string' && REMOTE_TYPES.includes(type) && type === 'sse' ? { type } : {}),
     ...Object.fromEntries(kept.map((name) => [name, translate.in(given[name], `${id}.${name}`)])),
@@ -76,10 +85,10 @@ function entryOf(
 }
 
 const isKnown = (key: string): boolean =>
-  [...KEPT, ...OTHER_URLS, 'type', 'disabled', 'enabled'].includes(key);
+  [...KEPT_KEYS, ...URL_ALIASES, 'type', 'disabled', 'enabled'].includes(key);
 
-/** References to variables, from the words of other programs to ours. */
-class Variables {
+/** Translates variable references of other programs to `${NAME}`. */
+class VariableTranslator {
   constructor(
     private readonly notes: Set<string>,
     private readonly inputs: ReadonlyMap<string, string>,
@@ -92,7 +101,7 @@ class Variables {
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [
         name,
-        // Numbers and flags are fine for others; in an environment everything is text.
+        // Other programs accept numbers and booleans in env; ours accepts strings only.
         this.in(
           typeof item === 'number' || typeof item === 'boolean' ? String(item) : item,
           `${path}.${name}`,
@@ -109,16 +118,17 @@ class Variables {
 
   private reference(reference: string, inside: string, path: string): string {
     const [kind = '', name = ''] = inside.split(':', 2);
-    if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !OF_EDITORS.test(inside)) return reference;
+    if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !EDITOR_VARIABLES.test(inside)) return reference;
     if (kind === 'env' && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
     if (kind === 'input') return this.input(name);
-    const place = PLACES[inside];
-    if (place === undefined) {
-      this.notes.add(`${path}: \${${inside}} means nothing here and is kept as plain text`);
+    const replacement = PATH_VARIABLES[inside];
+    if (replacement === undefined) {
+      this.notes.add(`${path}: \${${inside}} has no equivalent and stays plain text`);
       return `$${reference}`;
     }
-    if (place.note) this.notes.add(`${path}: \${${inside}} became ${place.text}; ${place.note}`);
-    return place.text;
+    if (replacement.note)
+      this.notes.add(`${path}: \${${inside}} became ${replacement.text}; ${replacement.note}`);
+    return replacement.text;
   }
 
   private input(name: string): string {
@@ -126,24 +136,24 @@ class Variables {
       .replace(/[^A-Za-z0-9]+/g, '_')
       .replace(/^(?=\d)/, '_')
       .toUpperCase();
-    const asked = this.inputs.get(name);
+    const description = this.inputs.get(name);
     this.notes.add(
-      `set the environment variable ${variable}${asked ? ` (${asked})` : ''}: VS Code asks for it`,
+      `set the environment variable ${variable}${description ? ` (${description})` : ''}, an input of VS Code`,
     );
     return `\${${variable}}`;
   }
 }
 
-/** What editors know and we do not: the file that is open, for instance. */
-const OF_EDITORS =
+/** Variables with a value only inside an editor, such as the open file. */
+const EDITOR_VARIABLES =
   /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
 
-const PLACES: Readonly<Record<string, { readonly text: string; readonly note?: string }>> = {
+const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly note?: string }>> = {
   userHome: { text: '${HOME}' },
   '/': { text: '/' },
   pathSeparator: { text: '/' },
-  workspaceFolder: { text: '.', note: 'a relative path starts where the gateway is started' },
-  workspaceRoot: { text: '.', note: 'a relative path starts where the gateway is started' },
+  workspaceFolder: { text: '.', note: 'a relative path starts at the working directory of the gateway' },
+  workspaceRoot: { text: '.', note: 'a relative path starts at the working directory of the gateway' },
 };
 
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
@@ -163,7 +173,7 @@ function idFor(name: string, taken: ServerDefinition): string {
   }
 }
 
-/** Held against our own rules; that a variable is not set here is no fault of the file. */
+/** Errors of our own validation, except that variables are not set here. */
 function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
   try {
     readConfig({ text: JSON.stringify({ mcpServers }), file: 'import', env: {} });
@@ -174,7 +184,7 @@ function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
       ({ what }) => !/^the environment variable \w+ is not set$/.test(what),
     );
     const unset = error.problems.filter((problem) => !others.includes(problem)).map(({ path }) => path);
-    // A value that is not known yet cannot be wrong either.
+    // A value with an unset variable is not known yet and cannot be checked.
     return others.filter(({ path }) => !unset.includes(path)).map(({ path, what }) => `${path}: ${what}`);
   }
 }

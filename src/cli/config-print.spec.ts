@@ -10,8 +10,8 @@ mcpServers:
 `;
 const config = readConfig({ text, file: 'a.yaml', env: { HOST_NAME: 'inside.example', KEY: 'hunter22' } });
 
-describe('the configuration in force', () => {
-  it('is shown with its defaults and without its secrets', () => {
+describe('effectiveConfig', () => {
+  it('contains defaults and masks secrets', () => {
     const shown = effectiveConfig(config);
     expect(shown).toMatchObject({
       http: { host: '127.0.0.1', port: 3000 },
@@ -21,7 +21,7 @@ describe('the configuration in force', () => {
     expect(asYaml(shown)).not.toMatch(/0123456789|Bearer|hunter22|secret-value|inside\.example/);
   });
 
-  it('can be read again, and means the same where it hides nothing', () => {
+  it('can be read again, with the same values except for secrets', () => {
     const shown = { ...effectiveConfig(config), admin: {} };
     const again = readConfig({ text: asYaml(shown), file: 'b.yaml', env: {} });
     expect(again.mcpServers.get('c')).toMatchObject({ args: ['--key=********', '${plain}'] });

@@ -2,13 +2,13 @@ import { stringify } from 'yaml';
 import type { GatehouseConfig } from '../config/gatehouse-config.js';
 
 const MASK = '********';
-/** Where every value is somebody's secret. */
-const SECRETS = /^(mcpServers\.[^.]+\.(headers|env)\.[^.]+|admin\.(token|viewerToken))$/;
+/** Paths whose values are always secret. */
+const SECRET_PATHS = /^(mcpServers\.[^.]+\.(headers|env)\.[^.]+|admin\.(token|viewerToken))$/;
 
-/** The configuration as a gateway would begin with it, every default filled in, without its secrets; as plain data. */
+/** The configuration that a gateway would start with: plain data with all defaults, secrets masked. */
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
   const { secrets, auth, ...settings } = config;
-  // Left out, it lets everybody in; empty, it is refused.
+  // Without `auth` all clients are accepted; an empty `auth` is refused.
   return plain({ ...settings, ...(auth.isConfigured ? { auth } : {}) }, '', secrets) as Record<
     string,
     unknown
@@ -19,7 +19,7 @@ export const asYaml = (value: unknown): string =>
   stringify(value, { lineWidth: 110, aliasDuplicateObjects: false });
 
 function plain(value: unknown, path: string, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return SECRETS.test(path) ? MASK : withoutSecrets(value, secrets);
+  if (typeof value === 'string') return SECRET_PATHS.test(path) ? MASK : withoutSecrets(value, secrets);
   if (Array.isArray(value)) return value.map((item) => plain(item, path, secrets));
   if (typeof value !== 'object' || value === null) return value;
   const entries = value instanceof Map ? [...(value as Map<string, unknown>)] : Object.entries(value);
@@ -30,9 +30,9 @@ function plain(value: unknown, path: string, secrets: readonly string[]): unknow
   );
 }
 
-/** A server may have a dot in its name. */
+/** Server names may contain dots. */
 const dotless = (name: string): string => name.replaceAll('.', '_');
 
-/** Read again, `${` would begin a variable. */
+/** Masks secrets, and escapes `${` so that the printed configuration can be read again. */
 const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((shown, secret) => shown.replaceAll(secret, MASK), text).replaceAll('${', () => '$${');

@@ -1,61 +1,60 @@
 import type { Command } from 'commander';
-import { withExamples } from './examples.js';
-import { withGateway, type GatewayOptions } from './command-options.js';
+import { withExamples, withGateway, type GatewayOptions } from './command-options.js';
 
 const ACTIONS = [
-  ['enable', 'start a server, also one of the file that was deleted; waits until it is up or fails'],
-  ['disable', 'stop a server; its tools and resources leave every list'],
-  ['reconnect', 'connect a server anew, at once; waits until it is up or fails'],
+  ['enable', 'enable a server and wait until it is ready or fails'],
+  ['disable', 'stop a server and remove what it offers from all lists'],
+  ['reconnect', 'reconnect a server now and wait until it is ready or fails'],
 ] as const;
 
-/** What a gateway and its servers are doing, and what they should do. */
+/** Commands that use the admin API to show and change the state of the gateway and its servers. */
 export function addGatewayCommands(program: Command): void {
   withExamples(
     withGateway(program.command('status'))
-      .description('how the gateway is doing; fails when it takes no requests')
+      .description('show the status of the gateway; fails if it does not accept requests')
       .action(async (options: GatewayOptions) => (await import('./status-report.js')).showStatus(options)),
     [
-      ['status', 'the gateway that runs here'],
-      ['status -u https://mcp.example.com -o json', 'another one, for a script'],
+      ['status', 'the local gateway'],
+      ['status -u https://mcp.example.com -o json', 'a remote gateway, for scripts'],
     ],
   );
 
   addServers(program);
 
-  const projects = withExamples(program.command('projects').description('views on some of the servers'), [
+  const projects = withExamples(program.command('projects').description('projects: named sets of servers'), [
     ['projects ls', ''],
   ]);
   withExamples(
     withGateway(projects.command('ls'))
-      .description('every project, with its servers')
+      .description('list projects and their servers')
       .action(async (options: GatewayOptions) =>
         (await import('./catalog-reports.js')).listProjects(options),
       ),
-    [['projects ls -o json | jq -r ".projects[].id"', 'names alone']],
+    [['projects ls -o json | jq -r ".projects[].id"', 'ids only']],
   );
 
   addSubscriptions(program);
 }
 
 function addServers(program: Command): void {
-  const servers = withExamples(program.command('servers').description('the servers behind the gateway'), [
+  const servers = withExamples(program.command('servers').description('servers of the gateway'), [
     ['servers ls', ''],
     ['servers reconnect github', ''],
   ]);
   withExamples(
     withGateway(servers.command('ls'))
-      .description('every server, with its state and why')
+      .description('list servers with their state and its reason')
       .action(async (options: GatewayOptions) => (await import('./server-reports.js')).listServers(options)),
     [
       [
         'servers ls -o json | jq -r \'.servers[] | select(.state != "ready") | .id\'',
-        'those that are not ready',
+        'servers that are not ready',
       ],
     ],
   );
   withExamples(
     withGateway(servers.command('show <server>'))
-      .description('one server, with its last words on stderr')
+      .description('show one server with its latest stderr output')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./server-reports.js')).showServer(id, options),
       ),
@@ -65,7 +64,7 @@ function addServers(program: Command): void {
     for (const [action, description] of ACTIONS)
       withExamples(
         withGateway(parent.command(`${action} <server>`))
-          .description(parent === program ? `the same as servers ${action}` : description)
+          .description(parent === program ? `short for servers ${action}` : description)
           .action(async (id: string, options: GatewayOptions) =>
             (await import('./server-reports.js')).runServerAction(id, action, options),
           ),
@@ -74,30 +73,30 @@ function addServers(program: Command): void {
 }
 
 function addSubscriptions(program: Command): void {
-  const subs = withExamples(program.command('subs').description('subscriptions to resources'), [
+  const subs = withExamples(program.command('subs').description('resource subscriptions of clients'), [
     ['subs ls', ''],
   ]);
   withExamples(
     withGateway(subs.command('ls'))
-      .description('who is subscribed to what')
-      .option('-s, --server <server>', 'only to resources of this server')
-      .option('--client <client>', 'only of this client, by the id in the list of sessions')
-      .option('-q, --query <words>', 'only those in whose URI, server or client all of these words occur')
+      .description('list subscriptions')
+      .option('-s, --server <server>', 'only resources of this server')
+      .option('--client <client>', 'only this client, by its session id in the admin API')
+      .option('-q, --query <words>', 'only subscriptions whose URI, server or client contain all words')
       .action(async ({ query, ...options }: GatewayOptions & { query?: string }) => {
         const { listCatalog, SUBSCRIPTIONS } = await import('./catalog-reports.js');
         await listCatalog(SUBSCRIPTIONS, options, query);
       }),
     [
       ['subs ls --server github', ''],
-      ['subs ls --query "cursor readme"', 'of clients called Cursor, to what is called so'],
+      ['subs ls --query "cursor readme"', 'clients named cursor, resources named readme'],
     ],
   );
   withExamples(
     withGateway(subs.command('end <id>'))
-      .description('end a subscription; its client hears no more of the resource')
+      .description('end a subscription; its client gets no more updates of the resource')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./catalog-reports.js')).endSubscription(id, options),
       ),
-    [['subs end 3qk1vT9uXw0e', 'an id from the list']],
+    [['subs end 3qk1vT9uXw0e', 'an id from subs ls']],
   );
 }

@@ -10,16 +10,16 @@ export interface GatewaySession {
   readonly out: Output;
 }
 
-/** The gateway that a command is for. */
+/** The gateway that the options, the environment or the local configuration name. */
 export function resolveTarget(options: TargetOptions): Promise<GatewayTarget> {
   return resolveGatewayTarget(options, process.env, async (named) => {
-    // Reading a configuration needs the whole schema; whoever names a gateway need not wait for it.
+    // Loaded only if needed: reading a configuration loads the whole schema.
     const { findLocalGateway } = await import('../client/local-gateway.js');
     return findLocalGateway(configPath(named), isNamed(named), process.env);
   });
 }
 
-/** The state directory of the gateway here. */
+/** The state directory of the local gateway. */
 export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
   const { findLocalState } = await import('../client/local-gateway.js');
   return findLocalState(configPath(config), isNamed(config), process.env);

@@ -4,7 +4,7 @@ import { readConfig } from '../config/load-config.js';
 import { createKey, type KeyOptions } from './key-create.js';
 
 describe('createKey', () => {
-  it('makes 256 bits that never come again', () => {
+  it('makes unique keys of 256 random bits', () => {
     const keys = Array.from({ length: 1000 }, () => createKey({ id: 'ci', projects: [] }).key);
     expect(new Set(keys).size).toBe(1000);
     for (const key of keys) {
@@ -17,8 +17,8 @@ describe('createKey', () => {
     { id: 'ci', projects: ['payments', 'billing'] },
     { id: '7', projects: ['*'], expires: '2027-01-31' },
     { id: 'true', projects: ['null'], expires: '2027-01-31T18:00:00+02:00' },
-    { id: 'nobody', projects: [] },
-  ])('prints a line that means the same in a config: %j', (options) => {
+    { id: 'unprivileged', projects: [] },
+  ])('gives a configuration line with the same meaning as its entry: %j', (options) => {
     const { key, entry, configLine } = createKey(options);
     const { auth } = readConfig({ text: `auth:\n  apiKeys:\n    ${configLine}\n`, file: 'g.yaml', env: {} });
     expect(auth.apiKeys).toEqual([{ ...options, hash: hashOf(key) }]);
@@ -30,7 +30,7 @@ describe('createKey', () => {
     ['id: must have 1 to 64 characters', { id: 'a b', projects: [] }],
     ['projects: every item must be the name of a project', { id: 'a', projects: ['a b'] }],
     ['expires: must be a day that the calendar has', { id: 'a', projects: [], expires: '2027-02-29' }],
-  ])('says what is wrong: %s', (problem, options) => {
+  ])('throws a RangeError: %s', (problem, options) => {
     expect(() => createKey(options)).toThrow(new RegExp(`^${problem}`));
     expect(() => createKey(options)).toThrow(RangeError);
   });

@@ -7,25 +7,26 @@ import { validate } from '../config/schema/validate.js';
 
 export interface KeyOptions {
   readonly id: string;
-  /** Names of projects, or `*`. */
+  /** Project names, or `*`. */
   readonly projects: readonly string[];
-  /** A date, or a time with its zone. */
+  /** A date, or a time with a zone. */
   readonly expires?: string;
 }
 
 export interface CreatedKey {
-  /** Shown once; nothing keeps it. */
+  /** Printed once and stored nowhere. */
   readonly key: string;
-  /** An item for auth.apiKeys; and the same in one line of YAML. */
+  /** An item for auth.apiKeys. */
   readonly entry: KeyOptions & { readonly hash: string };
+  /** The entry as one line of YAML. */
   readonly configLine: string;
 }
 
-/** What makes a key that went astray recognizable to those who scan for secrets. */
+/** Lets secret scanners recognize a leaked key. */
 const PREFIX = 'gatehouse_';
 const SECRET_BYTES = 32;
 
-/** Makes a key. Throws a RangeError that says what is wrong with the options. */
+/** Throws a RangeError that lists all invalid options. */
 export function createKey(options: KeyOptions): CreatedKey {
   const key = `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64url')}`;
   const entry = { ...options, hash: hashOf(key) };
@@ -40,7 +41,7 @@ export function createKey(options: KeyOptions): CreatedKey {
   };
 }
 
-/** By the rules of the config itself, so that the line fits wherever it is pasted. */
+/** Applies the validation of the configuration, so that the gateway accepts the entry. */
 function check(entry: object): void {
   const problems = new Problems();
   const given = Object.entries(entry).filter(([, value]) => value !== undefined);

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { request } from 'undici';
 import { verifyAudit } from '../admin/audit/verify-audit.js';
 import { printable } from '../client/printable.js';
 import type { TargetOptions } from '../client/gateway-target.js';
 import { pluralize } from '../client/format.js';
 import { ConfigError } from '../config/config-error.js';
-import { CommandError } from './command-failed.js';
+import { CommandError } from './command-error.js';
 import { resolveStateDir, resolveTarget } from './gateway-session.js';
-import { healthcheck } from './healthcheck.js';
 import { createKey } from './key-create.js';
 import { Output, type OutputFormat } from './output.js';
 
@@ -21,7 +21,7 @@ export function printNewKey(id: string, { project: projects, expires, output }: 
   const out = new Output(output);
   const { key, entry, configLine } = createKey({ id, projects, ...(expires !== undefined && { expires }) });
   if (out.format === 'json') out.json({ key, entry });
-  else out.line(`${key}\n\nUnder auth.apiKeys in the configuration:\n${configLine}`);
+  else out.line(`${key}\n\nAdd under auth.apiKeys in the configuration:\n${configLine}`);
 }
 
 export interface AuditVerifyOptions {
@@ -29,29 +29,44 @@ export interface AuditVerifyOptions {
   readonly output: OutputFormat;
 }
 
-/** Fails when the log is not as it was written. */
+/** Fails if an entry was changed, removed or inserted. */
 export async function verifyAuditLog(named: string | undefined, options: AuditVerifyOptions): Promise<void> {
   const out = new Output(options.output);
-  // A log that is named and not there is a slip; that of a gateway that has changed nothing yet is not.
-  if (named !== undefined && !existsSync(named)) throw new RangeError(`there is no file ${named}`);
+  // A missing file is an error only if the user named it: a new gateway has no audit log yet.
+  if (named !== undefined && !existsSync(named)) throw new RangeError(`${named} does not exist`);
   const file = named ?? join(await resolveStateDir(options), 'audit.jsonl');
   const verdict = await verifyAudit(file);
   if (out.format === 'json') out.json({ file, ...verdict });
   if (!verdict.ok) throw new CommandError(`${verdict.file}, line ${verdict.line}: ${verdict.problem}`);
   if (out.format === 'json') return;
-  out.line(printable(`${file}: ${pluralize(verdict.entries, 'entry', 'entries')}, none touched`));
+  out.line(printable(`${file}: ${pluralize(verdict.entries, 'entry', 'entries')}, all intact`));
   for (const note of verdict.notes) out.line(printable(note));
 }
 
-/** Where a gateway listens that was never told where. */
-const USUAL_URL = 'http://127.0.0.1:3000';
+/** The address that a gateway uses without configuration. */
+const DEFAULT_URL = 'http://127.0.0.1:3000';
+const PROBE_TIMEOUT_MS = 2000;
 
-/** Fails when the gateway does not say that it is alive. */
+/** Fails if the liveness probe of the gateway does. */
 export async function checkHealth(options: TargetOptions): Promise<void> {
   const { url } = await resolveTarget(options).catch((error: unknown) => {
-    // A gateway that runs outlives what somebody has done to its file since, and so must its container.
-    if (error instanceof ConfigError) return { url: USUAL_URL };
+    // A running gateway keeps its configuration when the file becomes invalid, so its container must stay healthy.
+    if (error instanceof ConfigError) return { url: DEFAULT_URL };
     throw error;
   });
-  if (!(await healthcheck(url))) throw new CommandError(`${url} is not healthy`);
+  if (!(await isAlive(url))) throw new CommandError(`${url} is not healthy`);
+}
+
+/** Whether the liveness probe of the gateway at this URL answers 200 in time. */
+export async function isAlive(url: string): Promise<boolean> {
+  try {
+    const { statusCode, body } = await request(new URL('/health/live', url), {
+      headersTimeout: PROBE_TIMEOUT_MS,
+      bodyTimeout: PROBE_TIMEOUT_MS,
+    });
+    await body.dump();
+    return statusCode === 200;
+  } catch {
+    return false;
+  }
 }

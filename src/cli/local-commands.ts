@@ -1,11 +1,10 @@
 import { Argument, type Command } from 'commander';
 import type { TargetOptions } from '../client/gateway-target.js';
+import { configOption, withExamples, withOutput, withUrl } from './command-options.js';
 import { COMPLETION_SHELLS, type CompletionShell } from './completion-scripts.js';
-import { withExamples } from './examples.js';
-import { configOption, withOutput, withUrl } from './command-options.js';
 import type { AuditVerifyOptions, KeyCreateOptions } from './local-actions.js';
 
-/** What is done on the machine of a gateway, without its admin API. */
+/** Commands that work without the admin API. */
 export function addLocalCommands(program: Command): void {
   addKeys(program);
   addChecks(program);
@@ -13,44 +12,46 @@ export function addLocalCommands(program: Command): void {
 }
 
 function addKeys(program: Command): void {
-  const key = withExamples(program.command('key').description('keys of clients'), [
+  const key = withExamples(program.command('key').description('client keys'), [
     ['key create ci --project payments', ''],
   ]);
   withExamples(
     withOutput(key.command('create <id>'))
-      .description('make a key, and print it once with the line that lets it in')
-      .requiredOption('-p, --project <name...>', 'projects it may use; * for all')
-      .option('-e, --expires <date>', 'when it ends, for instance 2027-01-01')
+      .description('create a client key and print it with its entry for the configuration')
+      .requiredOption('-p, --project <name...>', 'projects that the key grants; * for all')
+      .option('-e, --expires <date>', 'expiry date, such as 2027-01-01')
       .action(async (id: string, options: KeyCreateOptions) =>
         (await import('./local-actions.js')).printNewKey(id, options),
       ),
     [
       ['key create ci --project payments --expires 2027-01-01', ''],
-      ['key create ops --project "*" -o json | jq -r .key', 'the key alone'],
+      ['key create ops --project "*" -o json | jq -r .key', 'key only'],
     ],
   );
 }
 
 function addChecks(program: Command): void {
-  const audit = withExamples(program.command('audit').description('the audit log'), [['audit verify', '']]);
+  const audit = withExamples(program.command('audit').description('audit log'), [['audit verify', '']]);
   withExamples(
     withOutput(audit.command('verify [file]'))
-      .description('check that no entry was changed, removed or put in (default: audit.jsonl in stateDir)')
+      .description(
+        'check that no entry was changed, removed or inserted (default file: audit.jsonl in stateDir)',
+      )
       .addOption(configOption())
       .action(async (file: string | undefined, options: AuditVerifyOptions) =>
         (await import('./local-actions.js')).verifyAuditLog(file, options),
       ),
     [
-      ['audit verify', 'that of the gateway here'],
-      ['audit verify /backup/audit.jsonl -o json', 'another one, for a script'],
+      ['audit verify', 'the audit log of the local gateway'],
+      ['audit verify /backup/audit.jsonl -o json', 'another file, for scripts'],
     ],
   );
   withExamples(
     withUrl(program.command('healthcheck'))
-      .description('exit 0 if the gateway is alive, for a container')
+      .description('exit with 0 if the gateway is alive (for containers)')
       .action(async (options: TargetOptions) => (await import('./local-actions.js')).checkHealth(options)),
     [
-      ['healthcheck', 'the gateway that runs here'],
+      ['healthcheck', 'the local gateway'],
       ['healthcheck -u http://127.0.0.1:8080', ''],
     ],
   );
@@ -61,9 +62,7 @@ function addCompletion(program: Command): void {
     program
       .command('completion')
       .addArgument(new Argument('<shell>').choices(COMPLETION_SHELLS))
-      .description(
-        'a script that lets the shell complete commands and the names of servers, tools and resources',
-      )
+      .description('print a shell completion script for commands and names of servers, tools and resources')
       .action(async (shell: CompletionShell) => {
         const { COMPLETION_SCRIPTS } = await import('./completion-scripts.js');
         process.stdout.write(COMPLETION_SCRIPTS[shell]);

@@ -1,6 +1,6 @@
+import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../client/printable.js';
-import { painter, wantsColour, type Paint } from './paint.js';
-import { tableLines, type TableCell, type TableColumn } from './table.js';
+import { tableLines, type Paint, type TableCell, type TableColumn } from './table.js';
 
 export type OutputFormat = 'table' | 'json';
 
@@ -10,7 +10,9 @@ interface Stream {
   write(chunk: string | Uint8Array): unknown;
 }
 
-/** What a command says: its answer on stdout, everything else on stderr. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Writes the result of a command to stdout and everything else to stderr. */
 export class Output {
   readonly paint: Paint;
 
@@ -18,15 +20,16 @@ export class Output {
     readonly format: OutputFormat,
     private readonly stdout: Stream = process.stdout,
     readonly stderr: Stream = process.stderr,
-    env: Readonly<Record<string, string | undefined>> = process.env,
+    env: Environment = process.env,
   ) {
-    this.paint = painter(wantsColour(this.isTerminal, env));
+    this.paint = painter(usesColour(this.isTerminal, env));
   }
 
   get isTerminal(): boolean {
     return this.stdout.isTTY === true;
   }
 
+  /** The text must be printable already. */
   line(text: string): void {
     this.stdout.write(`${text}\n`);
   }
@@ -35,23 +38,23 @@ export class Output {
     this.line(printableJson(value));
   }
 
-  /** On a terminal it is made to fit; elsewhere nothing is cut. Says so when there is nothing. */
-  table(columns: readonly TableColumn[], rows: readonly (readonly TableCell[])[], nothing: string): void {
+  /** Fits the table to the width of a terminal; truncates nothing elsewhere. Without rows, stderr gets `emptyText`. */
+  table(columns: readonly TableColumn[], rows: readonly (readonly TableCell[])[], emptyText: string): void {
     if (rows.length === 0) {
-      this.note(nothing);
+      this.note(emptyText);
       return;
     }
     const width = this.isTerminal ? this.stdout.columns : undefined;
     for (const line of tableLines(columns, rows, { width, paint: this.paint })) this.line(line);
   }
 
-  /** Text from elsewhere: shown on a terminal, handed on byte for byte otherwise. */
+  /** Untrusted text: made printable on a terminal, written unchanged elsewhere. Ends with a line feed. */
   content(text: string): void {
     if (this.isTerminal) for (const line of printableLines(text)) this.line(line);
     else this.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   }
 
-  /** Like content, but nothing at all is added. */
+  /** Writes exactly these bytes. */
   bytes(bytes: Uint8Array | string): void {
     this.stdout.write(bytes);
   }
@@ -60,3 +63,19 @@ export class Output {
     this.stderr.write(`${printable(text)}\n`);
   }
 }
+
+/** As no-color.org and force-color.org define it; NO_COLOR wins, which is not so in styleText. */
+export function usesColour(isTerminal: boolean, env: Environment): boolean {
+  if (env['NO_COLOR']) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** Whether to colour is decided above, for the stream and the environment that the caller passed. */
+export const painter =
+  (isColoured: boolean): Paint =>
+  (style, text) =>
+    isColoured && style !== undefined && text !== ''
+      ? styleText(style, text, { validateStream: false })
+      : text;

@@ -14,7 +14,7 @@ function drawn(reports: readonly ReportedProgress[], isTTY = true, columns = 80)
 }
 
 describe('ProgressBar', () => {
-  it('follows how far something is, and goes away', () => {
+  it('shows progress and total, and removes the line at the end', () => {
     expect(
       drawn([
         { progress: 1, total: 4 },
@@ -23,7 +23,7 @@ describe('ProgressBar', () => {
     ).toEqual(['██████░░░░░░░░░░░░░░░░░░  25%  1/4', '████████████████████████ 100%  4/4  done', '']);
   });
 
-  it('says how much where nobody knows of how much', () => {
+  it('shows the progress alone without a total', () => {
     expect(drawn([{ progress: 12.345, message: 'rows' }])).toEqual(['12.35  rows', '']);
   });
 
@@ -32,15 +32,15 @@ describe('ProgressBar', () => {
     [{ progress: -1, total: 4 }, '0%'],
     [{ progress: 3, total: 0 }, '3'],
     [{ progress: 1, total: 2, message: '\x1b[2J' }, '\\x1b[2J'],
-  ])('bears %j', (report, part) => {
+  ])('shows %j within its bounds', (report, part) => {
     expect(drawn([report])[0]).toContain(part);
   });
 
-  it('never takes more than its line', () => {
+  it('truncates to the width of the terminal', () => {
     expect(drawn([{ progress: 1, total: 2, message: 'x'.repeat(200) }], true, 40)[0]).toHaveLength(39);
   });
 
-  it('says nothing off a terminal', () => {
+  it('writes nothing to a stream that is not a terminal', () => {
     expect(drawn([{ progress: 1, total: 2 }], false)).toEqual([]);
   });
 });

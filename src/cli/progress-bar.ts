@@ -16,7 +16,7 @@ export interface ReportedProgress {
 const WIDTH = 24;
 const CLEAR = '\r\x1b[2K';
 
-/** One line on stderr that follows how far something is, for people at a terminal and for nobody else. */
+/** Shows reported progress in one line of a terminal; writes nothing to any other stream. */
 export class ProgressBar {
   private shown = '';
 
@@ -30,7 +30,7 @@ export class ProgressBar {
     this.stream.write(`${CLEAR}${line}`);
   }
 
-  /** Takes it away again. */
+  /** Removes the line. */
   end(): void {
     if (this.shown !== '') this.stream.write(CLEAR);
     this.shown = '';
@@ -38,12 +38,12 @@ export class ProgressBar {
 }
 
 function lineOf({ progress, total, message }: ReportedProgress): string {
-  const said = message === undefined ? '' : `  ${printable(message)}`;
-  if (total === undefined || !(total > 0)) return `${rounded(progress)}${said}`;
+  const suffix = message === undefined ? '' : `  ${printable(message)}`;
+  if (total === undefined || !(total > 0)) return `${rounded(progress)}${suffix}`;
   const share = Math.min(1, Math.max(0, progress / total));
   const full = Math.round(share * WIDTH);
   const bar = `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)}`;
-  return `${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${rounded(progress)}/${rounded(total)}${said}`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${rounded(progress)}/${rounded(total)}${suffix}`;
 }
 
 const rounded = (value: number): string => String(Math.round(value * 100) / 100);

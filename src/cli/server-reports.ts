@@ -24,14 +24,14 @@ export async function listServers(options: GatewayOptions): Promise<void> {
   const { api, out } = await openGateway(options);
   const servers = await api.servers();
   if (out.format === 'json') out.json({ servers });
-  else out.table(COLUMNS, servers.map(rowOf), 'there are no servers');
+  else out.table(COLUMNS, servers.map(rowOf), 'no servers');
 }
 
 function rowOf(server: ServerSummary): TableCell[] {
   const { id, state, transport, since, calls, waiting, counts, reason = '' } = server;
   return [
     id,
-    { text: state, style: TONES[stateTone(state)] },
+    { text: state, style: TONE_STYLES[stateTone(state)] },
     transport,
     since === undefined ? '-' : formatAge(since, Date.now()),
     String(calls),
@@ -44,7 +44,7 @@ function rowOf(server: ServerSummary): TableCell[] {
   ];
 }
 
-const TONES = { good: 'green', busy: 'yellow', bad: 'red', off: 'dim' } as const;
+const TONE_STYLES = { good: 'green', busy: 'yellow', bad: 'red', off: 'dim' } as const;
 
 export async function showServer(id: string, options: GatewayOptions): Promise<void> {
   const { api, out } = await openGateway(options);
@@ -55,8 +55,8 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
   }
   const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion, counts } =
     server;
-  const off = server.tools.filter(({ enabled }) => !enabled).map(({ own }) => own);
-  const facts: [string, string | undefined][] = [
+  const disabled = server.tools.filter(({ enabled }) => !enabled).map(({ own }) => own);
+  const fields: [string, string | undefined][] = [
     ['state', state],
     ['reason', reason],
     ['transport', transport],
@@ -65,22 +65,22 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['process', pid === undefined ? undefined : String(pid)],
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
-    ['calls', `${server.calls} so far, ${server.inFlight} in flight, ${server.waiting} waiting`],
+    ['calls', `${server.calls} (${server.inFlight} running, ${server.waiting} queued)`],
     ['tools', formatCount(counts.tools)],
-    ['tools off', off.length === 0 ? undefined : off.join(', ')],
+    ['disabled tools', disabled.length === 0 ? undefined : disabled.join(', ')],
     ['prompts', formatCount(counts.prompts)],
     ['resources', formatCount(counts.resources)],
     ['templates', formatCount(counts.templates)],
-    ['defined by', origin === 'config' ? 'the configuration' : 'an administrator'],
+    ['defined by', origin === 'config' ? 'configuration' : 'administrator'],
   ];
   out.line(out.paint('bold', printable(server.id)));
-  for (const [name, value] of facts)
-    if (value !== undefined) out.line(`  ${name.padEnd(10)}  ${printable(value)}`);
-  if (server.stderr.length > 0) out.line(out.paint('bold', 'last words on stderr'));
+  for (const [name, value] of fields)
+    if (value !== undefined) out.line(`  ${name.padEnd(14)}  ${printable(value)}`);
+  if (server.stderr.length > 0) out.line(out.paint('bold', 'latest stderr output'));
   for (const line of server.stderr.flatMap(printableLines)) out.line(`  ${line}`);
 }
 
-const DONE: Readonly<Record<ServerAction, string>> = {
+const PAST_TENSE: Readonly<Record<ServerAction, string>> = {
   enable: 'enabled',
   disable: 'disabled',
   reconnect: 'reconnected',
@@ -99,7 +99,7 @@ export async function runServerAction(
   }
   const now = server.state === 'disabled' ? '' : `; it is ${server.state}`;
   const reason = server.state === 'ready' || server.reason === undefined ? '' : `: ${server.reason}`;
-  out.line(printable(`${id} is ${DONE[action]}${now}${reason}`));
+  out.line(printable(`${id} is ${PAST_TENSE[action]}${now}${reason}`));
 }
 
 export async function setToolEnabled(
@@ -111,5 +111,5 @@ export async function setToolEnabled(
   const { api, out } = await openGateway(options);
   const answer = await api.switchTool(server, tool, action);
   if (out.format === 'json') out.json(answer);
-  else out.line(printable(`${tool} of ${server} is ${DONE[action]}`));
+  else out.line(printable(`${tool} of ${server} is ${PAST_TENSE[action]}`));
 }

@@ -3,7 +3,7 @@ import type { Health } from '../client/admin-types.js';
 import { GatewayProblem } from '../client/gateway-problem.js';
 import { printable } from '../client/printable.js';
 import { formatCount, pluralize } from '../client/format.js';
-import { CommandError } from './command-failed.js';
+import { CommandError } from './command-error.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
 
@@ -18,11 +18,11 @@ interface Status {
   readonly subscriptions?: number;
   readonly sessions: number;
   readonly config: { readonly ok: boolean; readonly at: string; readonly problem?: string };
-  /** Everything that is not as it should be. */
+  /** Health indicators that are not up. */
   readonly troubles: readonly { readonly what: string; readonly state: string; readonly reason: string }[];
 }
 
-/** Fails when the gateway does not take requests. */
+/** Fails if the gateway does not accept requests. */
 export async function showStatus(options: GatewayOptions): Promise<void> {
   const { api, out, target } = await openGateway(options);
   const status = await statusOf(api, target.url);
@@ -31,7 +31,7 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
     const tone = { ok: 'green', degraded: 'yellow', down: 'red' } as const;
     const { ready, enabled, total } = status.servers;
     const off = total === enabled ? '' : `, ${total - enabled} disabled`;
-    const facts: [string, string | undefined][] = [
+    const fields: [string, string | undefined][] = [
       ['status', out.paint(tone[status.status], status.status)],
       ['servers', `${ready} of ${enabled} ready${off}`],
       ['tools', formatCount(status.tools)],
@@ -42,15 +42,15 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
       ['configuration', status.config.ok ? `accepted ${status.config.at}` : out.paint('yellow', 'refused')],
     ];
     out.line(out.paint('bold', status.url));
-    for (const [name, value] of facts) if (value !== undefined) out.line(`  ${name.padEnd(13)}  ${value}`);
-    const columns = [{ title: 'TROUBLE' }, { title: 'STATE' }, { title: 'REASON', shrinks: 'end' } as const];
+    for (const [name, value] of fields) if (value !== undefined) out.line(`  ${name.padEnd(13)}  ${value}`);
+    const columns = [{ title: 'PROBLEM' }, { title: 'STATE' }, { title: 'REASON', shrinks: 'end' } as const];
     const rows = status.troubles.map(({ what, state, reason }) => [what, state, reason]);
     if (rows.length > 0) {
       out.line('');
       out.table(columns, rows, '');
     }
   }
-  if (status.status === 'down') throw new CommandError(printable(`${target.url} takes no requests`));
+  if (status.status === 'down') throw new CommandError(printable(`${target.url} does not accept requests`));
 }
 
 function resourcesIn({ resources, resourceTemplates }: Status): string | undefined {
@@ -105,7 +105,7 @@ function stateOf({ details }: Health): Status['status'] {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Undefined where the gateway has no such list. */
+/** Undefined if the gateway has no such list. */
 async function totalOf(
   api: AdminApi,
   list: 'resources' | 'resource-templates' | 'subscriptions',

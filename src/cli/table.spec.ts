@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { textWidth } from '../client/terminal-text.js';
-import { painter, wantsColour } from './paint.js';
+import { painter } from './output.js';
 import { tableLines, type TableColumn } from './table.js';
 
 const columns: TableColumn[] = [
@@ -14,8 +14,8 @@ const rows = [
 ];
 const plain = { paint: painter(false) };
 
-describe('a table', () => {
-  it('stands under its titles, however wide a letter is', () => {
+describe('tableLines', () => {
+  it('aligns columns by display width', () => {
     expect(tableLines(columns, rows, plain)).toEqual([
       'URI                                                   NAME                          SIZE',
       'resource://files/file:///a/very/long/path/to/app.log  the log of the application  1.2 kB',
@@ -23,7 +23,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('is made to fit a terminal by the columns that can give way', () => {
+  it('truncates columns to fit the width of the terminal', () => {
     const lines = tableLines(columns, rows, { ...plain, width: 60 });
     expect(lines).toEqual([
       'URI                        NAME                         SIZE',
@@ -33,7 +33,7 @@ describe('a table', () => {
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(60);
   });
 
-  it('leaves out what can be spared, the last first, where there is still too little room', () => {
+  it('leaves out optional columns, the last first, if truncating is not enough', () => {
     const counted: TableColumn[] = [
       { title: 'SERVER' },
       { title: 'QUEUE', isOptional: true },
@@ -49,30 +49,15 @@ describe('a table', () => {
     ]);
   });
 
-  it('shows what would move the cursor or change colours, and obeys none of it', () => {
+  it('escapes control sequences in cells', () => {
     const [, line] = tableLines([{ title: 'NAME' }], [['\x1b[2Jgone\n']], plain);
     expect(line).toBe('\\x1b[2Jgone\\n');
   });
 
-  it('paints cells without counting the paint', () => {
+  it('ignores colour codes when it aligns columns', () => {
     const [, line] = tableLines([{ title: 'A' }, { title: 'B' }], [[{ text: 'ok', style: 'green' }, 'x']], {
       paint: painter(true),
     });
     expect(line).toBe('\x1b[32mok\x1b[39m  x');
-  });
-});
-
-describe('colours', () => {
-  it.each([
-    [true, {}, true],
-    [false, {}, false],
-    [true, { NO_COLOR: '1' }, false],
-    [true, { NO_COLOR: '' }, true],
-    [true, { TERM: 'dumb' }, false],
-    [false, { FORCE_COLOR: '1' }, true],
-    [true, { FORCE_COLOR: '0' }, false],
-    [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  ])('on a terminal: %s, with %j: %s', (isTerminal, env, wanted) => {
-    expect(wantsColour(isTerminal, env)).toBe(wanted);
   });
 });

@@ -1,42 +1,45 @@
 import { printable } from '../client/printable.js';
 import { truncateEnd, truncateMiddle, padTextEnd, padTextStart, textWidth } from '../client/terminal-text.js';
-import type { Paint, Style } from './paint.js';
+
+export type CellStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+
+export type Paint = (style: CellStyle | undefined, text: string) => string;
 
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Gives way when the table is too wide: at its end, or in the middle as a URI does. */
+  /** Where the cells may be truncated if the table is too wide. */
   readonly truncate?: 'end' | 'middle';
-  /** Left out where even that does not help. */
+  /** Whether the column may be left out if truncating is not enough; the last such column goes first. */
   readonly isOptional?: boolean;
 }
 
-/** A cell is text as it came from anywhere. */
-export type TableCell = string | { readonly text: string; readonly style: Style | undefined };
+/** Untrusted text: made printable by tableLines. */
+export type TableCell = string | { readonly text: string; readonly style: CellStyle | undefined };
 
 const GAP = '  ';
-const NARROWEST = 12;
+const MIN_TRUNCATED_WIDTH = 12;
 
-/** Lines that stand under one another. `width` is that of the terminal; without one nothing is cut. */
+/** Formats aligned columns. `width` is that of the terminal; without it nothing is truncated. */
 export function tableLines(
   columns: readonly TableColumn[],
   rows: readonly (readonly TableCell[])[],
   { width = Infinity, paint }: { width?: number | undefined; paint: Paint },
 ): string[] {
   const texts = rows.map((row) => row.map((cell) => printable(typeof cell === 'string' ? cell : cell.text)));
-  const wanted = columns.map(({ title }, at) =>
+  const natural = columns.map(({ title }, at) =>
     texts.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
   );
-  const widths = fitting(columns, wanted, width);
-  const spare = columns.findLastIndex(({ isOptional }) => isOptional === true);
-  if (spare !== -1 && wholeWidth(widths) > width) {
-    const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== spare);
+  const widths = fitWidths(columns, natural, width);
+  const optional = columns.findLastIndex(({ isOptional }) => isOptional === true);
+  if (optional !== -1 && totalWidth(widths) > width) {
+    const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== optional);
     return tableLines(without(columns), rows.map(without), { width, paint });
   }
-  const line = (cells: readonly string[], styleOf: (at: number) => Style | undefined): string =>
+  const line = (cells: readonly string[], styleOf: (at: number) => CellStyle | undefined): string =>
     columns
       .map((column, at) => {
-        const text = placed(cells[at] ?? '', widths[at]!, column, at === columns.length - 1);
+        const text = formatCell(cells[at] ?? '', widths[at]!, column, at === columns.length - 1);
         return paint(styleOf(at), text);
       })
       .join(GAP)
@@ -55,29 +58,32 @@ export function tableLines(
   ];
 }
 
-function placed(text: string, width: number, column: TableColumn, isLast: boolean): string {
+function formatCell(text: string, width: number, column: TableColumn, isLast: boolean): string {
   const short = column.truncate === 'middle' ? truncateMiddle(text, width) : truncateEnd(text, width);
   if (column.align === 'right') return padTextStart(short, width);
   return isLast ? short : padTextEnd(short, width);
 }
 
-const wholeWidth = (widths: readonly number[]): number =>
+const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
 
-/** The widest of those that can give way gives way first. */
-function fitting(columns: readonly TableColumn[], wanted: readonly number[], width: number): number[] {
-  const widths = [...wanted];
+/** Narrows the widest truncatable column first. */
+function fitWidths(columns: readonly TableColumn[], natural: readonly number[], width: number): number[] {
+  const widths = [...natural];
   for (;;) {
-    const excess = wholeWidth(widths) - width;
+    const excess = totalWidth(widths) - width;
     if (excess <= 0) return widths;
-    const givers = columns
-      .map((column, at) => ({ at, shrinks: column.truncate !== undefined && widths[at]! > NARROWEST }))
-      .filter(({ shrinks }) => shrinks)
+    const candidates = columns
+      .map((column, at) => ({
+        at,
+        canShrink: column.truncate !== undefined && widths[at]! > MIN_TRUNCATED_WIDTH,
+      }))
+      .filter(({ canShrink }) => canShrink)
       .toSorted((a, b) => widths[b.at]! - widths[a.at]!);
-    const [widest, next] = givers;
+    const [widest, next] = candidates;
     if (!widest) return widths;
-    const floor = next ? Math.max(NARROWEST, widths[next.at]!) : NARROWEST;
-    const step = Math.max(1, Math.min(excess, widths[widest.at]! - floor));
+    const minimum = next ? Math.max(MIN_TRUNCATED_WIDTH, widths[next.at]!) : MIN_TRUNCATED_WIDTH;
+    const step = Math.max(1, Math.min(excess, widths[widest.at]! - minimum));
     widths[widest.at]! -= step;
   }
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** `name=text`, or `name:=json` for what is no text. */
+/** `name=text` or `name:=json`. */
 const PAIR = /^([^=:]+)(:?=)(.*)$/s;
 
 /**
- * The arguments of a tool, from JSON (as text, from a file as `@file`, or `-` for stdin) and pairs, which go over it.
- * Throws a RangeError that says what is wrong.
+ * Parses the arguments of a tool from JSON (literal, `@file`, or `-` for stdin) and from pairs, which override it.
+ * Throws a RangeError with the reason.
  */
 export function parseToolArguments(
   json: string | undefined,
@@ -15,9 +15,7 @@ export function parseToolArguments(
   for (const pair of pairs) {
     const [, name, sign, value] = PAIR.exec(pair) ?? [];
     if (name === undefined || value === undefined)
-      throw new RangeError(
-        `${pair} is no argument; write name=text, or name:=json for numbers, lists and so on`,
-      );
+      throw new RangeError(`invalid argument ${pair}: use name=text, or name:=json for other types`);
     args[name] = sign === '=' ? value : valueIn(name, value);
   }
   return args;
@@ -29,7 +27,7 @@ function textOf(json: string): string {
   try {
     return readFileSync(json.slice(1), 'utf8');
   } catch (cause) {
-    throw new RangeError(`${json.slice(1)} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`cannot read ${json.slice(1)}: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -46,6 +44,6 @@ function parsed(what: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new RangeError(`${what} is no JSON: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`${what} is not valid JSON: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatAge, pluralize, formatBytes } from './format.js';
+import { formatAge, formatBytes, pluralize } from './format.js';
 
-describe('words for people', () => {
+describe('formatAge', () => {
   const now = Date.parse('2026-01-10T00:00:00Z');
 
   it.each([
@@ -11,11 +11,13 @@ describe('words for people', () => {
     ['2026-01-06T19:00:00Z', '3d5h'],
     ['2026-01-05T00:00:00Z', '5d'],
     ['2027-01-01T00:00:00Z', '0s'],
-    ['nonsense', '-'],
-  ])('say that something since %s is %s old', (since, said) => {
-    expect(formatAge(since, now)).toBe(said);
+    ['not a date', '-'],
+  ])('of %s is %s', (since, expected) => {
+    expect(formatAge(since, now)).toBe(expected);
   });
+});
 
+describe('formatBytes', () => {
   it.each([
     [0, '0 B'],
     [999, '999 B'],
@@ -28,11 +30,13 @@ describe('words for people', () => {
     [Number.NaN, ''],
     ['12', ''],
     [undefined, ''],
-  ])('say the size %s as %j', (bytes, said) => {
-    expect(formatBytes(bytes)).toBe(said);
+  ])('of %s is %j', (bytes, expected) => {
+    expect(formatBytes(bytes)).toBe(expected);
   });
+});
 
-  it('count', () => {
+describe('pluralize', () => {
+  it('adds an s unless the number is 1, and groups digits', () => {
     expect([pluralize(0, 'tool'), pluralize(1, 'tool'), pluralize(1234, 'tool')]).toEqual([
       '0 tools',
       '1 tool',

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { printable, printableJson, printableLines } from './printable.js';
 
-/** Whatever a terminal could take for more than a letter. */
-// oxlint-disable-next-line no-control-regex -- these are what it is about
-const OBEYED = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+/** Characters that a terminal interprets or does not show. */
+// oxlint-disable-next-line no-control-regex -- the test is about control characters
+const INTERPRETED = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
 describe('printable', () => {
   it.each([
@@ -22,27 +22,27 @@ describe('printable', () => {
     expect(printable(text)).toBe(shown);
   });
 
-  it('leaves no more marks on a letter than any language does', () => {
+  it('limits combining marks per letter to four', () => {
     expect(printable(`a${'\u0301'.repeat(500)}b`)).toBe(`a${'\u0301'.repeat(4)}b`);
   });
 
-  it('lets nothing through that a terminal would obey, whatever the name', () => {
+  it('leaves no character that a terminal interprets, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(printable(text)).not.toMatch(OBEYED);
-        for (const line of printableLines(text)) expect(line).not.toMatch(OBEYED);
+        expect(printable(text)).not.toMatch(INTERPRETED);
+        for (const line of printableLines(text)) expect(line).not.toMatch(INTERPRETED);
       }),
     );
   });
 });
 
 describe('printableJson', () => {
-  it('means the same and holds nothing that a terminal would obey', () => {
+  it('parses to the same value and contains no character that a terminal interprets', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const json = printableJson({ text });
         expect(JSON.parse(json)).toEqual({ text });
-        expect(json.replaceAll('\n', '')).not.toMatch(OBEYED);
+        expect(json.replaceAll('\n', '')).not.toMatch(INTERPRETED);
       }),
     );
   });
