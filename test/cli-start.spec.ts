@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
 const DIST = 'dist';
-/** What only a program beside the server needs, by a name that stands in its code. */
-const MARKS = {
+/** Libraries that the server must not load, each with a string found only in its code. */
+const MARKERS = {
   react: 'react.transitional.element',
   yoga: 'MeasureMode',
   ink: 'ink-root',
   commander: 'commander.unknownOption',
 };
 
-/** The files of the bundle that are loaded together with one of them. */
+/** The files of the bundle that a file imports statically, directly or indirectly. */
 function loadedWith(start: string): string[] {
   const found = new Set<string>();
   const visit = (file: string): void => {
@@ -28,19 +28,19 @@ function loadedWith(start: string): string[] {
 const chunk = (name: string): string =>
   readdirSync(DIST).find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'))!;
 
-const holdersOf = (mark: string, files: readonly string[]): string[] =>
-  files.filter((file) => readFileSync(join(DIST, file), 'utf8').includes(mark));
+const filesWith = (marker: string, files: readonly string[]): string[] =>
+  files.filter((file) => readFileSync(join(DIST, file), 'utf8').includes(marker));
 
-describe('the bundle', () => {
+describe('bundle', () => {
   const server = [...loadedWith('main.js'), ...loadedWith(chunk('serve'))];
 
-  it.each(Object.entries(MARKS))('starts the server without %s, which is in it', (_name, mark) => {
+  it.each(Object.entries(MARKERS))('contains %s and does not load it for the server', (_name, marker) => {
     const all = readdirSync(DIST).filter((file) => file.endsWith('.js'));
-    expect(holdersOf(mark, all)).not.toEqual([]);
-    expect(holdersOf(mark, server)).toEqual([]);
+    expect(filesWith(marker, all)).not.toEqual([]);
+    expect(filesWith(marker, server)).toEqual([]);
   });
 
-  it('starts the server without any other command', () => {
+  it('does not load other commands for the server', () => {
     const names = ['command-line', 'run-tui', 'status-report', 'mcp-actions', 'config-actions', 'completion'];
     expect(server.filter((file) => names.some((name) => file.startsWith(`${name}-`)))).toEqual([]);
     expect(server.length).toBeGreaterThan(3);

@@ -191,7 +191,7 @@ const SEED_002: Scenarios = {
   'Search resources in TUI': [
     e2e('tui', 'searches with every letter, marks what it finds and hides the rest'),
     {
-      file: 'src/tui/model/word-marks.spec.ts',
+      file: 'src/tui/model/highlight-words.spec.ts',
       test: 'in every text that the gateway finds by one of its words',
     },
   ],

@@ -15,7 +15,7 @@ let stateDir: string;
 let gateway: Gateway;
 let key: string;
 
-/** As on the machine of the gateway: it is found by its configuration. */
+/** Runs a command on the machine of the gateway, which it finds through the configuration. */
 const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> => start(args, env).done;
 
 const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
@@ -38,52 +38,46 @@ beforeAll(async () => {
   await gateway.listed({ tools: ['slow'] }, { authorization: `Bearer ${key}` });
 }, 60_000);
 
-/** The key itself is not known before it is made. */
+/** Replaces KEY, because tables of cases are built before the key is created. */
 const filled = (word: string): string => (word === 'KEY' ? key : word);
 const filledIn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).map(([name, value]) => [name, filled(value!)]));
 
-describe('a key for a client', () => {
-  it('is printed once, with the line that lets it in', async () => {
+describe('client key', () => {
+  it('is printed with its entry for the configuration', async () => {
     const { code, stdout } = await run(['key', 'create', 'ci', '-p', 'slow', 'other', '-e', '2027-01-01']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^gatehouse_\S{43}\n\nUnder auth\.apiKeys[^\n]*\n- \{ id: "ci", hash: "sha256:[0-9a-f]{64}", projects: \["slow", "other"\], expires: "2027-01-01" \}\n$/,
+      /^gatehouse_\S{43}\n\nAdd under auth\.apiKeys[^\n]*\n- \{ id: "ci", hash: "sha256:[0-9a-f]{64}", projects: \["slow", "other"\], expires: "2027-01-01" \}\n$/,
     );
   });
 
-  it('is refused with what is wrong with it', async () => {
+  it('is not created with an invalid option', async () => {
     const { code, stderr } = await run(['key', 'create', 'ci', '-p', 'slow', '-e', 'tomorrow']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('expires: ')]);
   });
 
   it.each<[string, number, string[], NodeJS.ProcessEnv, string]>([
     ['no key', 4, [], {}, 'the gateway asks who you are: give --key, or set GATEHOUSE_KEY'],
-    [
-      'a key that nobody gave',
-      4,
-      ['--key', `gatehouse_${'x'.repeat(43)}`],
-      {},
-      'the gateway asks who you are',
-    ],
+    ['an unknown key', 4, ['--key', `gatehouse_${'x'.repeat(43)}`], {}, 'the gateway asks who you are'],
     ['a key of the environment', 0, [], { GATEHOUSE_KEY: 'KEY' }, ''],
     ['a key and its project', 0, ['--key', 'KEY', '--project', 'slow'], {}, ''],
     [
-      'a key and the project of others, which is none for it',
+      'a key and a project that it does not grant',
       1,
       ['--key', 'KEY', '--project', 'other'],
       {},
       'Unknown project: other',
     ],
-  ])('opens what it is for: %s ends with %i', async (_what, code, options, env, words) => {
+  ])('grants its projects: %s exits with %i', async (_what, code, options, env, words) => {
     const found = await run(['tools', 'call', 'slow__say', ...options.map(filled)], filledIn(env));
     expect(found.stderr).toContain(words);
     expect(found).toMatchObject({ code, stdout: code === 0 ? 'said\n' : '' });
   });
 });
 
-describe('a call', () => {
-  it('is cancelled by Ctrl-C, and the command says nothing and ends with 130', async () => {
+describe('tools call', () => {
+  it('cancels the call at Ctrl-C and exits with 130 without output', async () => {
     const before = slow.countOf('tools/call');
     const { child, done } = start(['tools', 'call', 'slow__wait', '--key', key]);
     await until('the server has it', () => slow.countOf('tools/call') > before);
@@ -93,14 +87,14 @@ describe('a call', () => {
   });
 });
 
-describe('the audit log', () => {
-  it('is found by the configuration, and verified', async () => {
+describe('audit verify', () => {
+  it('verifies the audit log of the configured state directory', async () => {
     const admin = new AdminClient(gateway);
     expect(await admin.put('projects/more', { servers: ['slow'] })).toMatchObject({ status: 201 });
     const file = join(stateDir, 'audit.jsonl');
     expect(await run(['audit', 'verify'])).toMatchObject({
       code: 0,
-      stdout: `${file}: 2 entries, none touched\n`,
+      stdout: `${file}: 2 entries, all intact\n`,
     });
     expect((await run(['audit', 'verify', '--config', config, '-o', 'json'])).json).toEqual({
       file,
@@ -110,9 +104,9 @@ describe('the audit log', () => {
     });
   });
 
-  it('is not the one that was written when somebody changed it', async () => {
+  it('fails at a changed entry', async () => {
     const copy = join(tempDir(), 'audit.jsonl');
-    writeFileSync(copy, readFileSync(join(stateDir, 'audit.jsonl'), 'utf8').replace('admin', 'nobody'));
+    writeFileSync(copy, readFileSync(join(stateDir, 'audit.jsonl'), 'utf8').replace('admin', 'intruder'));
     const [words, json] = await Promise.all([
       run(['audit', 'verify', copy]),
       run(['audit', 'verify', copy, '-o', 'json']),
@@ -121,16 +115,16 @@ describe('the audit log', () => {
     expect([json.code, json.json]).toMatchObject([1, { ok: false, line: 1 }]);
   });
 
-  it('is missing where a file is named that is not there', async () => {
+  it('fails if the named file does not exist', async () => {
     expect(await run(['audit', 'verify', '/nonexistent/audit.jsonl'])).toMatchObject({
       code: 2,
-      stderr: 'gatehouse: there is no file /nonexistent/audit.jsonl\n',
+      stderr: 'gatehouse: /nonexistent/audit.jsonl does not exist\n',
     });
   });
 });
 
-describe('the health of a gateway', () => {
-  it('is asked where the configuration, the environment or an option says', async () => {
+describe('healthcheck', () => {
+  it('finds the gateway by configuration, environment or option', async () => {
     const url = gateway.urlOf('/');
     const runs = await Promise.all([
       run(['healthcheck']),
@@ -140,7 +134,7 @@ describe('the health of a gateway', () => {
     expect(runs).toMatchObject(runs.map(() => ({ code: 0, stdout: '', stderr: '' })));
   });
 
-  it('is bad where nobody listens', async () => {
+  it('fails if the connection is refused', async () => {
     const port = String(await freePort());
     expect(await run(['healthcheck'], { GATEHOUSE__HTTP__PORT: port })).toMatchObject({
       code: 1,
@@ -148,13 +142,13 @@ describe('the health of a gateway', () => {
     });
   });
 
-  it('is asked inside a container, whose gateway listens everywhere', async () => {
+  it('reaches a gateway that listens on all addresses, as in the container', async () => {
     const { port } = new URL(gateway.url);
     const env = { GATEHOUSE_CONFIG: 'docker/gatehouse.yaml', GATEHOUSE__HTTP__PORT: port };
     expect(await run(['healthcheck'], env)).toMatchObject({ code: 0 });
   });
 
-  it('does not depend on a file that was broken since the start', async () => {
+  it('does not depend on a configuration file that became invalid', async () => {
     const broken = join(tempDir(), 'broken.yaml');
     writeFileSync(broken, 'http: {');
     const { code, stderr } = await run(['healthcheck'], {

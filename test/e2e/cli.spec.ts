@@ -18,7 +18,7 @@ let gateway: Gateway;
 let admin: AdminClient;
 let files: Awaited<ReturnType<typeof filesServer>>;
 
-/** As a script runs it that knows the gateway. */
+/** Runs a command as a script with the address and token of the gateway in its environment. */
 const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> =>
   launch(args, { GATEHOUSE_URL: gateway?.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN, ...env }, input)
     .done;
@@ -35,8 +35,8 @@ beforeAll(async () => {
   await until('every resource is listed', async () => (await admin.get('resources')).json['total'] === 10);
 }, 60_000);
 
-describe('the command line looks at a gateway', () => {
-  it('as a whole', async () => {
+describe('command line, showing a gateway', () => {
+  it('shows the status of the gateway', async () => {
     const [table, json] = await Promise.all([run(['status']), run(['status', '-o', 'json'])]);
     expect(table.stdout).toMatch(
       /status +degraded[\s\S]*servers +2 of 3 ready[\s\S]*resources +10, 3 templates/,
@@ -46,7 +46,7 @@ describe('the command line looks at a gateway', () => {
     expect([table.code, json.code]).toEqual([0, 0]);
   });
 
-  it('and its servers', async () => {
+  it('lists servers and shows one', async () => {
     const [table, json, one, other] = await Promise.all([
       run(['servers', 'ls']),
       run(['servers', 'ls', '-o', 'json']),
@@ -59,7 +59,7 @@ describe('the command line looks at a gateway', () => {
     expect(other.stdout).toMatch(/tools +16\n +prompts +4\n +resources +7\n +templates +2\n/);
   });
 
-  it('and how often each was called, and how much it offers', async () => {
+  it('lists servers with their calls and what they offer', async () => {
     for (const times of ['first', 'second'])
       expect(await run(['tools', 'call', 'everything__echo', `message=${times}`])).toMatchObject({ code: 0 });
     const { calls } = (await admin.get('servers/everything')).json;
@@ -75,7 +75,7 @@ describe('the command line looks at a gateway', () => {
     });
   });
 
-  it('and its tools, prompts, projects and subscriptions', async () => {
+  it('lists tools, prompts, projects and subscriptions, and ends a subscription', async () => {
     const session = await RawSession.open(gateway.url);
     await session.request('resources/subscribe', { uri: APP_LOG });
     const [tools, prompts, projects, subs] = await Promise.all([
@@ -100,22 +100,22 @@ describe('the command line looks at a gateway', () => {
     ]);
     expect([found.json, nothing.json]).toMatchObject([{ subscriptions: [{ id }] }, { subscriptions: [] }]);
     expect(await run(['subs', 'end', id!])).toMatchObject({ code: 0 });
-    expect((await run(['subs', 'ls'])).stderr).toContain('nobody is subscribed');
+    expect((await run(['subs', 'ls'])).stderr).toContain('no subscriptions');
     await session.end();
   });
 
   it.each([
     ['tools', 2, ''],
-    ['tools', 1, 'there are more; a larger --limit shows them\n'],
-    ['resources', 1, 'there are more; a larger --limit shows them\n'],
-  ])('and says on stderr when a limit leaves out some of the %s: %i', async (list, limit, stderr) => {
+    ['tools', 1, 'more entries exist; raise --limit to see them\n'],
+    ['resources', 1, 'more entries exist; raise --limit to see them\n'],
+  ])('notes on stderr whether --limit left out %s: %i', async (list, limit, stderr) => {
     for (const format of ['table', 'json']) {
       const args = [list, 'ls', '--server', 'files', '--limit', String(limit), '-o', format];
       expect(await run(args)).toMatchObject({ code: 0, stderr });
     }
   });
 
-  it('and its resources, found by server, words and project', async () => {
+  it('lists resources by server, words and project', async () => {
     const [all, found, foundTemplates, templates, ofProject] = await Promise.all([
       run(['resources', 'ls', '-o', 'json']),
       run(['resources', 'search', 'error', 'log']),
@@ -135,8 +135,8 @@ describe('the command line looks at a gateway', () => {
   });
 });
 
-describe('the command line uses a gateway as a client', () => {
-  it('reads a resource byte for byte, text and otherwise', async () => {
+describe('command line as an MCP client', () => {
+  it('reads text and binary resources byte for byte', async () => {
     const [log, pdf, json] = await Promise.all([
       run(['resources', 'read', APP_LOG]),
       run(['resources', 'read', 'resource://files/file:///reports/2026-q1.pdf']),
@@ -148,7 +148,7 @@ describe('the command line uses a gateway as a client', () => {
     expect(json.json).toMatchObject({ contents: [{ uri: APP_LOG, text: log.stdout }] });
   });
 
-  it('calls a tool with text and with JSON, and fails with it', async () => {
+  it('calls a tool with text and JSON arguments, and fails if its result is an error', async () => {
     const [echo, sum, failing, unknown] = await Promise.all([
       run(['tools', 'call', 'everything__echo', 'message=hello']),
       run(['tools', 'call', 'everything__get-sum', '-a', '-', 'b:=3'], {}, '{"a":2}'),
@@ -158,12 +158,12 @@ describe('the command line uses a gateway as a client', () => {
     expect(echo).toMatchObject({ code: 0, stdout: 'Echo: hello\n', stderr: '' });
     expect(sum.stdout).toContain('5');
     expect(failing).toMatchObject({ code: 1, stdout: 'no such file\n' });
-    expect(failing.stderr).toContain('files__fail reports a failure');
+    expect(failing.stderr).toContain('files__fail returned an error');
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toMatch(/^gatehouse: .*nothing.*\(-32602\)\n$/);
   });
 
-  it('shows how far a tool is and what a resource holds, at a terminal and nowhere else', async () => {
+  it('shows progress and escapes contents on a terminal only', async () => {
     const env = { GATEHOUSE_URL: gateway.urlOf('/') };
     const at = (...args: string[]): PseudoTerminal =>
       PseudoTerminal.run([process.execPath, 'dist/main.js', ...args], { columns: 80, rows: 24 }, env);
@@ -180,8 +180,8 @@ describe('the command line uses a gateway as a client', () => {
   });
 });
 
-describe('the command line steers a gateway', () => {
-  it('disables and enables a server, by either name of the command', async () => {
+describe('command line, changing a gateway', () => {
+  it('disables and enables a server, also with the short commands', async () => {
     expect(await run(['disable', 'files'])).toMatchObject({ code: 0, stdout: 'files is disabled\n' });
     expect((await admin.get('servers/files')).json).toMatchObject({ enabled: false });
     expect(await run(['servers', 'enable', 'files'])).toMatchObject({
@@ -194,7 +194,7 @@ describe('the command line steers a gateway', () => {
     });
   });
 
-  it('switches a tool off and on', async () => {
+  it('disables and enables a tool', async () => {
     expect(await run(['tools', 'disable', 'files', 'fail'])).toMatchObject({
       code: 0,
       stdout: 'fail of files is disabled\n',
@@ -204,17 +204,17 @@ describe('the command line steers a gateway', () => {
   });
 });
 
-describe('the command line says what is wrong, and exits with a code for it', () => {
+describe('command line errors', () => {
   it.each([
-    [1, ['servers', 'show', 'nobody'], {}, 'there is no server `nobody`'],
+    [1, ['servers', 'show', 'unknown'], {}, 'there is no server `unknown`'],
     [1, ['resources', 'read', 'resource://files/nothing'], {}, 'RESOURCE_NOT_FOUND'],
     [2, ['statsu'], {}, "unknown command 'statsu', did you mean status?"],
     [2, ['servers', 'ls', '-o', 'xml'], {}, 'Allowed choices are table, json'],
-    [2, ['tools', 'call', 'x', 'y'], {}, 'y is no argument'],
+    [2, ['tools', 'call', 'x', 'y'], {}, 'invalid argument y'],
     [3, ['status', '--url', 'http://127.0.0.1:9'], {}, 'cannot reach the gateway at http://127.0.0.1:9'],
     [4, ['status'], { GATEHOUSE_ADMIN_TOKEN: 'not-the-token-of-it' }, 'does not know this admin token'],
     [4, ['disable', 'files'], { GATEHOUSE_ADMIN_TOKEN: VIEWER_TOKEN }, 'viewer'],
-  ])('%i for %j', async (code, args, env, words) => {
+  ])('exit with %i for %j', async (code, args, env, words) => {
     const { stderr, stdout, code: exited } = await run(args, env);
     expect(exited).toBe(code);
     expect(stderr).toContain(words);
@@ -223,8 +223,8 @@ describe('the command line says what is wrong, and exits with a code for it', ()
   });
 });
 
-describe('the command line and configurations', () => {
-  it('checks, prints and describes them', async () => {
+describe('command line for configurations', () => {
+  it('checks and prints a configuration and its schema', async () => {
     const file = join(tempDir(), 'gatehouse.yaml');
     writeFileSync(
       file,
@@ -240,7 +240,7 @@ describe('the command line and configurations', () => {
     ]);
     expect(good).toMatchObject({
       code: 0,
-      stdout: `${file} is valid: 0 servers (and 1 disabled), 0 projects\n`,
+      stdout: `${file} is valid: 0 servers (plus 1 disabled), 0 projects\n`,
     });
     expect(bad.code).toBe(2);
     expect(bad.stderr).toContain('limts: unknown key, did you mean `limits`?');
@@ -248,7 +248,7 @@ describe('the command line and configurations', () => {
     expect(schema.stdout).toBe(readFileSync('config/gatehouse.schema.json', 'utf8'));
   });
 
-  it('imports those of others, from a file or stdin', async () => {
+  it('imports the configuration of another client from stdin', async () => {
     const theirs =
       '{ "servers": { "git hub": { "type": "http", "url": "https://x.example/mcp" } } } // VS Code';
     const imported = await run(['config', 'import', '-'], {}, theirs);
@@ -256,12 +256,12 @@ describe('the command line and configurations', () => {
       code: 0,
       stdout: 'mcpServers:\n  git-hub:\n    url: https://x.example/mcp\n',
     });
-    expect(imported.stderr).toContain('git hub: is called git-hub here');
+    expect(imported.stderr).toContain('git hub: renamed to git-hub');
   });
 });
 
-describe('the command line in a shell', () => {
-  it('completes what the gateway has, in a real bash', async () => {
+describe('command line in a shell', () => {
+  it('completes names of the gateway in bash', async () => {
     const script = [
       'eval "$(node dist/main.js completion bash)"',
       'gatehouse() { node dist/main.js "$@"; }',
@@ -291,7 +291,7 @@ describe('the command line in a shell', () => {
     ]);
   });
 
-  it('paints nothing off a terminal, and whatever it is told to', async () => {
+  it('uses colours off a terminal only with FORCE_COLOR', async () => {
     const [plain, painted] = await Promise.all([
       run(['servers', 'ls']),
       run(['servers', 'ls'], { FORCE_COLOR: '1' }),
@@ -300,7 +300,7 @@ describe('the command line in a shell', () => {
     expect(painted.stdout).toContain('\x1b[32mready');
   });
 
-  it('shows examples in its help', async () => {
+  it('prints examples in its help', async () => {
     const { stdout, code } = await run(['tools', 'call', '--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('$ gatehouse tools call everything__echo message=hello');

@@ -4,7 +4,7 @@ export interface Run {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What was printed, as JSON. */
+  /** Parsed stdout. */
   readonly json: Record<string, never>;
 }
 
@@ -13,9 +13,9 @@ export interface Running {
   readonly done: Promise<Run>;
 }
 
-const LONGEST_MS = 25_000;
+const TIMEOUT_MS = 25_000;
 
-/** The command line as a script starts it, with nothing of our environment but what is given. */
+/** Runs the command line with only PATH, HOME and the given variables in its environment. */
 export function launch(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Running {
   const { PATH, HOME } = process.env;
   let child!: ChildProcess;
@@ -23,7 +23,7 @@ export function launch(args: readonly string[], env: NodeJS.ProcessEnv = {}, inp
     child = execFile(
       process.execPath,
       ['dist/main.js', ...args],
-      { env: { PATH, HOME, ...env }, timeout: LONGEST_MS },
+      { env: { PATH, HOME, ...env }, timeout: TIMEOUT_MS },
       (error, stdout, stderr) =>
         resolve({
           code: error === null ? 0 : Number(error.code ?? -1),
