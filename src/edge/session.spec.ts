@@ -208,7 +208,13 @@ describe('a question', () => {
     await settled();
     expect(line.methods).toEqual(['roots/list']);
     expect(sent).toHaveLength(1);
-    session.receiveResponse({ kind: 'response', id: 1, outcome: 'result', text: '{"roots":[]}' });
+    session.receiveResponse({
+      kind: 'response',
+      id: 1,
+      outcome: 'result',
+      value: { roots: [] },
+      text: '{"roots":[]}',
+    });
     await settled();
     expect(outcome.value?.text).toBe('{"roots":[]}');
   });

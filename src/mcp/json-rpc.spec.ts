@@ -64,6 +64,7 @@ describe('readMessage', () => {
       kind: 'response',
       id: 'a',
       outcome,
+      value: JSON.parse(text) as unknown,
       text,
     });
   });

@@ -1,4 +1,4 @@
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { cutOf, JsonText, memberText } from '../lib/json-text/json-text.js';
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -22,6 +22,8 @@ export type Inbound =
       readonly kind: 'response';
       readonly id: RequestId;
       readonly outcome: 'result' | 'error';
+      /** The result or error, parsed and as it was written. */
+      readonly value: unknown;
       readonly text: string;
     }
   | { readonly kind: 'invalid'; readonly id: RequestId | undefined; readonly problem: string };
@@ -32,6 +34,13 @@ export function isRequestId(value: unknown): value is RequestId {
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether a transport may pass the value on; `readMessage` validates the rest. */
+export const isMessage = (value: unknown): value is JSONRPCMessage =>
+  typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+
+export const isResponseTo = (message: JSONRPCMessage, requestId: RequestId | undefined): boolean =>
+  requestId !== undefined && ('result' in message || 'error' in message) && message.id === requestId;
 
 /** Sorts one message; `text` is the text that `message` was parsed from. */
 export function readMessage(message: unknown, text: string): Inbound {
@@ -56,10 +65,17 @@ function readResponse(message: Record<string, unknown>, text: string): Inbound {
       kind: 'response',
       id,
       outcome: 'result',
+      value: result,
       text: cutOf(text, memberText(text, 'result') ?? 'null'),
     };
   if (isObject(error) && result === undefined)
-    return { kind: 'response', id, outcome: 'error', text: memberText(text, 'error') ?? 'null' };
+    return {
+      kind: 'response',
+      id,
+      outcome: 'error',
+      value: error,
+      text: memberText(text, 'error') ?? 'null',
+    };
   return invalid(id, 'a message must be a request, a notification or a response');
 }
 

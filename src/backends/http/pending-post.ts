@@ -1,7 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
 import { brokenError } from '../link/link-errors.js';
-import { isMessage, isResponseTo, TransportError } from '../link/transport.js';
+import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
+import { TransportError } from '../link/transport.js';
 import type { GetClient } from './get-stream.js';
 import type { HttpConnection, PostRequest } from './post-client/http-connection.js';
 import { isEncoded, mediaTypeOf, type ResponseHead } from './post-client/response-head.js';
@@ -50,7 +51,9 @@ export class PendingPost implements PostRequest {
   private reject!: (error: TransportError) => void;
   private isOver = false;
   private bodyKind: BodyKind | undefined;
-  /** Of a body of the kind `json` or `error`. */
+  private contentLength: ResponseHead['body'] = 0;
+  /** A JSON body that arrived in one piece; `bytes` collects any other. */
+  private text: string | undefined;
   private bytes: BoundedBuffer | undefined;
   private discardedBytes = 0;
   private events: SseResponse | undefined;
@@ -129,15 +132,15 @@ export class PendingPost implements PostRequest {
     if (this.bodyKind === 'discard') {
       this.discardedBytes += bytes.length;
       if (this.discardedBytes > MAX_DISCARDED_BYTES) this.succeed();
-    } else if (!this.bytes?.append(Buffer.from(bytes)))
-      this.fail(this.httpError ?? tooLarge(this.owner.maxMessageBytes));
+    } else if (bytes.length === this.contentLength) this.text = bytes.toString();
+    else this.collect(Buffer.from(bytes));
   }
 
   onEnd(): void {
     if (this.isOver) return;
     if (this.bodyKind === 'events') this.events?.end();
     else if (this.bodyKind === 'discard') this.succeed();
-    else this.readBody(this.bytes?.take().toString() ?? '');
+    else this.readBody(this.text ?? this.bytes?.take().toString() ?? '');
   }
 
   onFailure(cause: Error): void {
@@ -162,7 +165,10 @@ export class PendingPost implements PostRequest {
     } else if (type !== 'application/json')
       this.discard(head, brokenError(`the server answered HTTP ${status} with ${type || 'no content type'}`));
     else if (Number(body) > owner.maxMessageBytes) this.fail(tooLarge(owner.maxMessageBytes));
-    else this.expectText('json', owner.maxMessageBytes);
+    else {
+      this.bodyKind = 'json';
+      this.contentLength = body;
+    }
   }
 
   private readErrorHead(head: ResponseHead): void {
@@ -179,12 +185,13 @@ export class PendingPost implements PostRequest {
       return;
     }
     this.httpError = error;
-    this.expectText('error', MAX_ERROR_BODY_BYTES);
+    this.bodyKind = 'error';
   }
 
-  private expectText(kind: BodyKind, maxBytes: number): void {
-    this.bodyKind = kind;
-    this.bytes = new BoundedBuffer(maxBytes);
+  private collect(chunk: Buffer): void {
+    const { maxMessageBytes } = this.owner;
+    this.bytes ??= new BoundedBuffer(this.httpError ? MAX_ERROR_BODY_BYTES : maxMessageBytes);
+    if (!this.bytes.append(chunk)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
   }
 
   /** Settles by the head alone. An event stream may never end, so its connection is closed. */

@@ -26,7 +26,7 @@ describe('RequestHeaders', () => {
   });
 
   it.each(['session\r\nevil: 1', 'session\nevil', 'session\0'])('refuses the session %j', (id) => {
-    expect(() => (headersWith({}).sessionId = id)).toThrow(/header/i);
+    expect(() => headersWith({}).setSessionId(id)).toThrow(/header/i);
   });
 
   it('cannot be made to lie about what is ours, in any spelling', () => {
@@ -54,8 +54,8 @@ describe('RequestHeaders', () => {
 
   it('carries session and version on every kind of request', () => {
     const headers = headersWith({});
-    headers.sessionId = 's';
-    headers.protocolVersion = '2025-11-25';
+    headers.setSessionId('s');
+    headers.setProtocolVersion('2025-11-25');
     for (const flat of [fieldsOf(headers.postHead), headers.get(''), headers.delete])
       expect(asRecord(flat)).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });

@@ -19,7 +19,8 @@ const RESERVED = new Set([
 
 /** The header fields of requests to one server: flat lists of names and values for undici, and text for the POST client. */
 export class RequestHeaders {
-  private session: string | undefined;
+  /** Changed by `setSessionId` only. */
+  sessionId: string | undefined;
   private version: string | undefined;
   private readonly configured: readonly string[];
   /** The value of the Host header. */
@@ -42,18 +43,14 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  get sessionId(): string | undefined {
-    return this.session;
-  }
-
-  /** Chosen by the server, therefore validated: a line break in it would start another field. */
-  set sessionId(id: string) {
+  /** Validated, because the server chose the id: a line break in it would start another field. */
+  setSessionId(id: string): void {
     validateHeaderValue('mcp-session-id', id);
-    this.session = id;
+    this.sessionId = id;
     this.rebuild();
   }
 
-  set protocolVersion(version: string) {
+  setProtocolVersion(version: string): void {
     validateHeaderValue('mcp-protocol-version', version);
     this.version = version;
     this.rebuild();
@@ -74,7 +71,7 @@ export class RequestHeaders {
   private rebuild(): void {
     // Nothing is decompressed, so that a small response cannot become a large one.
     const common = ['host', this.host, ...this.configured, 'accept-encoding', 'identity'];
-    if (this.session !== undefined) common.push('mcp-session-id', this.session);
+    if (this.sessionId !== undefined) common.push('mcp-session-id', this.sessionId);
     if (this.version !== undefined) common.push('mcp-protocol-version', this.version);
     this.common = common;
     this.postHead = headOf(this.url, [

@@ -3,14 +3,8 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { brokenError } from '../link/link-errors.js';
-import {
-  isMessage,
-  isResponseTo,
-  type LinkTransport,
-  type MessageExtra,
-  type StreamState,
-  type TransportError,
-} from '../link/transport.js';
+import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
+import type { LinkTransport, MessageExtra, StreamState, TransportError } from '../link/transport.js';
 import { NotificationStreamReader, type NotificationStreamOwner } from './notification-stream-reader.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
 import { PostClient } from './post-client/post-client.js';
@@ -98,7 +92,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   }
 
   setProtocolVersion(version: string): void {
-    this.headers.protocolVersion = version;
+    this.headers.setProtocolVersion(version);
   }
 
   /** Connections are opened when there is a message to send. */
@@ -150,7 +144,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   learnSession({ headers }: ResponseHead): void {
     if (this.headers.sessionId !== undefined) return;
     const id = headerOf(headers, 'mcp-session-id');
-    if (id) this.headers.sessionId = id;
+    if (id) this.headers.setSessionId(id);
   }
 
   markSessionLost(): void {

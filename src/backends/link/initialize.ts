@@ -23,7 +23,7 @@ export async function initializeServer(
     timeoutMs: connectTimeoutMs,
     params: JSON.stringify({ protocolVersion: LATEST.version, capabilities, clientInfo }),
   });
-  const facts = JSON.parse(result.text) as Partial<ServerFacts>;
+  const facts = result.value as Partial<ServerFacts>;
   if (!revisionOf(facts.protocolVersion))
     throw new TransportError('refused', `the server speaks MCP ${facts.protocolVersion}, which we do not`);
   return { ...facts, capabilities: facts.capabilities ?? {} } as ServerFacts;

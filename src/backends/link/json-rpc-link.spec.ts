@@ -190,14 +190,6 @@ describe('a request', () => {
     expect(outcome.value?.text).toBe('{"a":1}');
   });
 
-  it('goes out through a transport that takes only objects', async () => {
-    const transport = new ScriptedTransport();
-    const plain = Object.assign(transport, { sendText: undefined });
-    const link = await JsonRpcLink.connect(plain, LINK_OPTIONS, new AbortController().signal);
-    call(link, '{"n":1}');
-    expect(transport.only('tools/call').params).toEqual({ n: 1 });
-  });
-
   it.each([
     ['an error of null', '"error":null'],
     ['an error without code and message', '"error":{}'],

@@ -145,9 +145,9 @@ export class JsonRpcLink implements Link {
       const pending = this.pending.open(request, resolve, reject);
       const { params } = request;
       const own = params && pending.clientToken ? withProgressToken(params, String(pending.id)) : params;
-      this.transmit(requestMessage(pending.id, request.method, own), pending.id).catch((error: Error) =>
-        this.fail(pending, toTransportError(error)),
-      );
+      this.transport
+        .sendText(requestMessage(pending.id, request.method, own), pending.id)
+        .catch((error: Error) => this.fail(pending, toTransportError(error)));
     });
   }
 
@@ -174,7 +174,7 @@ export class JsonRpcLink implements Link {
   private async initialize(): Promise<void> {
     this.serverFacts = await initializeServer((request) => this.request(request), this.options);
     this.transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
-    await this.transmit(notificationMessage('notifications/initialized', undefined));
+    await this.transport.sendText(notificationMessage('notifications/initialized', undefined));
     this.notificationStream.expect(this.transport.openNotificationStream !== undefined);
     this.transport.openNotificationStream?.();
     const { keepaliveIntervalMs } = this.options;
@@ -190,12 +190,12 @@ export class JsonRpcLink implements Link {
     else this.receiveInvalid(message, 'method' in raw);
   }
 
-  private receiveResponse({ id, outcome, text }: Kind<'response'>): void {
+  private receiveResponse({ id, outcome, value, text }: Kind<'response'>): void {
     this.pending.answered(id);
     const pending = this.pending.get(id);
     if (!pending || !this.settle(pending)) return;
-    if (outcome === 'error') pending.reject(remoteError(text));
-    else if (text.startsWith('{')) pending.resolve(new JsonText(text));
+    if (outcome === 'error') pending.reject(remoteError(value, text));
+    else if (text.startsWith('{')) pending.resolve(new JsonText(text, value));
     else pending.reject(brokenError('the server sent no valid answer: a result is an object'));
   }
 
@@ -289,17 +289,9 @@ export class JsonRpcLink implements Link {
     pending.reject(why === 'cancelled' ? cancelledError() : timeoutError(server, method, timeoutMs));
   }
 
-  /** Rejects with whatever the transport says, which may be of the SDK. */
-  private transmit(text: string, requestId?: RequestId): Promise<void> {
-    const { transport } = this;
-    return transport.sendText
-      ? transport.sendText(text, requestId)
-      : transport.send(JSON.parse(text) as JSONRPCMessage);
-  }
-
-  /** Sends what has no answer. If it cannot be sent, nobody waits to hear of it. */
+  /** Sends a message that has no response; no caller waits for the outcome. */
   private post(text: string): void {
-    this.transmit(text).catch((error: Error) => this.retireAfter(toTransportError(error)));
+    this.transport.sendText(text).catch((error: Error) => this.retireAfter(toTransportError(error)));
   }
 
   private end(reason: Error): void {

@@ -37,8 +37,8 @@ export function toCallError(server: string, error: unknown): unknown {
 }
 
 /** An error object without a valid code and message is no error that a client could read. */
-export function remoteError(text: string): Error {
-  const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
+export function remoteError(value: unknown, text: string): Error {
+  const { code, message } = value as { code: unknown; message: unknown };
   return Number.isInteger(code) && typeof message === 'string'
     ? new RemoteError(code as number, message, text)
     : brokenError('the server sent no valid answer: an error has a code and a message');

@@ -20,17 +20,17 @@ export interface MessageExtra extends MessageExtraInfo {
 export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
 /**
- * The wire under a link: any SDK client transport, and more with ours. `sendText` and `Received.text` keep
- * payloads byte for byte; `abandon` frees what an unanswered request still holds.
+ * An SDK client transport that also takes messages as text. `sendText` and `MessageExtra.text` keep payloads byte for
+ * byte; `abandon` releases what an unanswered request holds.
  */
 export interface LinkTransport extends Transport {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
 
   /**
-   * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a
-   * TransportError when the message cannot be delivered or, over HTTP, its exchange ends without an answer.
+   * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a TransportError
+   * when the message cannot be delivered or, over HTTP, when the server does not respond to it.
    */
-  sendText?(text: string, requestId?: RequestId): Promise<void>;
+  sendText(text: string, requestId?: RequestId): Promise<void>;
 
   /** Called when something becomes of the transport's own stream. */
   onstream?: ((state: StreamState) => void) | undefined;
@@ -72,13 +72,4 @@ export class TransportError extends Error {
   ) {
     super(message, options);
   }
-}
-
-/** Only what a transport must know; the link validates the rest. */
-export function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
-}
-
-export function isResponseTo(message: JSONRPCMessage, requestId: RequestId | undefined): boolean {
-  return requestId !== undefined && ('result' in message || 'error' in message) && message.id === requestId;
 }

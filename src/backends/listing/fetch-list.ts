@@ -1,4 +1,4 @@
-import { elementsOf, membersOf, ownText, type Member } from '../../lib/json-text/json-text.js';
+import { elementsOf, membersOf, ownText } from '../../lib/json-text/json-text.js';
 import type { Definition } from '../../core/naming/name-table.js';
 import { isObject } from '../../mcp/json-rpc.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
@@ -53,15 +53,15 @@ export async function fetchList(
   const list = new ListBuilder(LISTS[method], limits);
   const cursors = new Set<string>();
   let cursor: string | undefined;
-  for (let page = 0; page < limits.maxPages; page++) {
+  for (let pages = 0; pages < limits.maxPages; pages++) {
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
-    const { text } = await link.request({ method, params, timeoutMs: limits.timeoutMs });
+    const result = await link.request({ method, params, timeoutMs: limits.timeoutMs });
     // Pages of many servers may come in one turn of the event loop.
     await yieldIfDue();
-    const members = membersOf(text);
-    const taking = list.take(text, members);
+    const page = result.value as Readonly<Record<string, unknown>>;
+    const taking = list.take(page, result.text);
     while (!taking.next().done) await yieldIfDue();
-    cursor = nextCursor(text, members);
+    cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
     if (list.isFull || cursor === undefined) return list.fetched();
     if (cursors.has(cursor)) return list.fetched('the server repeats a cursor');
     if (cursor.length > MAX_CURSOR_LENGTH) return list.fetched('the server has too long a cursor');
@@ -90,15 +90,17 @@ class ListBuilder {
   }
 
   /** Takes what is on a page, and stops now and then for others. */
-  *take(text: string, members: readonly Member[]): Generator<void, void> {
-    const list = members.findLast(({ key }) => key === this.list.member);
-    if (!list || text[list.start] !== '[') return;
+  *take(page: Readonly<Record<string, unknown>>, text: string): Generator<void, void> {
+    const values = page[this.list.member];
+    const list = membersOf(text).findLast(({ key }) => key === this.list.member);
+    if (!list || !Array.isArray(values)) return;
     const before = this.characters;
     const first = this.definitions.length;
     let step = 0;
     for (const { start, end } of elementsOf(text, list.start)) {
+      const value: unknown = values[step];
       if ((++step & 63) === 0) yield;
-      this.add(text, start, end);
+      this.add(value, text, start, end);
       if (this.isFull) break;
     }
     if ((this.characters - before) * 2 >= text.length) return;
@@ -120,10 +122,10 @@ class ListBuilder {
     };
   }
 
-  private add(page: string, start: number, end: number): void {
+  private add(value: unknown, page: string, start: number, end: number): void {
     const { maxItems, maxTotalLength } = this.limits;
     const definition =
-      end - start > this.limits.maxDefinitionLength ? undefined : this.read(page.slice(start, end));
+      end - start > this.limits.maxDefinitionLength ? undefined : this.read(value, page.slice(start, end));
     if (!definition) this.leftOut++;
     else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
     else if (this.characters + definition.text.length > maxTotalLength)
@@ -134,8 +136,7 @@ class ListBuilder {
     }
   }
 
-  private read(text: string): Definition | undefined {
-    const value: unknown = JSON.parse(text);
+  private read(value: unknown, text: string): Definition | undefined {
     if (!isObject(value)) return undefined;
     const name = value[this.list.key];
     if (typeof name !== 'string' || !isUsable(name, this.list.key)) return undefined;
@@ -150,10 +151,3 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Half a character is in no URI, and would be lost in a cursor. Names are given others that have none. */
 const isUsable = (name: string, key: List['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));
-
-/** An empty string is a cursor like any other. */
-function nextCursor(text: string, members: readonly Member[]): string | undefined {
-  const cursor = members.findLast(({ key }) => key === 'nextCursor');
-  const isText = cursor !== undefined && text[cursor.start] === '"';
-  return isText ? (JSON.parse(text.slice(cursor.start, cursor.end)) as string) : undefined;
-}

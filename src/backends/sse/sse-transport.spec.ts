@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { refusalOf } from '../../../test/kit/fake-link.js';
-import { freePort } from '../../../test/kit/http.js';
+import { bodyOf, freePort } from '../../../test/kit/http.js';
 import { serve } from '../../../test/kit/serve.js';
 import { SseTransport } from './sse-transport.js';
 import { TransportError } from '../link/transport.js';
@@ -15,8 +16,26 @@ function transportTo(url: string): SseTransport {
   return transport;
 }
 
-describe('what is said of a server over SSE that fails', () => {
-  it('when it cannot be reached: why, and not where', async () => {
+const openEvents = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write('event: endpoint\ndata: /message\n\n');
+};
+
+describe('SseTransport', () => {
+  it('posts the message that a text contains', async () => {
+    const bodies: Promise<string>[] = [];
+    const { url } = await serve((request, response) => {
+      if (request.method !== 'POST') return openEvents(response);
+      bodies.push(bodyOf(request));
+      return void response.writeHead(202).end();
+    });
+    const transport = transportTo(url);
+    await transport.start();
+    await transport.sendText('{"jsonrpc":"2.0","method":"m","params":{"n":1}}');
+    expect(await Promise.all(bodies)).toEqual(['{"jsonrpc":"2.0","method":"m","params":{"n":1}}']);
+  });
+
+  it('reports why a server cannot be reached, without its address', async () => {
     const port = await freePort();
     const error = await refusalOf(transportTo(`http://127.0.0.1:${port}/sse?key=secret`).start());
     expect(error).toBeInstanceOf(TransportError);
@@ -27,21 +46,20 @@ describe('what is said of a server over SSE that fails', () => {
     expect(error.message).not.toMatch(new RegExp(`${port}|secret`));
   });
 
-  it('when it refuses the stream: the status', async () => {
+  it('reports the status of a refused stream, without the body', async () => {
     const { url } = await serve((_request, response) => response.writeHead(403).end(CREDENTIALS));
     const error = await refusalOf(transportTo(url).start());
     expect(error.message).toContain('403');
     expect(error.message).not.toContain(CREDENTIALS);
   });
 
-  it('when it refuses a message: the status, and not the body, which may repeat what we sent', async () => {
+  it('reports the status of a refused message, without the body, which may repeat our credentials', async () => {
     const { url } = await serve((request, response) => {
       if (request.method === 'POST') {
         response.writeHead(401).end(`no entry with\n${request.headers.authorization}`);
         return;
       }
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('event: endpoint\ndata: /message\n\n');
+      openEvents(response);
     });
     const transport = transportTo(url);
     await transport.start();

@@ -3,25 +3,29 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError, type LinkTransport } from '../link/transport.js';
 
 /**
- * The old transport with two endpoints, as the SDK has it. It parses on its own, so payloads keep their meaning but not
- * their bytes. The SDK's event source would come back by itself, to a session that nobody has initialised: here the
- * end of the stream is the end of the link.
+ * The HTTP+SSE transport of revision 2024-11-05, as the SDK implements it. The SDK parses and serialises messages, so
+ * payloads keep their meaning but not their bytes. The SDK's event source reconnects by itself, to a new session that
+ * was never initialised: here the end of the stream closes the transport.
  */
 export class SseTransport extends SSEClientTransport implements LinkTransport {
   override async start(): Promise<void> {
     try {
       await super.start();
     } catch (cause) {
-      throw new TransportError('unreachable', `cannot connect: ${wordsOf(cause)}`, {}, { cause });
+      throw new TransportError('unreachable', `cannot connect: ${sdkMessage(cause)}`, {}, { cause });
     }
     const report = this.onerror;
     this.onerror = (error) => {
       if (!(error instanceof SseError)) return report?.(error);
       report?.(
-        new TransportError('broken', `the event stream ended: ${wordsOf(error)}`, {}, { cause: error }),
+        new TransportError('broken', `the event stream ended: ${sdkMessage(error)}`, {}, { cause: error }),
       );
       void this.close();
     };
+  }
+
+  sendText(text: string): Promise<void> {
+    return this.send(JSON.parse(text) as JSONRPCMessage);
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
@@ -30,7 +34,7 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
     } catch (cause) {
       throw new TransportError(
         'broken',
-        `the server did not take a message: ${wordsOf(cause)}`,
+        `the server did not take a message: ${sdkMessage(cause)}`,
         {},
         { cause },
       );
@@ -39,8 +43,8 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
 }
 
 /**
- * What the SDK says, without the body of a refusal, in which a server may repeat the credentials we sent, and without
- * the address: clients hear these words.
+ * The SDK's error message, which clients get to read, without the body of an HTTP error, which may repeat our
+ * credentials, and without the address.
  */
-const wordsOf = (error: unknown): string =>
+const sdkMessage = (error: unknown): string =>
   (error as Error).message.replace(/(\(HTTP \d{3}\)|\bE[A-Z]{4,}\b).*/s, '$1');

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { isMessage } from '../link/transport.js';
+import { isMessage } from '../../mcp/json-rpc.js';
 import { IgnoredLines } from './ignored-lines.js';
 import { LineSplitter } from './line-splitter.js';
 

@@ -4,14 +4,27 @@
  * Everything below expects text that JSON.parse has already accepted.
  */
 export class JsonText {
-  constructor(readonly text: string) {}
+  #value: unknown;
+
+  /** `value` is what the text was parsed to, where the caller has it. */
+  constructor(
+    readonly text: string,
+    value?: unknown,
+  ) {
+    this.#value = value;
+  }
 
   static of(value: unknown): JsonText {
     return new JsonText(JSON.stringify(value));
   }
 
+  /** The parsed text. Shared by all readers: not to be changed. */
+  get value(): unknown {
+    return (this.#value ??= JSON.parse(this.text));
+  }
+
   toJSON(): unknown {
-    return JSON.parse(this.text);
+    return this.value;
   }
 }
 
