@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expressionEnd } from '../../lib/uri-template/uri-template-parser.js';
+import { expressionEnd } from '../../lib/uri-template/uri-template.js';
 
 /** How resources are called in the lists. Whatever the style, every form is understood. */
 export type ResourceStyle = 'resource' | 'underscore' | 'original';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { readExpression, type Operator, type Variable } from './uri-template-parser.js';
-import { UriTemplate } from './uri-template.js';
+import type { Operator, Variable } from './expression-matcher.js';
+import { readExpression, UriTemplate } from './uri-template.js';
 
 type Value = string | readonly string[] | readonly (readonly [string, string])[] | undefined;
 
@@ -28,7 +28,7 @@ function expand(expression: string, values: readonly Value[]): string {
   return expanded.length === 0 ? '' : first + expanded.join(separator);
 }
 
-function expandOne(operator: Operator, { name, most, explode }: Variable, value: Value): string[] {
+function expandOne(operator: Operator, { name, maxLength, explode }: Variable, value: Value): string[] {
   const { isNamed, allowsReserved } = RULES[operator];
   const encode = (text: string): string => (allowsReserved ? encodeReserved(text) : encodeAll(text));
   const named = (text: string): string => {
@@ -36,7 +36,7 @@ function expandOne(operator: Operator, { name, most, explode }: Variable, value:
     return text === '' && operator === ';' ? name : `${name}=${text}`;
   };
   if (value === undefined || (typeof value !== 'string' && value.length === 0)) return [];
-  if (typeof value === 'string') return [named(encode(Array.from(value).slice(0, most).join('')))];
+  if (typeof value === 'string') return [named(encode(Array.from(value).slice(0, maxLength).join('')))];
   if (!explode) return [named(value.flat().map(encode).join(','))];
   return value.map((item) => (typeof item === 'string' ? named(encode(item)) : item.map(encode).join('=')));
 }
@@ -49,10 +49,10 @@ const encodeReserved = (text: string): string =>
     /^(%..|[:/?#[\]@!$&'()*+,;=])$/.test(part) ? part : encodeAll(part),
   );
 
-/** What may stand in the place of an expression, said once more: as a language that is tested by trying. */
+/** Whether the text may stand in place of the expression: a naive second implementation. */
 function accepts(expression: string, before: string, text: string): boolean {
   const { operator, variables } = readExpression(expression);
-  const limits = variables.map(({ most }) => most);
+  const limits = variables.map(({ maxLength }) => maxLength);
   const size = Array.from(text).length - (RULES[operator].first === '' ? 0 : 1);
   const isShort = size <= limits.reduce((sum, limit) => sum + limit) + limits.length - 1;
   const isExploded = variables.some(({ explode }) => explode);
@@ -73,12 +73,12 @@ function accepts(expression: string, before: string, text: string): boolean {
   return isExploded || items.every((item) => variables.some((variable) => isPair(item, variable)));
 }
 
-function isPair(item: string, { name, most }: Variable): boolean {
+function isPair(item: string, { name, maxLength }: Variable): boolean {
   const value = item === name ? '' : item.startsWith(`${name}=`) ? item.slice(name.length + 1) : undefined;
-  return value !== undefined && Array.from(value).length <= most;
+  return value !== undefined && Array.from(value).length <= maxLength;
 }
 
-/** Tries every way, the longest part first. */
+/** Tries every division of the URI, the longest part first. */
 function matchByTrying({ literals, expressions }: UriTemplate, uri: string): string[] | undefined {
   const tryFrom = (index: number, rest: string): string[] | undefined => {
     const literal = literals[index]!;
@@ -103,7 +103,7 @@ const expression = fc
   .tuple(operator, fc.array(variable, { minLength: 1, maxLength: 3 }))
   .map(([sign, variables]) => `{${sign}${variables.join(',')}}`);
 
-/** Characters that mean something to one operator or another, so that matches are near and ambiguous. */
+/** Characters with a meaning for some operator, so that many URIs match ambiguously or almost match. */
 const unit = fc.constantFrom('a', 'b', 'A', '/', '?', '#', ',', '.', ';', '&', '=', 'é', '🚀');
 const nearText = fc.string({ unit, maxLength: 4 });
 const literal = fc.oneof(fc.constantFrom('', '', '/', 'a', '?a=', 'aa'), nearText);
@@ -118,20 +118,20 @@ const anyText = fc.oneof(
   fc.array(fc.nat(0xffff), { maxLength: 20 }).map((codes) => String.fromCharCode(...codes)),
   nearText,
 );
-const valueFor = ({ most }: Variable): fc.Arbitrary<Value> => {
+const valueFor = ({ maxLength }: Variable): fc.Arbitrary<Value> => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     nearText,
     fc.constantFrom('%41', '%', 'x'.repeat(40)),
   );
-  if (most < Infinity) return fc.option(text, { nil: undefined });
+  if (maxLength < Infinity) return fc.option(text, { nil: undefined });
   const pairs = fc.array(fc.tuple(text, text), { maxLength: 3 });
   return fc.option(fc.oneof<fc.Arbitrary<Value>[]>(text, fc.array(text, { maxLength: 3 }), pairs), {
     nil: undefined,
   });
 };
 
-/** A template and what its expressions expand to with some values. */
+/** A template and expansions of its expressions. */
 const expanded = template.chain((one) =>
   fc
     .tuple(
@@ -142,7 +142,7 @@ const expanded = template.chain((one) =>
     .map((parts) => ({ template: one, parts })),
 );
 
-/** URIs that match, and URIs that nearly do. */
+/** URIs that match, and URIs that almost match. */
 const templateAndUri = fc.oneof(
   fc.record({ template, uri: fc.string({ unit, maxLength: 9 }) }),
   template.chain((one) =>
@@ -156,23 +156,23 @@ const templateAndUri = fc.oneof(
 );
 
 describe('UriTemplate', () => {
-  it('matches whatever RFC 6570 expands it to, unless a part is nothing that has to be something', () => {
+  it('matches its RFC 6570 expansion, unless a part is empty that must not be empty', () => {
     fc.assert(
       fc.property(expanded, ({ template: one, parts }) => {
-        const isLeftOut = parts.some(
+        const hasForbiddenEmptyPart = parts.some(
           (part, index) =>
             part === '' &&
             /^\{[^#./;?&]/.test(one.expressions[index]!) &&
             !one.literals[index]!.endsWith('='),
         );
-        fc.pre(!isLeftOut);
+        fc.pre(!hasForbiddenEmptyPart);
         expect(one.match(one.fill(parts))).toBeDefined();
       }),
       { numRuns: 500 },
     );
   });
 
-  it('finds the same parts as trying every way', () => {
+  it('finds the same parts as a matcher that tries every division', () => {
     let matches = 0;
     fc.assert(
       fc.property(templateAndUri, ({ template: one, uri }) => {
@@ -185,7 +185,7 @@ describe('UriTemplate', () => {
     expect(matches).toBeGreaterThan(200);
   });
 
-  it('filled with the parts of a URI is that URI', () => {
+  it('filled with the parts of a matching URI gives that URI', () => {
     fc.assert(
       fc.property(templateAndUri, ({ template: one, uri }) => {
         const parts = one.match(uri);
@@ -196,7 +196,7 @@ describe('UriTemplate', () => {
     );
   });
 
-  it('is its literals and expressions in turns', () => {
+  it('consists of alternating literals and expressions', () => {
     fc.assert(
       fc.property(templateText, (text) => {
         const { literals, expressions, literalLength } = UriTemplate.parse(text)!;
@@ -207,7 +207,7 @@ describe('UriTemplate', () => {
     );
   });
 
-  it('never throws, whatever is parsed and matched', () => {
+  it('never throws on arbitrary templates and URIs', () => {
     const pieces = fc.oneof(
       anyText,
       fc.constantFrom('{', '}', '{a', 'b}', '{a}', '{?a,b}', '{/a*}', '{a:2}'),

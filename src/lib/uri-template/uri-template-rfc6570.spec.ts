@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { UriTemplate } from './uri-template.js';
 
-/** The examples of RFC 6570, sections 1.2 and 3.2: a template, and what it expands to there. */
+/** The examples of RFC 6570, sections 1.2 and 3.2: a template and its expansion. */
 const EXAMPLES = `
   1.2 {var} value
   1.2 {hello} Hello%20World%21
@@ -121,7 +121,7 @@ const rows = EXAMPLES.trim()
   .split('\n')
   .map((line) => line.trim().split(' ') as [string, string, string]);
 
-describe('the examples of RFC 6570', () => {
+describe('UriTemplate with the examples of RFC 6570', () => {
   it.each(rows)('section %s: %s matches %s', (_section, text, uri) => {
     const template = UriTemplate.parse(text)!;
     const parts = template.match(uri)!;
@@ -129,9 +129,9 @@ describe('the examples of RFC 6570', () => {
     expect(template.fill(parts)).toBe(uri);
   });
 
-  // The only ones: a URI with a segment left out is what no reader would call an instance of the template.
+  // The only exceptions: a URI without a segment is not taken for an instance of the template.
   it.each(['O{empty}X', 'O{undef}X', 'O{+empty}X', 'O{+undef}X'])(
-    'expand %s to OX, which does not match it',
+    'does not match OX, the expansion of %s with an empty or undefined value',
     (text) => {
       expect(UriTemplate.parse(text)!.match('OX')).toBeUndefined();
     },

@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { MOST_EXPRESSIONS } from './uri-template-parser.js';
-import { UriTemplate } from './uri-template.js';
+import { MAX_EXPRESSIONS, UriTemplate } from './uri-template.js';
 
-const many = (expression: string) => `x://${expression.repeat(MOST_EXPRESSIONS)}/end`;
+const many = (expression: string) => `x://${expression.repeat(MAX_EXPRESSIONS)}/end`;
 
 const partsOf = (template: string, uri: string) => UriTemplate.parse(template)!.match(uri);
 
 describe('UriTemplate.parse', () => {
-  it('takes a template apart', () => {
+  it('splits a template into literals and expressions', () => {
     const template = UriTemplate.parse('mcp://database/{table}/{id}{?fields*}')!;
     expect(template.text).toBe('mcp://database/{table}/{id}{?fields*}');
     expect(template.literals).toEqual(['mcp://database/', '/', '', '']);
@@ -15,7 +14,7 @@ describe('UriTemplate.parse', () => {
     expect(template.literalLength).toBe('mcp://database//'.length);
   });
 
-  it('accepts a text without expressions, which matches itself', () => {
+  it('accepts a text without expressions, which matches only itself', () => {
     expect(partsOf('file:///logs/app.log', 'file:///logs/app.log')).toEqual([]);
     expect(partsOf('file:///logs/app.log', 'file:///logs/app.log2')).toBeUndefined();
     expect(partsOf('', '')).toEqual([]);
@@ -45,8 +44,8 @@ describe('UriTemplate.parse', () => {
     ['an expression without its beginning', 'x/a}'],
     ['nested braces', '{a{b}c}'],
     ['braces in braces', '{{a}}'],
-    ['an operator kept for later', '{=a}'],
-    ['another one', '{|a*}'],
+    ['a reserved operator', '{=a}'],
+    ['another reserved operator', '{|a*}'],
     ['an unknown operator', '{$a}'],
     ['two operators', '{/?a}'],
     ['a space', '{a b}'],
@@ -55,24 +54,24 @@ describe('UriTemplate.parse', () => {
     ['half a percent encoding', '{%4}'],
     ['nothing between two commas', '{a,,b}'],
     ['a comma at the end', '{a,}'],
-    ['a limit of nothing', '{a:0}'],
+    ['a limit of zero', '{a:0}'],
     ['a limit of five digits', '{a:10000}'],
-    ['no number', '{a:}'],
-    ['a word for a number', '{a:prefix}'],
+    ['a limit without a number', '{a:}'],
+    ['a limit that is not a number', '{a:prefix}'],
     ['both modifiers', '{a:2*}'],
     ['a modifier twice', '{a**}'],
     ['a default value', '{?a=b}'],
-  ])('refuses %s', (_what, text) => {
+  ])('rejects %s', (_what, text) => {
     expect(UriTemplate.parse(text)).toBeUndefined();
   });
 
-  it('takes a hyphen in a name, which the RFC does not know and servers use', () => {
+  it('accepts a hyphen in a name, although RFC 6570 does not', () => {
     expect(UriTemplate.parse('x://{user-id}')?.match('x://7')).toEqual(['7']);
   });
 
-  it('refuses more than it is worth to match', () => {
-    expect(UriTemplate.parse('{a}'.repeat(MOST_EXPRESSIONS))).toBeDefined();
-    expect(UriTemplate.parse('{a}'.repeat(MOST_EXPRESSIONS + 1))).toBeUndefined();
+  it('rejects templates above the limits', () => {
+    expect(UriTemplate.parse('{a}'.repeat(MAX_EXPRESSIONS))).toBeDefined();
+    expect(UriTemplate.parse('{a}'.repeat(MAX_EXPRESSIONS + 1))).toBeUndefined();
     expect(UriTemplate.parse('{a}'.repeat(100_000))).toBeUndefined();
     expect(UriTemplate.parse(`{?${'a,'.repeat(31)}a}`)).toBeDefined();
     expect(UriTemplate.parse(`{?${'a,'.repeat(32)}a}`)).toBeUndefined();
@@ -170,7 +169,7 @@ describe('UriTemplate.match', () => {
     ['{a}aab{b}', '1aaab2', ['1a', '2']],
     ['{;a}{;a,b}', ';a=1;b=2', [';a=1', ';b=2']],
   ])(
-    'of several matches of %s with %s takes the one whose first parts are longest',
+    'of several matches of %s with %s returns the one whose first parts are longest',
     (template, uri, parts) => {
       expect(partsOf(template, uri)).toEqual(parts);
     },
@@ -204,7 +203,7 @@ describe('UriTemplate.match', () => {
     ['{?a:1,b:2}', '?b=123&a=1', false],
     ['{;a:1}', ';a=1', true],
     ['{;a:1}', ';a=12', false],
-  ])('counts the characters of %s in %s as they were before they were encoded', (template, uri, matches) => {
+  ])('counts the characters for %s in %s as they were before encoding', (template, uri, matches) => {
     expect(partsOf(template, uri) !== undefined).toBe(matches);
   });
 });
@@ -214,15 +213,15 @@ describe('UriTemplate.fill', () => {
     ['mcp://database/{table}/{id}{?q}', ['users', '42', '?q=1'], 'mcp://database/users/42?q=1'],
     ['{a}{b}', ['1', ''], '1'],
     ['x://a', [], 'x://a'],
-  ])('puts into %s the parts %j', (template, parts, uri) => {
+  ])('puts the parts into %s: %j', (template, parts, uri) => {
     expect(UriTemplate.parse(template)!.fill(parts)).toBe(uri);
   });
 });
 
-describe('a hostile template with a hostile URI', () => {
-  const LONGEST = 8192;
+describe('UriTemplate.match with hostile input', () => {
+  const MAX_LENGTH = 8192;
   const uriOf = (unit: string, end: string) =>
-    `x://${unit.repeat(LONGEST).slice(0, LONGEST - 4 - end.length)}${end}`;
+    `x://${unit.repeat(MAX_LENGTH).slice(0, MAX_LENGTH - 4 - end.length)}${end}`;
 
   it.each([
     ['x://{a}{b}{c}/end', 'a', '/end', true],
@@ -243,11 +242,11 @@ describe('a hostile template with a hostile URI', () => {
     [many('{&a:3,aa:4}'), '&a=a&aa=%41', '&a/end', true],
     [many('{;a,aa}'), ';a=', ';b/end', false],
     [`x://${'{?a,aa}'.repeat(15)}{+b}`, '?a=', '', true],
-  ])('does not take long: %s with %s…', (text, unit, end, matches) => {
+  ])('takes linear time for %s with %s…', (text, unit, end, matches) => {
     const template = UriTemplate.parse(text)!;
     const uri = uriOf(unit, end);
-    const begun = performance.now();
+    const startedAt = performance.now();
     expect(template.match(uri) !== undefined).toBe(matches);
-    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });

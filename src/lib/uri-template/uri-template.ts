@@ -1,76 +1,101 @@
-import { spanOf } from './uri-template-operators.js';
-import { readExpression, splitTemplate, type Template } from './uri-template-parser.js';
-import { codesOf, Subject, type Span } from './uri-template-span.js';
+import {
+  matcherOf,
+  type Expression,
+  type ExpressionMatcher,
+  type Operator,
+  type Variable,
+} from './expression-matcher.js';
+import { MatchSubject } from './match-subject.js';
+
+/** Limits of an accepted template: the cost of a match grows with each of them. */
+export const MAX_EXPRESSIONS = 16;
+const MAX_VARIABLES = 32;
+const MAX_TEMPLATE_LENGTH = 8192;
+const MAX_EXPRESSION_LENGTH = 2048;
+
+/** RFC 6570 has no hyphen in names, but servers use it and it has no other meaning. */
+const NAME = '(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2}))*';
+const VARIABLE = `${NAME}(?:\\*|:[1-9][0-9]{0,3})?`;
+const EXPRESSION = new RegExp(`^\\{[+#./;?&]?${VARIABLE}(?:,${VARIABLE})*\\}$`);
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Literals and expressions alternate; the first and the last part is a literal, which may be empty. */
+interface TemplateParts {
+  readonly literals: readonly string[];
+  readonly expressions: readonly string[];
+}
 
 /**
- * A template of RFC 6570 that finds its expressions in a URI. Template and URI both come from outside, so that a
- * match takes one pass over the URI backwards and one forwards for each expression, whatever they are.
+ * An RFC 6570 template that can be matched against URIs. Templates and URIs are untrusted, so a match takes time linear
+ * in the URI: one pass backwards and one forwards for each expression.
  */
 export class UriTemplate {
   readonly literals: readonly string[];
-  /** With braces, as written. */
+  /** As written, with braces. */
   readonly expressions: readonly string[];
-  /** How much of it is literal: the more, the more specific. */
+  /** Sum of the lengths of all literals: a template with more of them is more specific. */
   readonly literalLength: number;
-  private readonly spans: readonly Span[];
+  private readonly matchers: readonly ExpressionMatcher[];
 
   private constructor(
     readonly text: string,
-    { literals, expressions }: Template,
+    { literals, expressions }: TemplateParts,
   ) {
     this.literals = literals;
     this.expressions = expressions;
     this.literalLength = literals.reduce((sum, literal) => sum + literal.length, 0);
-    // `?q=` is a query with nothing in it; anywhere else, nothing is a segment left out and another resource.
-    this.spans = expressions.map((expression, index) =>
-      spanOf(readExpression(expression), literals[index]!.endsWith('=')),
+    // `?q=` is a query with an empty value; elsewhere an empty value would match the URI of another resource.
+    this.matchers = expressions.map((expression, index) =>
+      matcherOf(readExpression(expression), literals[index]!.endsWith('=')),
     );
   }
 
-  /** Undefined when it is no template, or a hostile one. */
+  /** Undefined when the text is not a template, or exceeds the limits. */
   static parse(text: string): UriTemplate | undefined {
-    const template = splitTemplate(text);
-    return template && new UriTemplate(text, template);
+    const parts = splitTemplate(text);
+    return parts && new UriTemplate(text, parts);
   }
 
   /**
-   * What stands in the place of each expression, raw, operator included; undefined when the URI does not match.
-   * Where several matches are possible the first expression takes as much as it can, then the second, and so on.
+   * The raw text in place of each expression, operator included; undefined when the URI does not match. Where several
+   * matches are possible, the first expression takes as much as it can, then the second, and so on.
    */
   match(uri: string): readonly string[] | undefined {
     const head = this.literals[0]!;
     const tail = this.literals.at(-1)!;
-    if (this.spans.length === 0) return uri === head ? [] : undefined;
+    if (this.matchers.length === 0) return uri === head ? [] : undefined;
     const end = uri.length - tail.length;
     if (end < head.length || !uri.startsWith(head) || !uri.endsWith(tail)) return undefined;
-    const subject = new Subject(uri.slice(head.length, end));
-    const ends = this.endsOf(subject);
+    const subject = new MatchSubject(uri.slice(head.length, end));
+    const ends = this.possibleEnds(subject);
     return ends && this.partsOf(subject, ends);
   }
 
-  /** The URI that has these in the place of the expressions. */
+  /** The URI with these parts in place of the expressions. */
   fill(parts: readonly string[]): string {
     return this.literals.map((literal, index) => literal + (parts[index] ?? '')).join('');
   }
 
-  /** Of each expression, where it may end so that all after it can follow; undefined when there is no way. */
-  private endsOf(subject: Subject): Uint8Array[] | undefined {
+  /** For each expression, the ends from which the rest of the template matches; undefined when nothing matches. */
+  private possibleEnds(subject: MatchSubject): Uint8Array[] | undefined {
     const all: Uint8Array[] = [];
     let ends: Uint8Array = new Uint8Array(subject.text.length + 1);
     ends[subject.text.length] = 1;
-    for (let index = this.spans.length - 1; ; index--) {
+    for (let index = this.matchers.length - 1; ; index--) {
       all[index] = ends;
-      const starts = this.spans[index]!.starts(subject, ends);
+      const starts = this.matchers[index]!.starts(subject, ends);
       if (index === 0) return starts[0] === 1 ? all : undefined;
-      ends = placesBefore(subject.codes, this.literals[index]!, starts);
+      ends = subject.positionsBefore(this.literals[index]!, starts);
       if (!ends.includes(1)) return undefined;
     }
   }
 
-  private partsOf(subject: Subject, ends: readonly Uint8Array[]): string[] {
+  private partsOf(subject: MatchSubject, ends: readonly Uint8Array[]): string[] {
     let start = 0;
-    return this.spans.map((span, index) => {
-      const end = span.farthest(subject, start, ends[index]!);
+    return this.matchers.map((matcher, index) => {
+      const end = matcher.farthestEnd(subject, start, ends[index]!);
       const part = subject.text.slice(start, end);
       start = end + this.literals[index + 1]!.length;
       return part;
@@ -78,33 +103,48 @@ export class UriTemplate {
   }
 }
 
-/** The places where the literal stands and one of `starts` follows. Reads every character once (Knuth-Morris-Pratt). */
-function placesBefore(codes: Uint16Array, literal: string, starts: Uint8Array): Uint8Array {
-  if (literal === '') return starts;
-  const places = new Uint8Array(starts.length);
-  const wanted = codesOf(literal);
-  const borders = bordersOf(wanted);
-  let matched = 0;
-  for (let at = 0; at < codes.length - 1; at++) {
-    matched = extend(wanted, borders, matched, codes[at]!);
-    if (matched < literal.length) continue;
-    places[at + 1 - matched] = starts[at + 1]!;
-    matched = borders[matched]!;
+function splitTemplate(text: string): TemplateParts | undefined {
+  if (text.length > MAX_TEMPLATE_LENGTH) return undefined;
+  const literals: string[] = [];
+  const expressions: string[] = [];
+  let variables = 0;
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf('{', at);
+    const literal = text.slice(at, open === -1 ? text.length : open);
+    if (literal.includes('}')) return undefined;
+    literals.push(literal);
+    if (open === -1) return { literals, expressions };
+    const end = expressionEnd(text, open);
+    if (end === -1 || expressions.length === MAX_EXPRESSIONS) return undefined;
+    const expression = text.slice(open, end);
+    variables += expression.split(',').length;
+    if (variables > MAX_VARIABLES) return undefined;
+    expressions.push(expression);
+    at = end;
   }
-  return places;
 }
 
-/** Of each beginning of the literal, how much of it is the literal's beginning once more at its end. */
-function bordersOf(literal: Uint16Array): Uint32Array {
-  const borders = new Uint32Array(literal.length);
-  for (let at = 1; at < literal.length - 1; at++)
-    borders[at + 1] = extend(literal, borders, borders[at]!, literal[at]!);
-  return borders;
+/** Where the expression that begins at `open` ends, or -1 if there is none. Never reads past a second `{`. */
+export function expressionEnd(text: string, open: number): number {
+  const limit = Math.min(text.length, open + MAX_EXPRESSION_LENGTH);
+  for (let at = open + 1; at < limit; at++) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_BRACE) return -1;
+    if (code === CLOSE_BRACE) return EXPRESSION.test(text.slice(open, at + 1)) ? at + 1 : -1;
+  }
+  return -1;
 }
 
-/** How much of the literal has been read after one more character. */
-function extend(literal: Uint16Array, borders: Uint32Array, read: number, code: number): number {
-  let matched = read;
-  while (matched > 0 && literal[matched] !== code) matched = borders[matched]!;
-  return literal[matched] === code ? matched + 1 : matched;
+/** Parses an expression that `expressionEnd` has accepted. */
+export function readExpression(expression: string): Expression {
+  const operator = /^\{([+#./;?&]?)/.exec(expression)![1] as Operator;
+  const variables = expression.slice(1 + operator.length, -1).split(',');
+  return { operator, variables: variables.map(readVariable) };
+}
+
+function readVariable(text: string): Variable {
+  if (text.endsWith('*')) return { name: text.slice(0, -1), maxLength: Infinity, explode: true };
+  const [name, limit] = text.split(':');
+  return { name: name!, maxLength: limit === undefined ? Infinity : Number(limit), explode: false };
 }

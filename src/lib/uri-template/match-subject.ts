@@ -1,0 +1,125 @@
+/** The characters that end a value. */
+export class Delimiters {
+  private readonly codes = new Uint8Array(0x10000);
+
+  constructor(readonly characters: string) {
+    for (const character of characters) this.codes[character.charCodeAt(0)] = 1;
+  }
+
+  has(code: number): boolean {
+    return this.codes[code] === 1;
+  }
+}
+
+/** The text between the first and the last literal of a template, with tables that are computed when first needed. */
+export class MatchSubject {
+  private readonly positions = new Map<string, readonly number[]>();
+  private codeTable: Uint16Array | undefined;
+  private countTable: Uint32Array | undefined;
+
+  constructor(readonly text: string) {}
+
+  /** The UTF-16 code of every character, and a zero after the last one. */
+  get codes(): Uint16Array {
+    return (this.codeTable ??= codesOf(this.text));
+  }
+
+  /** The number of characters before each position, counted as RFC 6570 counts them. */
+  get counts(): Uint32Array {
+    return (this.countTable ??= countCharacters(this.text));
+  }
+
+  /** The ascending positions of these characters. */
+  positionsOf(characters: string): readonly number[] {
+    let positions = this.positions.get(characters);
+    if (positions === undefined) {
+      const each = characters.split('').flatMap((character) => positionsOf(this.text, character));
+      positions = each.toSorted((a, b) => a - b);
+      this.positions.set(characters, positions);
+    }
+    return positions;
+  }
+
+  /** Where the longest value ends that begins at `from`. */
+  valueEnd(from: number, delimiters: Delimiters, maxLength: number): number {
+    const { codes } = this;
+    const length = codes.length - 1;
+    const counts = maxLength === Infinity ? undefined : this.counts;
+    let end = from;
+    while (end < length && !delimiters.has(codes[end]!) && fits(counts, from, end + 1, maxLength)) end++;
+    return end;
+  }
+
+  /** The positions where the literal begins and one of `starts` follows it. Linear (Knuth-Morris-Pratt). */
+  positionsBefore(literal: string, starts: Uint8Array): Uint8Array {
+    if (literal === '') return starts;
+    const { codes } = this;
+    const positions = new Uint8Array(starts.length);
+    const wanted = codesOf(literal);
+    const failures = failureTable(wanted);
+    let matched = 0;
+    for (let at = 0; at < codes.length - 1; at++) {
+      matched = advance(wanted, failures, matched, codes[at]!);
+      if (matched < literal.length) continue;
+      positions[at + 1 - matched] = starts[at + 1]!;
+      matched = failures[matched]!;
+    }
+    return positions;
+  }
+}
+
+/** Whether a value from `from` to `to` has at most `maxLength` characters; without counts it is unlimited. */
+export const fits = (counts: Uint32Array | undefined, from: number, to: number, maxLength: number): boolean =>
+  counts === undefined || counts[to]! - counts[from]! <= maxLength;
+
+export function codesOf(text: string): Uint16Array {
+  const codes = new Uint16Array(text.length + 1);
+  for (let at = 0; at < text.length; at++) codes[at] = text.charCodeAt(at);
+  return codes;
+}
+
+function positionsOf(text: string, character: string): number[] {
+  const positions = [];
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) positions.push(at);
+  return positions;
+}
+
+const PERCENT = 0x25;
+
+/**
+ * RFC 6570 (section 2.4.1) counts the characters of a value before encoding: `%C3%B6` is one. The second and further
+ * bytes of a UTF-8 character are 80 to BF.
+ */
+function countCharacters(text: string): Uint32Array {
+  const counts = new Uint32Array(text.length + 1);
+  let count = 0;
+  let inside = 0;
+  for (let at = 0; at < text.length; at++) {
+    counts[at] = count;
+    if (inside > 0) inside--;
+    else if (text.charCodeAt(at) === PERCENT && /^[0-9A-Fa-f]{2}/.test(text.slice(at + 1, at + 3))) {
+      inside = 2;
+      if (!/^[89ABab]/.test(text.charAt(at + 1))) count++;
+    } else if (!isLowSurrogate(text, at)) count++;
+  }
+  counts[text.length] = count;
+  return counts;
+}
+
+const isLowSurrogate = (text: string, at: number): boolean =>
+  (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+
+/** For each prefix of the literal, the length of its longest proper suffix that is also a prefix. */
+function failureTable(literal: Uint16Array): Uint32Array {
+  const failures = new Uint32Array(literal.length);
+  for (let at = 1; at < literal.length - 1; at++)
+    failures[at + 1] = advance(literal, failures, failures[at]!, literal[at]!);
+  return failures;
+}
+
+/** The length of the matched prefix after one more character. */
+function advance(literal: Uint16Array, failures: Uint32Array, length: number, code: number): number {
+  let matched = length;
+  while (matched > 0 && literal[matched] !== code) matched = failures[matched]!;
+  return literal[matched] === code ? matched + 1 : matched;
+}
