@@ -1,7 +1,7 @@
 import { ResourceList, type Resource } from '../core/resources/resource-list.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { Follower } from './follower.js';
+import { SingleFlight } from '../lib/queues/single-flight.js';
 import { bareType } from './mime-types.js';
 import { fieldsOf } from './search-fields.js';
 
@@ -13,7 +13,7 @@ export interface IndexedResource {
 /** The index of one server, and the list it was last brought in step with. */
 export class IndexedServer {
   readonly index = new SearchIndex<IndexedResource>(byUri);
-  private readonly follower = new Follower(
+  private readonly indexing = new SingleFlight(
     () => this.list === this.current(),
     () => this.replace(this.current()),
   );
@@ -25,7 +25,7 @@ export class IndexedServer {
 
   /** Resolves when the index has what the server lists now. Gives way while it works. */
   update(): Promise<void> {
-    return this.follower.follow();
+    return this.indexing.bringUpToDate();
   }
 
   /** Both are sorted: what is only in one of them is found by walking along both. */

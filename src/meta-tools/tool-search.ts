@@ -5,14 +5,14 @@ import { search } from '../lib/text-index/search.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { Follower } from './follower.js';
+import { SingleFlight } from '../lib/queues/single-flight.js';
 import { fieldsOf } from './search-fields.js';
 
 /** Full-text search in the tools, brought up to date when somebody searches: there are never very many. */
 @Injectable()
 export class ToolSearch {
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
-  private readonly follower = new Follower(
+  private readonly indexing = new SingleFlight(
     () => this.table === this.registry.catalog.tools,
     () => this.replace(this.registry.catalog.tools),
   );
@@ -23,7 +23,7 @@ export class ToolSearch {
 
   /** Best first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
-    await this.follower.follow();
+    await this.indexing.bringUpToDate();
     const indexes = [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
     return search(indexes, query, { limit });
   }

@@ -4,6 +4,7 @@ import { Catalog, type CatalogChange } from '../core/catalog/catalog.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourcePattern } from '../core/resources/resource-pattern.js';
 import { Registry } from '../registry/registry.service.js';
+import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
@@ -28,8 +29,8 @@ export class ListWatch implements OnModuleInit {
   private last = Catalog.EMPTY;
   /** What servers listed before they were replaced, as long as something is wanted of them. */
   private readonly parted = new Map<string, Listed>();
-  /** One list is compared after the other, in the order in which they came. */
-  private comparing: Promise<void> = Promise.resolve();
+  /** Lists are compared one at a time, in the order in which they came. */
+  private readonly comparisons = new SerialQueue();
 
   constructor(
     private readonly registry: Registry,
@@ -69,9 +70,9 @@ export class ListWatch implements OnModuleInit {
     this.parted.delete(server);
     if (!before || before.list === now) return;
     const after = { list: now, catalog: this.last };
-    this.comparing = this.comparing
-      .then(() => this.compare(server, before, after))
-      .catch((error) =>
+    this.comparisons
+      .run(() => this.compare(server, before, after))
+      .catch((error: unknown) =>
         this.logger.error({ message: 'lists were not compared', server, cause: String(error) }),
       );
   }

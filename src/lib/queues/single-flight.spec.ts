@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
-import { deferred } from '../../test/kit/until.js';
-import { Follower } from './follower.js';
+import { outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
+import { deferred } from '../../../test/kit/until.js';
+import { SingleFlight } from './single-flight.js';
 
-/** Follows a number; each run waits until the spec lets it go on. */
+/** Copies a number; each update waits until the spec ends it. */
 class Counter {
   wanted = 0;
   reached = 0;
   readonly runs: { readonly to: number; readonly end: (error?: Error) => void }[] = [];
-  readonly follower = new Follower(
+  readonly flight = new SingleFlight(
     () => this.reached === this.wanted,
     async () => {
       const to = this.wanted;
@@ -21,17 +21,17 @@ class Counter {
   );
 }
 
-describe('Follower', () => {
-  it('has nothing to do where all is in step', async () => {
+describe('SingleFlight', () => {
+  it('runs no update when the state is up to date', async () => {
     const counter = new Counter();
-    await counter.follower.follow();
+    await counter.flight.bringUpToDate();
     expect(counter.runs).toHaveLength(0);
   });
 
-  it('runs once for all who wait', async () => {
+  it('runs one update for concurrent callers', async () => {
     const counter = new Counter();
     counter.wanted = 1;
-    const waiting = Promise.all([counter.follower.follow(), counter.follower.follow()]);
+    const waiting = Promise.all([counter.flight.bringUpToDate(), counter.flight.bringUpToDate()]);
     await settled();
     expect(counter.runs).toHaveLength(1);
     counter.runs[0]!.end();
@@ -39,10 +39,10 @@ describe('Follower', () => {
     expect(counter.reached).toBe(1);
   });
 
-  it('runs again for what changed while it ran, before anybody goes on', async () => {
+  it('runs another update for a change made during a run before it resolves', async () => {
     const counter = new Counter();
     counter.wanted = 1;
-    const outcome = outcomeOf(counter.follower.follow().then(() => counter.reached));
+    const outcome = outcomeOf(counter.flight.bringUpToDate().then(() => counter.reached));
     counter.wanted = 2;
     counter.runs[0]!.end();
     await settled();
@@ -53,15 +53,15 @@ describe('Follower', () => {
     expect(outcome).toEqual({ value: 2 });
   });
 
-  it('takes note of what changes at any moment around the end of a run', async () => {
+  it('notices a change made at any moment around the end of a run', async () => {
     for (let hops = 0; hops < 8; hops++) {
       const counter = new Counter();
       counter.wanted = 1;
-      void counter.follower.follow();
+      void counter.flight.bringUpToDate();
       counter.runs[0]!.end();
       for (let hop = 0; hop < hops; hop++) await Promise.resolve();
       counter.wanted = 2;
-      const reached = counter.follower.follow().then(() => counter.reached);
+      const reached = counter.flight.bringUpToDate().then(() => counter.reached);
       await settled();
       for (const run of counter.runs) run.end();
       await settled();
@@ -70,13 +70,13 @@ describe('Follower', () => {
     }
   });
 
-  it('tries again after a run that failed', async () => {
+  it('runs again after an update that failed', async () => {
     const counter = new Counter();
     counter.wanted = 1;
-    const failed = refusalOf(counter.follower.follow());
+    const failed = refusalOf(counter.flight.bringUpToDate());
     counter.runs[0]!.end(new Error('failed'));
     expect((await failed).message).toBe('failed');
-    const again = counter.follower.follow();
+    const again = counter.flight.bringUpToDate();
     counter.runs[1]!.end();
     await again;
     expect(counter.reached).toBe(1);
