@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import type { Upstream } from '../core/subscriptions/upstream-lane.js';
+import type { Upstream } from '../core/subscriptions/upstream-reconciler.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 
 /** Looks are spread, so that those of many resources do not come all at once. */

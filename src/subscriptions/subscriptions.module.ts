@@ -1,18 +1,25 @@
 import { Module } from '@nestjs/common';
 import { BackendsModule } from '../backends/backends.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
-import { ListWatch } from './list-watch.js';
+import { ListingWatcher } from './listing-watcher.js';
 import { Subscribers } from './subscribers.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { Subscriptions } from './subscriptions.service.js';
 import { Updates } from './updates.js';
-import { Upstreams } from './upstreams.js';
+import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 @Module({
   imports: [RegistryModule, BackendsModule],
   controllers: [SubscriptionsController],
-  providers: [Subscribers, Subscriptions, SubscriptionLimitGuard, Updates, Upstreams, ListWatch],
+  providers: [
+    Subscribers,
+    Subscriptions,
+    SubscriptionLimitGuard,
+    Updates,
+    UpstreamSubscriptions,
+    ListingWatcher,
+  ],
   exports: [Subscribers, Subscriptions],
 })
 export class SubscriptionsModule {}

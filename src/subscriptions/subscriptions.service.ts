@@ -11,7 +11,7 @@ import { Registry } from '../registry/registry.service.js';
 import { findSubscriptionAddress } from './subscription-address.js';
 import { Subscribers } from './subscribers.js';
 import { Updates } from './updates.js';
-import { Upstreams } from './upstreams.js';
+import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /** Being made: its server has not answered yet. */
 interface Pending {
@@ -29,7 +29,7 @@ export class Subscriptions implements OnModuleInit {
 
   constructor(
     private readonly subscribers: Subscribers,
-    private readonly upstreams: Upstreams,
+    private readonly upstreams: UpstreamSubscriptions,
     private readonly updates: Updates,
     private readonly registry: Registry,
     private readonly desired: DesiredServers,
@@ -70,7 +70,9 @@ export class Subscriptions implements OnModuleInit {
   /** Of an earlier life: its server is told when its link is up. False when the client could not make it now. */
   restore(client: Subscriber, subscription: Parameters<Subscribers['restore']>[1]): boolean {
     const isEnabled = this.desired.current.get(subscription.server)?.enabled ?? false;
-    return isEnabled && this.subscribers.restore(client, subscription) !== undefined;
+    const restored = isEnabled ? this.subscribers.restore(client, subscription) : undefined;
+    if (restored?.isNew) this.upstreams.rowRestored(restored.subscription);
+    return restored !== undefined;
   }
 
   /** By the URI in any form, or by the id of the subscription. False when the client is not subscribed to that. */
@@ -85,7 +87,6 @@ export class Subscriptions implements OnModuleInit {
     const removed = this.subscribers.remove(id);
     if (!removed) return false;
     this.log('subscription ended', removed.subscription);
-    if (removed.wasLast) this.upstreams.release(removed.subscription);
     return true;
   }
 
@@ -158,7 +159,7 @@ export class Subscriptions implements OnModuleInit {
 
   private async establish(subscription: Subscription): Promise<void> {
     try {
-      await this.upstreams.ensure(subscription);
+      await this.upstreams.confirm(subscription);
       await this.subscribers.persisted();
     } catch (error) {
       // Whoever took it away meanwhile says why.

@@ -1,7 +1,13 @@
-import type { Upstream } from '../../src/core/subscriptions/upstream-lane.js';
+import type { Schedule } from '../../src/lib/backoff/retry-timer.js';
+import {
+  UpstreamReconciler,
+  type DesiredSubscriptions,
+  type ReconcilerEvents,
+  type Upstream,
+} from '../../src/core/subscriptions/upstream-reconciler.js';
 import { settled } from './fake-link.js';
 
-/** A link whose requests wait to be answered by the test. */
+/** An upstream whose requests wait until the spec answers them. */
 export class FakeUpstream implements Upstream {
   readonly sent: string[] = [];
   stops = 0;
@@ -23,7 +29,7 @@ export class FakeUpstream implements Upstream {
     return [...this.pending.keys()];
   }
 
-  /** Answers the request, and lets everybody hear of it. */
+  /** Answers the request, and runs what follows from the answer. */
   async answer(request: string, error?: Error): Promise<void> {
     const settle = this.pending.get(request);
     if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
@@ -40,7 +46,7 @@ export class FakeUpstream implements Upstream {
   }
 }
 
-/** Time stands still until the test lets the linger be over. */
+/** Timers that run when the spec says so. */
 export class ManualTimers {
   private readonly waiting = new Set<() => void>();
 
@@ -61,3 +67,32 @@ export class ManualTimers {
     await settled();
   }
 }
+
+/** The upstream of a server that takes no subscriptions. */
+export const UNSOLICITED_UPSTREAM: Upstream = {
+  subscribe: () => Promise.resolve(),
+  unsubscribe: () => Promise.resolve(),
+};
+
+interface ReconcilerSetup {
+  readonly server?: string;
+  readonly upstream: Upstream;
+  readonly desired: DesiredSubscriptions;
+  readonly events?: ReconcilerEvents;
+  readonly maxConcurrent: number;
+  readonly schedule: Schedule;
+}
+
+export const openReconciler = (setup: ReconcilerSetup): UpstreamReconciler =>
+  new UpstreamReconciler(
+    setup.server ?? 'files',
+    setup.upstream,
+    setup.desired,
+    setup.events ?? { resubscribed: () => undefined, failed: () => undefined },
+    {
+      lingerMs: 100,
+      maxConcurrent: setup.maxConcurrent,
+      retry: { firstMs: 5000, longestMs: 300_000 },
+      schedule: setup.schedule,
+    },
+  );

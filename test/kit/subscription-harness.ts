@@ -10,11 +10,11 @@ import type { Subscription } from '../../src/core/subscriptions/subscription-tar
 import { Tracing } from '../../src/mcp/tracing.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { Registry } from '../../src/registry/registry.service.js';
-import { ListWatch } from '../../src/subscriptions/list-watch.js';
+import { ListingWatcher } from '../../src/subscriptions/listing-watcher.js';
 import { Subscribers } from '../../src/subscriptions/subscribers.js';
 import { Subscriptions } from '../../src/subscriptions/subscriptions.service.js';
 import { Updates } from '../../src/subscriptions/updates.js';
-import { Upstreams } from '../../src/subscriptions/upstreams.js';
+import { UpstreamSubscriptions } from '../../src/subscriptions/upstream-subscriptions.js';
 import { onCleanup } from './cleanup.js';
 import { configOf, liveConfig } from './config.js';
 import { settled } from './fake-link.js';
@@ -53,7 +53,7 @@ export class SubscriptionHarness {
   readonly backends: FakeBackends;
   readonly subscribers: Subscribers;
   readonly updates: Updates;
-  readonly upstreams: Upstreams;
+  readonly upstreams: UpstreamSubscriptions;
   readonly subscriptions: Subscriptions;
   private readonly live;
   /** By server: its entry in the configuration file. */
@@ -74,10 +74,10 @@ export class SubscriptionHarness {
     this.subscribers = new Subscribers(limits);
     const { subscribers, registry, backends, metrics, desired } = this;
     this.updates = new Updates(subscribers, registry, backends, metrics);
-    this.upstreams = new Upstreams(subscribers, this.updates, registry, backends, metrics);
+    this.upstreams = new UpstreamSubscriptions(subscribers, this.updates, registry, backends, metrics);
     const { updates, upstreams } = this;
     this.subscriptions = new Subscriptions(subscribers, upstreams, updates, registry, desired, metrics);
-    const listWatch = new ListWatch(registry, backends, subscribers, upstreams);
+    const listWatch = new ListingWatcher(registry, backends, subscribers, upstreams);
     // In the order of the module's providers.
     for (const part of [this.subscriptions, updates, upstreams, listWatch]) part.onModuleInit();
     onCleanup(() => this.close());

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { entriesIn } from '../../../test/kit/entries-in.js';
+import { UNSOLICITED_UPSTREAM } from '../../../test/kit/fake-upstream.js';
+import { FakeLinks } from '../../../test/kit/reconciler-harness.js';
 import { GatewayError, RemoteError } from '../errors.js';
 import { addWithinLimits, type SubscriptionLimits } from './subscription-limits.js';
 import { SubscriptionTable, type NewSubscription, type RemovedSubscription } from './subscription-table.js';
 import type { Subscription } from './subscription-target.js';
 import { UpdateRouting } from './update-routing.js';
-import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 // A failure prints its seed and path; these bring it back, or look further.
 const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);
@@ -59,23 +60,11 @@ class Wire {
 /** The real thing, with a service around it that does what a service has to. */
 class World {
   readonly onTheWire: Sent[] = [];
-  readonly timers = new Set<() => void>();
   readonly faults: string[] = [];
   readonly delivered = new Set<string>();
   readonly table = new SubscriptionTable(() => `${++this.lastId}`);
   readonly routing = new UpdateRouting<string>(this.table);
-  readonly upstream = new UpstreamSubscriptions(
-    { has: (server, uri) => !!this.table.target(server, uri), of: (server) => this.wantedOf(server) },
-    { restored: () => undefined, failed: () => undefined },
-    {
-      lingerMs: 100,
-      parallel: 1,
-      schedule: (run) => {
-        this.timers.add(run);
-        return () => this.timers.delete(run);
-      },
-    },
-  );
+  readonly links = new FakeLinks((server, uri) => this.table.target(server, uri) !== undefined);
   private lastId = 0;
 
   wantedOf(server: string): string[] {
@@ -94,7 +83,7 @@ class World {
   /** The targets that have nobody left. */
   gone(removed: readonly RemovedSubscription[]): string[] {
     const last = removed.filter(({ wasLast }) => wasLast).map(({ subscription }) => subscription);
-    for (const { server, uri } of last) this.upstream.release(server, uri);
+    for (const { server, uri } of last) this.links.reconcilers.get(server)?.markDirty(uri);
     return last.map(({ server, uri }) => `${server} ${uri}`);
   }
 
@@ -109,7 +98,7 @@ class World {
   private async confirm({ id, subscriber, server, uri }: Subscription): Promise<void> {
     this.routing.expectAcknowledgement(id);
     try {
-      await this.upstream.ensure(server, uri);
+      await this.links.confirm(server, uri);
     } catch {
       this.routing.abandoned(id);
       const removed = this.table.removeById(id);
@@ -232,7 +221,7 @@ function goDown(server: string, disabled: boolean): Step {
         (table) => table.removeServer(server),
         (row) => row.server === server,
       )(model, world);
-    world.upstream.disconnected(server);
+    world.links.close(server);
     model.linkEnds(server);
   };
 }
@@ -247,7 +236,7 @@ function comeUp(server: string, capable: boolean): Step {
       subscribe: (uri: string) => wire.send('subscribe', uri),
       unsubscribe: (uri: string) => wire.send('unsubscribe', uri),
     };
-    world.upstream.connected(server, capable ? upstream : undefined);
+    world.links.open(server, capable ? upstream : UNSOLICITED_UPSTREAM, world.wantedOf(server));
   };
 }
 
@@ -273,8 +262,8 @@ function answer(which: number, kind: Answer): Step {
 
 function elapse(which: number): Step {
   return (_model, world) => {
-    const timer = [...world.timers][which % Math.max(1, world.timers.size)];
-    if (timer && world.timers.delete(timer)) timer();
+    const timer = [...world.links.timers][which % Math.max(1, world.links.timers.size)];
+    if (timer && world.links.timers.delete(timer)) timer();
   };
 }
 
@@ -298,20 +287,24 @@ function restore(server: string, uri: string): Step {
     const link = model.links.get(server);
     if (link instanceof Wire && model.isHeld(server, uri, world)) link.ended.delete(uri);
     for (const sent of world.onTheWire) if (sent.wire === link && sent.uri === uri) sent.isDoubted = true;
-    world.upstream.doubt(server, uri);
-    world.upstream.restore(server, world.wantedOf(server));
+    const reconciler = world.links.reconcilers.get(server);
+    reconciler?.resourceGone(uri);
+    for (const wanted of world.wantedOf(server)) reconciler?.resourceListed(wanted);
   };
 }
 
 /** One comparison of two plain values, for there are very many of them. */
 function compare(model: Model, world: World): void {
-  const { table, upstream } = world;
+  const { table } = world;
   expect({
     faults: world.faults,
     rows: Array.from(table, ({ subscriber, server, uri }) => `${subscriber} ${server} ${uri}`).toSorted(),
     subscribers: PEOPLE.map((who) => table.countOfSubscriber(who)),
     principals: ['anna', 'ben'].map((principal) => table.countOfPrincipal(principal)),
-    servers: SERVERS.map((server) => [table.countOfServer(server), upstream.sizeOf(server)]),
+    servers: SERVERS.map((server) => [
+      table.countOfServer(server),
+      model.links.get(server) === 'incapable' ? 0 : (world.links.reconcilers.get(server)?.size ?? 0),
+    ]),
     delivered: [...world.delivered].toSorted(),
   }).toEqual({
     faults: [],
@@ -328,7 +321,7 @@ function compare(model: Model, world: World): void {
 
 /** Every request is answered well and every linger is over, until nothing happens any more. */
 async function quieten(model: Model, world: World): Promise<void> {
-  for (let round = 0; world.onTheWire.length > 0 || world.timers.size > 0; round++) {
+  for (let round = 0; world.onTheWire.length > 0 || world.links.timers.size > 0; round++) {
     expect(round).toBeLessThan(1000);
     await take(world.onTheWire.length > 0 ? answer(0, 'ok') : elapse(0), model, world);
   }
@@ -389,9 +382,9 @@ describe('subscriptions as a whole', () => {
         for (const who of PEOPLE) leave(who)(model, world);
         await quieten(model, world);
         expect(entriesIn(world.routing) + entriesIn(world.table)).toBe(0);
-        expect(entriesIn(world.upstream)).toBe(model.links.size);
-        world.upstream.close();
-        expect(entriesIn(world.upstream)).toBe(0);
+        expect(entriesIn(world.links.reconcilers)).toBe(model.links.size);
+        for (const each of SERVERS) world.links.close(each);
+        expect(entriesIn(world.links.reconcilers)).toBe(0);
       }),
       { seed: SEED, numRuns: RUNS },
     );

@@ -104,6 +104,7 @@ describe('where every client has a link to itself', () => {
     await harness.subscribe(ben, A);
     server.links[1]!.say(UPDATED, { uri: 'x://a', n: 1 });
     server.links[2]!.gap();
+    await harness.pass(0);
     expect([ann.updates, ben.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A }]]);
     server.links[1]!.lose();
     await harness.pass(500);
@@ -133,8 +134,7 @@ describe('where every client has a link to itself', () => {
   });
 
   it('a subscription of an earlier life gets its link once the server is there', async () => {
-    const row = { id: 'old', subscriber: 'ann', principal: undefined, server: 's', uri: 'x://a', since: 1 };
-    harness.subscribers.restore(ann, row);
+    harness.restore(ann, 's', 'x://a');
     await harness.pass(0);
     expect(server.links.map(toldOn)).toEqual([[], ['+x://a']]);
     expect(ann.uris).toEqual([A]);

@@ -69,6 +69,7 @@ describe('Upstreams', () => {
       await open(new FakeServer(['x://a'], false));
       await harness.subscribe(client, 'x://a');
       server.link.gap();
+      await harness.pass(0);
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
 

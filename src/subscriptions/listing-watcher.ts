@@ -8,7 +8,7 @@ import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
-import { Upstreams } from './upstreams.js';
+import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /** What a server listed, and the catalog in which its resources had their names. */
 interface Listed {
@@ -24,7 +24,7 @@ interface Difference {
 
 /** Follows what is subscribed to through the lists: what vanishes is reported, what comes back is watched again. */
 @Injectable()
-export class ListWatch implements OnModuleInit {
+export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private last = Catalog.EMPTY;
   /** What servers listed before they were replaced, as long as something is wanted of them. */
@@ -36,7 +36,7 @@ export class ListWatch implements OnModuleInit {
     private readonly registry: Registry,
     private readonly backends: Backends,
     private readonly subscribers: Subscribers,
-    private readonly upstreams: Upstreams,
+    private readonly upstreams: UpstreamSubscriptions,
   ) {}
 
   onModuleInit(): void {
@@ -81,14 +81,14 @@ export class ListWatch implements OnModuleInit {
     const { gone, come, patterns } = await this.differences(server, before.list, after.list);
     const nameIn = ({ catalog }: Listed, uri: string): string => catalog.resources.publicUri({ server, uri });
     // By the names that they had in the lists.
-    for (const uri of gone) this.upstreams.vanished({ server, uri }, nameIn(before, uri));
+    for (const uri of gone) this.upstreams.resourceGone({ server, uri }, nameIn(before, uri));
     const isFirst = before.list === ResourceList.EMPTY;
     for (const uri of come)
-      this.upstreams.appeared(
+      this.upstreams.resourceListed(
         { server, uri },
         { isFirst, isRenamed: nameIn(before, uri) !== nameIn(after, uri) },
       );
-    for (const pattern of patterns) await this.upstreams.refit(server, pattern);
+    for (const pattern of patterns) await this.upstreams.patternListed(server, pattern);
   }
 
   private async differences(server: string, before: ResourceList, now: ResourceList): Promise<Difference> {
@@ -113,7 +113,7 @@ export class ListWatch implements OnModuleInit {
     }
     // A pattern keeps what it had when others come before it in the list, beyond what is looked at there.
     if (patterns.length > 0)
-      for (const uri of this.upstreams.known(server)) {
+      for (const uri of this.upstreams.trackedUris(server)) {
         if ((++looks & 255) === 0) await yieldIfDue();
         sort(uri);
       }

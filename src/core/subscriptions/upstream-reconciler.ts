@@ -1,0 +1,325 @@
+import { RetryTimer, type Schedule } from '../../lib/backoff/retry-timer.js';
+import type { BackoffLimits } from '../../lib/backoff/backoff.js';
+import { WorkerPool } from '../../lib/queues/worker-pool.js';
+import { RemoteError, serverUnavailable } from '../errors.js';
+
+/** How one server is made to report changes of a resource over one link. */
+export interface Upstream {
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+  /** Called once, when the link is closed or the upstream is replaced. */
+  stop?(): void;
+}
+
+/** The desired state, read again at every step, so that it cannot differ from the subscription table. */
+export interface DesiredSubscriptions {
+  isWanted(uri: string): boolean;
+  /** Whether the server offers the resource now. A failed subscription to one that it does not offer is not retried. */
+  isOffered(uri: string): boolean;
+}
+
+export interface ReconcilerEvents {
+  /** A URI was subscribed in the background: its subscribers may have missed updates before. */
+  resubscribed(uri: string): void;
+  /** A request failed that no client waits for. */
+  failed(request: UpstreamRequestKind, uri: string, error: unknown): void;
+}
+
+export interface ReconcilerOptions {
+  /** How long a URI without subscribers stays subscribed, in case a client subscribes again. */
+  readonly lingerMs: number;
+  /** Maximum concurrent requests, counted separately for client-initiated and background requests. */
+  readonly maxConcurrent: number;
+  readonly retry: BackoffLimits;
+  readonly schedule: Schedule;
+}
+
+export type UpstreamRequestKind = 'subscribe' | 'unsubscribe';
+
+/** The actual state of one URI. */
+interface UriState {
+  readonly uri: string;
+  /** Whether the server holds the subscription. A request without a clear answer leaves `unknown`. */
+  held: 'no' | 'unknown' | 'yes';
+  /** Desired and actual state are to be compared. */
+  isDirty: boolean;
+  /** A worker compares them. At most one does, so that a URI has at most one request on the wire. */
+  isBusy: boolean;
+  inFlight: UpstreamRequestKind | undefined;
+  /** Subscribers are owed an update when the server holds it again. */
+  hasMissedUpdates: boolean;
+  /** The server no longer lists the resource: background requests wait until it does. */
+  isGone: boolean;
+  /** The resource went during the request: the answer may be about a subscription that went with it. */
+  isAnswerStale: boolean;
+  waiter: Waiter | undefined;
+  cancelLinger: (() => void) | undefined;
+  hasLingered: boolean;
+}
+
+/**
+ * Makes one server hold exactly the wanted subscriptions over one link, one per URI. Level-triggered: an event only
+ * marks a URI dirty; what a worker then requests follows from the desired and the actual state at that moment.
+ */
+export class UpstreamReconciler {
+  private readonly states = new Map<string, UriState>();
+  /** Client-initiated requests have workers of their own, so that background work does not delay them. */
+  private readonly clientWorkers: WorkerPool<UriState>;
+  private readonly backgroundWorkers: WorkerPool<UriState>;
+  private readonly retryTimer: RetryTimer;
+  private isClosed = false;
+  /** How many URIs the server is known to hold. */
+  size = 0;
+
+  constructor(
+    private readonly server: string,
+    private readonly upstream: Upstream,
+    private readonly desired: DesiredSubscriptions,
+    private readonly events: ReconcilerEvents,
+    private readonly options: ReconcilerOptions,
+  ) {
+    const reconcile = (state: UriState): Promise<void> => this.reconcile(state);
+    this.clientWorkers = new WorkerPool(options.maxConcurrent, reconcile);
+    this.backgroundWorkers = new WorkerPool(options.maxConcurrent, reconcile);
+    this.retryTimer = new RetryTimer(() => this.retry(), options.retry, options.schedule);
+  }
+
+  holds(uri: string): boolean {
+    return this.states.get(uri)?.held === 'yes';
+  }
+
+  /** The URIs that the server holds, may hold or is to hold. */
+  get uris(): Iterable<string> {
+    return this.states.keys();
+  }
+
+  /**
+   * Resolves when the server holds a URI that a client waits for, or when it is not wanted any more. Clients that wait
+   * for the same URI share one request and its outcome.
+   */
+  async confirm(uri: string): Promise<void> {
+    if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost');
+    const state = this.states.get(uri) ?? this.track(uri);
+    this.stopLinger(state);
+    if (state.held === 'yes') return;
+    const { promise } = (state.waiter ??= new Waiter());
+    if (state.inFlight !== 'subscribe') state.isDirty = true;
+    if (!state.isBusy) this.clientWorkers.add(state);
+    await promise;
+  }
+
+  /** Whether it is wanted may have changed, or the server may have to be asked for it. */
+  markDirty(uri: string): void {
+    if (this.isClosed) return;
+    const isWanted = this.desired.isWanted(uri);
+    const state = this.states.get(uri) ?? (isWanted ? this.track(uri) : undefined);
+    if (!state) return;
+    if (isWanted) this.resubscribe(state);
+    else this.release(state);
+  }
+
+  /** The same for all tracked URIs of a pattern. */
+  markMatchingDirty(matches: (uri: string) => boolean): void {
+    for (const uri of this.states.keys()) if (matches(uri)) this.markDirty(uri);
+  }
+
+  /** The server lists the resource again. */
+  resourceListed(uri: string): void {
+    const state = this.states.get(uri);
+    if (state) state.isGone = false;
+    this.markDirty(uri);
+  }
+
+  /** The server no longer lists the resource, and may have dropped the subscription. */
+  resourceGone(uri: string): void {
+    const state = this.states.get(uri);
+    if (!state) return;
+    if (state.held === 'yes') this.setHeld(state, 'unknown');
+    state.isAnswerStale = state.inFlight === 'subscribe';
+    state.isGone = true;
+    state.hasMissedUpdates = true;
+    this.markDirty(uri);
+  }
+
+  /** The server may have dropped every subscription, and sent updates that were lost. Marks nothing dirty by itself. */
+  invalidate(): void {
+    for (const state of this.states.values()) {
+      if (state.inFlight === 'subscribe') state.hasMissedUpdates = true;
+      else if (state.held === 'yes') this.setHeld(state, 'unknown');
+    }
+  }
+
+  /** The subscriber of this URI was acknowledged although the server refused it. */
+  retryLater(uri: string): void {
+    if (this.isClosed) return;
+    (this.states.get(uri) ?? this.track(uri)).hasMissedUpdates = true;
+    this.retryTimer.plan();
+  }
+
+  /** The link is closed. Sends nothing; clients that wait get an error, and answers that still arrive are ignored. */
+  close(reason: string): void {
+    this.isClosed = true;
+    this.size = 0;
+    this.clientWorkers.clear();
+    this.backgroundWorkers.clear();
+    this.retryTimer.stop();
+    for (const state of this.states.values()) {
+      state.cancelLinger?.();
+      state.waiter?.reject(serverUnavailable(this.server, reason));
+    }
+    this.states.clear();
+    this.upstream.stop?.();
+  }
+
+  private track(uri: string): UriState {
+    const state: UriState = {
+      uri,
+      held: 'no',
+      isDirty: false,
+      isBusy: false,
+      inFlight: undefined,
+      hasMissedUpdates: false,
+      isGone: false,
+      isAnswerStale: false,
+      waiter: undefined,
+      cancelLinger: undefined,
+      hasLingered: false,
+    };
+    this.states.set(uri, state);
+    return state;
+  }
+
+  private resubscribe(state: UriState): void {
+    if (state.held === 'yes' || state.isGone) return;
+    if (state.inFlight === 'subscribe') {
+      state.isDirty ||= state.isAnswerStale;
+      return;
+    }
+    this.stopLinger(state);
+    state.hasMissedUpdates = true;
+    state.isDirty = true;
+    if (!state.isBusy && !state.waiter) this.backgroundWorkers.add(state);
+  }
+
+  private release(state: UriState): void {
+    if (!state.isBusy && !state.hasLingered) this.rest(state);
+  }
+
+  private retry(): void {
+    for (const { uri, hasMissedUpdates } of this.states.values())
+      if (hasMissedUpdates && this.desired.isOffered(uri)) this.markDirty(uri);
+  }
+
+  /** Sends one request after the other until desired and actual state agree. */
+  private async reconcile(state: UriState): Promise<void> {
+    // A state that was dropped while it was queued may have a successor.
+    if (state.isBusy || this.states.get(state.uri) !== state) return;
+    state.isBusy = true;
+    for (let request = this.nextRequest(state); request; request = this.nextRequest(state)) {
+      this.setHeld(state, 'unknown');
+      state.inFlight = request;
+      const failure = await this.send(request, state.uri);
+      if (this.isClosed) return;
+      state.inFlight = undefined;
+      if (request === 'subscribe') this.subscribed(state, failure);
+      else this.unsubscribed(state, failure);
+      // A listener of the events may have closed the link.
+      if (this.isClosed) return;
+    }
+    state.isBusy = false;
+    this.rest(state);
+  }
+
+  private nextRequest(state: UriState): UpstreamRequestKind | undefined {
+    const { isDirty, hasLingered, held, waiter } = state;
+    state.isDirty = false;
+    state.hasLingered = false;
+    if (!isDirty) return undefined;
+    if (!this.desired.isWanted(state.uri)) return hasLingered && held !== 'no' ? 'unsubscribe' : undefined;
+    return held === 'yes' || (state.isGone && !waiter) ? undefined : 'subscribe';
+  }
+
+  private async send(request: UpstreamRequestKind, uri: string): Promise<{ error: unknown } | undefined> {
+    try {
+      await this.upstream[request](uri);
+      return undefined;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  private subscribed(state: UriState, failure: { error: unknown } | undefined): void {
+    const { uri, waiter, hasMissedUpdates, isAnswerStale } = state;
+    state.waiter = undefined;
+    state.isAnswerStale = false;
+    if (failure) {
+      // Only a refusal by the server itself proves that it does not hold the subscription.
+      this.setHeld(state, failure.error instanceof RemoteError ? 'no' : 'unknown');
+      waiter?.reject(failure.error);
+      if (!hasMissedUpdates) return;
+      this.retryTimer.plan();
+      this.events.failed('subscribe', uri, failure.error);
+      return;
+    }
+    waiter?.resolve();
+    if (isAnswerStale) return;
+    this.setHeld(state, 'yes');
+    state.isGone = false;
+    state.hasMissedUpdates = false;
+    if (!hasMissedUpdates) return;
+    this.retryTimer.succeeded();
+    this.events.resubscribed(uri);
+  }
+
+  private unsubscribed(state: UriState, failure: { error: unknown } | undefined): void {
+    this.setHeld(state, 'no');
+    if (failure) this.events.failed('unsubscribe', state.uri, failure.error);
+  }
+
+  /** No request is left to send for now: a URI without subscribers lingers, and one that nothing is known of is dropped. */
+  private rest(state: UriState): void {
+    const isWanted = this.desired.isWanted(state.uri);
+    if (!isWanted) {
+      state.waiter?.resolve();
+      state.waiter = undefined;
+      state.hasMissedUpdates = false;
+    }
+    if (state.held === 'no' && !state.hasMissedUpdates && !state.waiter) this.states.delete(state.uri);
+    else if (!isWanted) this.linger(state);
+  }
+
+  private linger(state: UriState): void {
+    state.cancelLinger ??= this.options.schedule(() => {
+      state.cancelLinger = undefined;
+      state.hasLingered = true;
+      state.isDirty = true;
+      this.backgroundWorkers.add(state);
+    }, this.options.lingerMs);
+  }
+
+  private stopLinger(state: UriState): void {
+    state.cancelLinger?.();
+    state.cancelLinger = undefined;
+    state.hasLingered = false;
+  }
+
+  private setHeld(state: UriState, held: UriState['held']): void {
+    this.size += Number(held === 'yes') - Number(state.held === 'yes');
+    state.held = held;
+  }
+}
+
+/** The outcome that the clients share which wait for one URI. */
+class Waiter {
+  resolve!: () => void;
+  reject!: (error: unknown) => void;
+  readonly promise = new Promise<void>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+
+  constructor() {
+    // The clients may all have left by then: a rejection without a recipient must not end the process.
+    this.promise.catch(() => undefined);
+  }
+}

@@ -1,0 +1,42 @@
+import { Backoff, type BackoffLimits } from './backoff.js';
+
+/** Runs a function once after a delay. The returned function cancels it, and does nothing afterwards. */
+export type Schedule = (run: () => void, delayMs: number) => () => void;
+
+/** A timer that does not keep the process alive. */
+export const scheduleTimeout: Schedule = (run, delayMs) => {
+  const timer = setTimeout(run, delayMs).unref();
+  return () => clearTimeout(timer);
+};
+
+/** Plans attempts with growing delays; one attempt at a time is planned, whatever failed before it. */
+export class RetryTimer {
+  private readonly backoff: Backoff;
+  private cancel: (() => void) | undefined;
+
+  constructor(
+    private readonly attempt: () => void,
+    limits: BackoffLimits,
+    private readonly schedule: Schedule = scheduleTimeout,
+  ) {
+    this.backoff = new Backoff(limits);
+  }
+
+  plan(): void {
+    this.cancel ??= this.schedule(() => {
+      this.cancel = undefined;
+      this.attempt();
+    }, this.backoff.next());
+  }
+
+  /** Delays start small again, unless an attempt is planned for another failure. */
+  succeeded(): void {
+    if (!this.cancel) this.backoff.reset();
+  }
+
+  stop(): void {
+    this.cancel?.();
+    this.cancel = undefined;
+    this.backoff.reset();
+  }
+}

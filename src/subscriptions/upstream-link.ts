@@ -1,0 +1,99 @@
+import type { Backend } from '../backends/backend.js';
+import { toCallError } from '../backends/link/link-errors.js';
+import type { Link } from '../backends/link/link.js';
+import type { Upstream, UpstreamReconciler } from '../core/subscriptions/upstream-reconciler.js';
+import { PollingUpstream } from './polling-upstream.js';
+
+/**
+ * How changes become known: the server takes subscriptions, the gateway polls, or the server sends updates without
+ * being asked, if it sends any.
+ */
+export type UpstreamKind = 'subscribe' | 'poll' | 'unsolicited';
+
+/** One live link to a server, with the reconciler of its upstream subscriptions. */
+export interface UpstreamLink {
+  readonly link: Link;
+  /** The session that has the link to itself; undefined for the link that all clients share. */
+  readonly owner: string | undefined;
+  readonly kind: UpstreamKind;
+  readonly pollMs: number | undefined;
+  readonly reconciler: UpstreamReconciler;
+}
+
+export function upstreamKindOf(backend: Backend, link: Link): UpstreamKind {
+  if (link.facts.capabilities.resources?.subscribe === true) return 'subscribe';
+  return backend.config.watch.pollMs === undefined ? 'unsolicited' : 'poll';
+}
+
+/** `onChange` is called with the URI of a resource that a poll found changed. */
+export function openUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
+  const { pollMs } = backend.config.watch;
+  const kind = upstreamKindOf(backend, link);
+  if (kind === 'subscribe') return subscribingUpstream(backend, link);
+  if (kind === 'unsolicited' || pollMs === undefined) return UNSOLICITED;
+  return new PollingUpstream(
+    (uri) => backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri })),
+    onChange,
+    pollMs,
+  );
+}
+
+const UNSOLICITED: Upstream = {
+  subscribe: () => Promise.resolve(),
+  unsubscribe: () => Promise.resolve(),
+};
+
+function subscribingUpstream(backend: Backend, link: Link): Upstream {
+  const request = async (method: string, uri: string): Promise<void> => {
+    // An update that is sent before the notification stream is open would be lost.
+    await link.notificationsReady;
+    const { timeoutMs } = backend.config;
+    await link.request({ method, params: JSON.stringify({ uri }), timeoutMs }).catch((error) => {
+      throw toCallError(backend.id, error);
+    });
+  };
+  return {
+    subscribe: (uri) => request('resources/subscribe', uri),
+    unsubscribe: (uri) => request('resources/unsubscribe', uri),
+  };
+}
+
+/** The live links, by server and owner. */
+export class UpstreamLinks {
+  private readonly byServer = new Map<string, Map<string | undefined, UpstreamLink>>();
+
+  /** How many upstream subscriptions the servers hold, polled resources included. */
+  get size(): number {
+    let size = 0;
+    for (const links of this.byServer.values())
+      for (const { kind, reconciler } of links.values()) if (kind !== 'unsolicited') size += reconciler.size;
+    return size;
+  }
+
+  of(server: string): readonly UpstreamLink[] {
+    return [...(this.byServer.get(server)?.values() ?? [])];
+  }
+
+  find(server: string, owner?: string): UpstreamLink | undefined {
+    return this.byServer.get(server)?.get(owner);
+  }
+
+  /** Takes the place of the link that the owner had. */
+  set(server: string, link: UpstreamLink): void {
+    this.delete(server, link.owner);
+    const links = this.byServer.get(server) ?? new Map<string | undefined, UpstreamLink>();
+    this.byServer.set(server, links.set(link.owner, link));
+  }
+
+  delete(server: string, owner?: string): void {
+    const links = this.byServer.get(server);
+    const link = links?.get(owner);
+    links?.delete(owner);
+    if (links?.size === 0) this.byServer.delete(server);
+    link?.reconciler.close('the connection was lost');
+  }
+
+  clear(): void {
+    for (const [server, links] of this.byServer) for (const owner of links.keys()) this.delete(server, owner);
+  }
+}

@@ -1,0 +1,290 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Backend } from '../backends/backend.js';
+import { Backends } from '../backends/backends.service.js';
+import type { Link } from '../backends/link/link.js';
+import { timeoutError } from '../backends/link/link-errors.js';
+import { RemoteError, serverUnavailable } from '../core/errors.js';
+import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
+import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
+import { withTimeout } from '../lib/deadlines/timeout.js';
+import type { ClientSession } from '../mcp/mcp-context.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Registry } from '../registry/registry.service.js';
+import { MAX_PATTERN_MATCHES } from './pattern-matches.js';
+import { SessionLinkOpener } from './session-link-opener.js';
+import { Subscribers } from './subscribers.js';
+import { Updates } from './updates.js';
+import { openUpstream, UpstreamLinks, upstreamKindOf, type UpstreamLink } from './upstream-link.js';
+import { WantedResources } from './wanted-resources.js';
+
+const MAX_CONCURRENT = 8;
+const RECONCILER: ReconcilerOptions = {
+  lingerMs: 500,
+  maxConcurrent: MAX_CONCURRENT,
+  retry: { firstMs: 5000, longestMs: 300_000 },
+  schedule: scheduleTimeout,
+};
+/** A link that stayed open this long does not count as another failure when it is lost. */
+const STABLE_LINK_MS = 10_000;
+
+/** How a resource came into the listing of its server. */
+export interface Appearance {
+  /** Its public name differs from the one it had before. */
+  readonly isRenamed: boolean;
+  /** The server had not listed its resources before. */
+  readonly isFirst: boolean;
+}
+
+/**
+ * Passes events (rows, listings, links, gaps) to the reconcilers of the live links, and client requests that wait for
+ * a confirmation. Servers with `isolation: session` have one link and reconciler per session, others one in all.
+ */
+@Injectable()
+export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('Subscriptions');
+  private readonly links = new UpstreamLinks();
+  private readonly wanted: WantedResources;
+  private readonly sessionLinks: SessionLinkOpener;
+  /** Ids of rows that a client waits for. They count in the background only after that. */
+  private readonly pending = new Set<string>();
+
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly updates: Updates,
+    registry: Registry,
+    private readonly backends: Backends,
+    private readonly metrics: Metrics,
+  ) {
+    this.wanted = new WantedResources(subscribers.table, registry, (server) =>
+      this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
+    );
+    this.sessionLinks = new SessionLinkOpener(subscribers, backends, ({ id }) => this.pending.has(id));
+  }
+
+  onModuleInit(): void {
+    this.metrics.upstreamSubscriptions = () => this.links.size;
+    this.backends.onLink((backend, link) => this.sharedLinkChanged(backend, link));
+    this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
+    this.backends.onReconfigured((backend) => this.reconfigured(backend));
+    this.subscribers.onChange((row, _client, isThere) => {
+      if (!isThere) this.rowRemoved(row);
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.sessionLinks.stop();
+    this.links.clear();
+  }
+
+  /**
+   * Resolves when the server has confirmed what the row subscribes to. Of a pattern at least one resource has to be
+   * confirmed; the others are retried in the background.
+   */
+  async confirm(row: Subscription): Promise<void> {
+    this.pending.add(row.id);
+    try {
+      const pattern = patternOf(row.uri);
+      if (pattern) await this.confirmMatches(row, await this.wanted.matching(row.server, pattern));
+      else await this.confirmUri(row, row.uri);
+    } finally {
+      this.pending.delete(row.id);
+    }
+    // The link may be another by now.
+    this.sessionLinks.open(row);
+    if (!patternOf(row.uri)) this.linkOf(row)?.reconciler.markDirty(row.uri);
+  }
+
+  /** A row was added without a client that waits for it. */
+  rowRestored(row: Subscription): void {
+    this.sessionLinks.open(row);
+    const link = this.linkOf(row);
+    if (link) void this.markTargetDirty(row.server, link, row.uri);
+  }
+
+  /** A resource that is subscribed to is listed, or listed again. */
+  resourceListed({ server, uri }: ResourceAddress, { isRenamed, isFirst }: Appearance): void {
+    const isNamed = this.subscribers.table.target(server, uri) !== undefined;
+    for (const { owner, reconciler } of this.links.of(server)) {
+      if (!reconciler.holds(uri)) {
+        // Resources that only patterns match are added by patternListed, up to the maximum.
+        if (isNamed) reconciler.resourceListed(uri);
+      } else if (isRenamed || !isFirst) this.updates.mayHaveChanged(server, uri, owner);
+    }
+  }
+
+  /** A resource that is subscribed to is not listed any more. */
+  resourceGone(address: ResourceAddress, publicUri: string): void {
+    for (const { reconciler } of this.links.of(address.server)) reconciler.resourceGone(address.uri);
+    this.updates.deleted(address, publicUri);
+  }
+
+  /** The resources that match a pattern may be others than before. */
+  async patternListed(server: string, pattern: ResourcePattern): Promise<void> {
+    const uris = await this.wanted.matching(server, pattern);
+    for (const { reconciler } of this.links.of(server)) {
+      const tracked = new Set([...reconciler.uris].filter((uri) => pattern.matches(uri)));
+      let room = MAX_PATTERN_MATCHES - tracked.size;
+      for (const uri of uris) if (tracked.has(uri) || room-- > 0) reconciler.resourceListed(uri);
+    }
+  }
+
+  /** What the links of a server hold or are to hold. */
+  *trackedUris(server: string): Iterable<string> {
+    for (const { reconciler } of this.links.of(server)) yield* reconciler.uris;
+  }
+
+  private rowRemoved({ server, subscriber, uri }: Subscription): void {
+    const pattern = patternOf(uri);
+    for (const { owner, reconciler } of this.links.of(server)) {
+      const isOwn = owner === subscriber;
+      const isLast = owner === undefined && !this.subscribers.table.target(server, uri);
+      if (!isOwn && !isLast) continue;
+      if (pattern) reconciler.markMatchingDirty((one) => pattern.matches(one));
+      else reconciler.markDirty(uri);
+    }
+  }
+
+  private sharedLinkChanged(backend: Backend, link: Link | undefined): void {
+    this.links.delete(backend.id);
+    if (!link) return;
+    if (backend.hasSessionLinks) this.sessionLinks.openAll(backend.id);
+    else this.attach(backend, link, undefined);
+  }
+
+  private sessionLinkOpened(backend: Backend, link: Link, { id: owner }: ClientSession): void {
+    const openedAt = performance.now();
+    this.attach(backend, link, owner);
+    void link.closed.then(() => {
+      if (this.links.find(backend.id, owner)?.link !== link) return;
+      this.links.delete(backend.id, owner);
+      this.sessionLinks.linkLost(backend.id, owner, performance.now() - openedAt > STABLE_LINK_MS);
+    });
+  }
+
+  private attach(backend: Backend, link: Link, owner: string | undefined): void {
+    this.reconcile(backend, link, owner);
+    link.onGap(() => this.notificationsMissed(backend.id, link, owner));
+  }
+
+  /** The poll interval may have changed. */
+  private reconfigured(backend: Backend): void {
+    for (const { kind, pollMs, link, owner } of this.links.of(backend.id))
+      if (kind !== 'subscribe' && pollMs !== backend.config.watch.pollMs)
+        this.reconcile(backend, link, owner);
+  }
+
+  /** Starts with an empty actual state: the server holds nothing yet. */
+  private reconcile(backend: Backend, link: Link, owner: string | undefined): void {
+    const server = backend.id;
+    const changed = (uri: string): void => this.updates.mayHaveChanged(server, uri, owner);
+    const reconciler = new UpstreamReconciler(
+      server,
+      openUpstream(backend, link, changed),
+      this.wanted.desiredOn(server, owner),
+      {
+        // Subscribers that were sent the deletion would take an update for the return of the resource.
+        resubscribed: (uri) => {
+          if (!this.wanted.isGone(server, uri)) changed(uri);
+        },
+        failed: (request, uri, error) =>
+          this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
+      },
+      RECONCILER,
+    );
+    const { pollMs } = backend.config.watch;
+    const upstream = { link, owner, kind: upstreamKindOf(backend, link), pollMs, reconciler };
+    this.links.set(server, upstream);
+    void this.markAllDirty(server, upstream);
+  }
+
+  private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
+    const upstream = this.links.find(server, owner);
+    // Polls go on as before.
+    if (upstream?.link !== link || upstream.kind === 'poll') return;
+    upstream.reconciler.invalidate();
+    void this.markAllDirty(server, upstream);
+  }
+
+  private async markAllDirty(server: string, link: UpstreamLink): Promise<void> {
+    const targets = this.wanted.targetsOf(server, link.owner, ({ id }) => !this.pending.has(id));
+    for (const { uri, pattern } of targets) if (!pattern) link.reconciler.markDirty(uri);
+    for (const { uri, pattern } of targets) if (pattern) await this.markTargetDirty(server, link, uri);
+  }
+
+  private async markTargetDirty(server: string, { reconciler }: UpstreamLink, uri: string): Promise<void> {
+    const pattern = patternOf(uri);
+    const uris = pattern ? await this.wanted.matching(server, pattern) : [uri];
+    for (const one of uris) reconciler.markDirty(one);
+  }
+
+  private async confirmMatches(row: Subscription, uris: readonly string[]): Promise<void> {
+    const left = uris.values();
+    const confirmed = new Set<string>();
+    const failures: unknown[] = [];
+    const worker = async (): Promise<void> => {
+      for (const uri of left) {
+        try {
+          await this.confirmUri(row, uri);
+          confirmed.add(uri);
+        } catch (error) {
+          failures.push(error);
+          // A server that refuses one resource may accept the next; one that is gone or does not answer accepts none.
+          if (!(error instanceof RemoteError)) return;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+    if (failures.length > 0 && confirmed.size === 0) throw failures[0];
+    const reconciler = this.linkOf(row)?.reconciler;
+    for (const uri of uris)
+      if (confirmed.has(uri)) reconciler?.markDirty(uri);
+      else reconciler?.retryLater(uri);
+  }
+
+  /** Waits no longer than a call would. */
+  private async confirmUri(row: Subscription, uri: string): Promise<void> {
+    const backend = this.backends.get(row.server);
+    const { timeoutMs } = backend.config;
+    const confirmed = backend.hasSessionLinks
+      ? this.confirmOnSessionLink(backend, row, uri)
+      : this.confirmOnSharedLink(backend, uri);
+    await withTimeout(confirmed, timeoutMs, () => timeoutError(row.server, 'resources/subscribe', timeoutMs));
+  }
+
+  /** Where only the session with the server expired, the request is repeated on the next link. */
+  private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
+    const link = this.links.find(backend.id)?.link;
+    try {
+      return await this.confirmOnLink(backend.id, undefined, uri);
+    } catch (error) {
+      if (error instanceof RemoteError || !(await backend.replacementLink(link))) throw error;
+    }
+    await this.confirmOnLink(backend.id, undefined, uri);
+  }
+
+  private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
+    const client = this.subscribers.client(row);
+    if (!client) return;
+    const link = await backend.sessionLink(client);
+    try {
+      return await this.confirmOnLink(backend.id, client.id, uri);
+    } catch (error) {
+      if (error instanceof RemoteError || this.links.find(backend.id, client.id)?.link === link) throw error;
+    }
+    await backend.sessionLink(client);
+    await this.confirmOnLink(backend.id, client.id, uri);
+  }
+
+  private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
+    const link = this.links.find(server, owner);
+    if (!link) throw serverUnavailable(server, 'it is not connected');
+    await link.reconciler.confirm(uri);
+  }
+
+  private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {
+    return this.links.find(server, this.backends.find(server)?.hasSessionLinks ? subscriber : undefined);
+  }
+}
