@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AdminModule } from './admin/admin.module.js';
-import { ClusterModule } from './state/state.module.js';
+import { StateModule } from './state/state.module.js';
 import type { ConfigSource } from './config/config-reloader.js';
 import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
@@ -26,7 +26,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config, source),
-        ClusterModule.inDirectory(StateDir),
+        StateModule.forDirectory(StateDir),
         McpModule.with(tracing),
         ToolsModule,
         PromptsModule,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DesiredState, type Decisions } from '../state/decision-store.js';
+import { DecisionStore, type Decisions } from '../state/decision-store.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AdminCaller } from './admin-caller.js';
@@ -33,7 +33,7 @@ export class AdminActions {
 
   constructor(
     private readonly audit: AuditLog,
-    private readonly state: DesiredState,
+    private readonly state: DecisionStore,
     private readonly secrets: SecretRedactor,
     private readonly metrics: Metrics,
   ) {}

@@ -1,6 +1,6 @@
 import { Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DesiredState } from '../state/decision-store.js';
+import { DecisionStore } from '../state/decision-store.js';
 import { AdminController } from './admin-controller.js';
 import { ChangeFeed } from './change-feed.js';
 
@@ -8,7 +8,7 @@ import { ChangeFeed } from './change-feed.js';
 export class EventsController {
   constructor(
     private readonly feed: ChangeFeed,
-    private readonly state: DesiredState,
+    private readonly state: DecisionStore,
   ) {}
 
   /** A stream of server-sent events that ends when either side has had enough. */

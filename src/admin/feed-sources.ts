@@ -3,7 +3,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
-import { DesiredState } from '../state/decision-store.js';
+import { DecisionStore } from '../state/decision-store.js';
 import { ConfigReloader } from '../config/config-reloader.js';
 import { LIST_KINDS } from '../core/catalog/catalog.js';
 import type { Session } from '../edge/session.js';
@@ -83,7 +83,7 @@ const isSame = (load: Load, before: Load | undefined): boolean =>
 @Injectable()
 export class GatewayFeed implements OnModuleInit {
   constructor(
-    private readonly state: DesiredState,
+    private readonly state: DecisionStore,
     private readonly projects: Projects,
     private readonly sessions: Sessions,
     private readonly reloader: ConfigReloader,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DesiredState, type ServerDecision } from '../state/decision-store.js';
+import { DecisionStore, type ServerDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { readServer } from '../config/read-server.js';
 import type { ServerConfig } from '../config/servers-config.js';
@@ -29,7 +29,7 @@ export class DesiredServers {
 
   constructor(
     private readonly live: LiveConfig,
-    private readonly decisions: DesiredState,
+    private readonly decisions: DecisionStore,
   ) {
     this.servers = this.collect();
     this.tellOfRemoved();

@@ -109,7 +109,7 @@ describe('what is kept of sessions', () => {
   it('is that its client was there, written now and then and not with every request', () => {
     const session = open();
     subscribe(session);
-    const saw = jest.spyOn(records, 'saw');
+    const saw = jest.spyOn(records, 'touch');
     const end = Date.now() + IDLE_MS / 2;
     while (Date.now() < end) {
       jest.advanceTimersByTime(1000);
@@ -131,7 +131,7 @@ describe('what is kept of sessions', () => {
   it('is there before a client is told, unless the disk hangs', async () => {
     subscribe(open());
     await subscribers.persisted();
-    jest.spyOn(records, 'written').mockReturnValue(new Promise(() => {}));
+    jest.spyOn(records, 'flush').mockReturnValue(new Promise(() => {}));
     const told = outcomeOf(subscribers.persisted().then(() => true));
     await jest.advanceTimersByTimeAsync(999);
     expect(told.value).toBeUndefined();

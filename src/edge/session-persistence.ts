@@ -42,7 +42,7 @@ export class SessionPersistence implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     for (const session of await this.restorer.restoreAll()) this.track(session);
     this.subscribers.persisted = async () =>
-      void (await completesWithin(this.records.written(), WRITE_TIMEOUT_MS));
+      void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
     this.stopListening = this.subscribers.onChange((subscription, _client, isThere) =>
       isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
     );
@@ -61,7 +61,7 @@ export class SessionPersistence implements OnModuleInit {
   stop(): void {
     this.stopListening();
     this.stopListening = () => {};
-    for (const { session } of this.stored.values()) this.records.saw(session.id, seenAt(session));
+    for (const { session } of this.stored.values()) this.records.touch(session.id, seenAt(session));
     this.stored.clear();
   }
 
@@ -69,17 +69,17 @@ export class SessionPersistence implements OnModuleInit {
     const { subscriber } = subscription;
     const session = this.sessions.find(subscriber);
     if (session && !this.stored.has(subscriber)) this.store(session);
-    this.records.subscribed(subscriber, subscription);
+    this.records.addSubscription(subscriber, subscription);
   }
 
   private unsubscribed({ subscriber, id }: Subscription): void {
     if (!this.stored.has(subscriber)) return;
     if (this.subscribers.table.countOfSubscriber(subscriber) > 0) {
-      this.records.unsubscribed(subscriber, id);
+      this.records.removeSubscription(subscriber, id);
       return;
     }
     this.stored.delete(subscriber);
-    this.records.forget(subscriber);
+    this.records.remove(subscriber);
   }
 
   private store(session: Session): void {
@@ -87,7 +87,7 @@ export class SessionPersistence implements OnModuleInit {
     const principal = this.authenticator.storedForm(session.principal);
     const { seen } = this.track(session);
     if (!principal || JSON.stringify([capabilities, clientInfo]).length > MAX_PROFILE_LENGTH) return;
-    this.records.keep(
+    this.records.put(
       {
         id,
         principal,
@@ -115,7 +115,7 @@ export class SessionPersistence implements OnModuleInit {
       if (session.logLevel !== logLevel) this.store(session);
       else if (seenAt(session) - kept.seen >= this.sessions.activityWriteIntervalMs) {
         kept.seen = seenAt(session);
-        this.records.saw(session.id, kept.seen);
+        this.records.touch(session.id, kept.seen);
       }
     }
   }

@@ -45,8 +45,8 @@ describe('sessions of an earlier life', () => {
   }
 
   function keep(id: string, more: Partial<StoredSession> = {}, agoMs = 0): void {
-    records.keep(storedSession(id, { ...ANYBODY, ...more }), Date.now() - agoMs);
-    for (const n of [1, 2]) records.subscribed(id, storedSubscription(`${id}${n}`));
+    records.put(storedSession(id, { ...ANYBODY, ...more }), Date.now() - agoMs);
+    for (const n of [1, 2]) records.addSubscription(id, storedSubscription(`${id}${n}`));
   }
   const kept = (): string[] => [...records.ledger].map(({ session }) => session.id);
 

@@ -32,7 +32,7 @@ export class SessionRestorer {
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
       const session = this.restore(record);
       if (session) revived.push(session);
-      else this.records.forget(record.session.id);
+      else this.records.remove(record.session.id);
     }
     if (records.length > 0)
       this.logger.log({
@@ -49,7 +49,7 @@ export class SessionRestorer {
     if (!session) return undefined;
     const lost = subscriptions.filter((subscription) => !this.subscriptions.restore(session, subscription));
     if (lost.length === subscriptions.length) return undefined;
-    for (const { id } of lost) this.records.unsubscribed(stored.id, id);
+    for (const { id } of lost) this.records.removeSubscription(stored.id, id);
     this.sessions.add(session);
     if (isLoggingLevel(stored.logLevel)) this.logMessages.setLevel(session, stored.logLevel);
     return session;

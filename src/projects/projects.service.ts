@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DesiredState } from '../state/decision-store.js';
+import { DecisionStore } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { GatewayError } from '../core/errors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
@@ -23,7 +23,7 @@ export class Projects {
 
   constructor(
     private readonly live: LiveConfig,
-    private readonly desired: DesiredState,
+    private readonly desired: DecisionStore,
   ) {
     this.projects = this.collect();
     live.onChange(() => this.refresh());

@@ -1,9 +1,9 @@
-/** What was decided about one server. What is absent is as the config says. */
+/** Decision about one server. An absent field leaves the value of the configuration. */
 export interface ServerDecision {
   readonly enabled?: boolean;
-  /** By the tool's own name: whether it is on. Safe to ask for any name: the record has no prototype. */
+  /** Whether a tool is enabled, by own name. The record has no prototype, so that any name can be looked up. */
   readonly tools?: Readonly<Record<string, boolean>>;
-  /** A server that was added, or takes the place of the config's; as it was given. */
+  /** Definition of a server that was added, or that replaces the one of the configuration; as the administrator sent it. */
   readonly definition?: Readonly<Record<string, unknown>>;
   readonly removed?: true;
 }
@@ -11,9 +11,9 @@ export interface ServerDecision {
 export type ProjectDecision =
   { readonly servers: readonly string[]; readonly description?: string } | { readonly removed: true };
 
-/** An immutable snapshot of everything that was decided, by server and project id. */
+/** Immutable snapshot of all decisions, by server and project id. */
 export interface Decisions {
-  /** Grows by one with every change. */
+  /** Incremented by every change. */
   readonly revision: number;
   readonly servers: ReadonlyMap<string, ServerDecision>;
   readonly projects: ReadonlyMap<string, ProjectDecision>;
@@ -22,23 +22,23 @@ export interface Decisions {
 export type DecisionListener = (now: Decisions, before: Decisions) => void;
 
 /**
- * What administrators decided at run time: an overlay on the config, by stable id. It keeps decisions and tells of
- * them; it neither checks them against the config nor applies them.
+ * Port for the decisions of administrators at run time: an overlay on the configuration, by stable id. The store keeps
+ * decisions and announces changes; it neither validates them against the configuration nor applies them.
  */
-export abstract class DesiredState {
+export abstract class DecisionStore {
   abstract get current(): Decisions;
 
   /**
-   * Applies a pure change to what is current when its turn comes; changes are made one after the other. Resolves once
-   * the outcome is durable, is `current` and the listeners were told. The revision is counted here, whatever the
-   * change says; a change that alters nothing writes nothing. Rejects with `storage-full`, `storage-unavailable` or
-   * whatever the change throws, and `current` is as it was.
+   * Applies a pure change to the current decisions. Changes run one at a time, in order. Resolves once the result is
+   * durable, is `current` and was announced to the listeners. The store counts the revision; a change without effect
+   * writes nothing. Rejects with `storage-full`, `storage-unavailable` or the error of the change, and leaves `current`
+   * as it was.
    */
   abstract update(change: (decisions: Decisions) => Decisions): Promise<Decisions>;
 
-  /** Listeners are called in the order of the revisions. The result ends the listening. */
+  /** Listeners are called in the order of the revisions. Returns the function that removes the listener. */
   abstract onChange(listener: DecisionListener): () => void;
 
-  /** Waits for the changes under way and refuses later ones; `current` stays readable. Idempotent. */
+  /** Waits for pending changes and rejects later ones; `current` stays readable. Idempotent. */
   abstract close(): Promise<void>;
 }

@@ -2,18 +2,18 @@ import type { Decisions, ProjectDecision, ServerDecision } from './decision-stor
 
 export const NO_DECISIONS: Decisions = { revision: 0, servers: new Map(), projects: new Map() };
 
-/** Decides about one server, from what was decided before. A decision that says nothing leaves it to the config. */
+/** Changes the decision about one server. An empty decision is removed, so that the configuration applies. */
 export function decideServer(
   decisions: Decisions,
   id: string,
   decide: (before: ServerDecision) => ServerDecision,
 ): Decisions {
   const decision = decide(decisions.servers.get(id) ?? {});
-  const saysNothing = Object.values(decision).every((value) => value === undefined);
-  return { ...decisions, servers: replaced(decisions.servers, id, saysNothing ? undefined : decision) };
+  const isEmpty = Object.values(decision).every((value) => value === undefined);
+  return { ...decisions, servers: replaced(decisions.servers, id, isEmpty ? undefined : decision) };
 }
 
-/** Decides about one project; undefined leaves it to the config. */
+/** Changes the decision about one project; undefined removes it, so that the configuration applies. */
 export function decideProject(
   decisions: Decisions,
   id: string,

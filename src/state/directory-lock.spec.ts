@@ -12,7 +12,7 @@ import { DirectoryLock } from './directory-lock.js';
 import { ownIdentity, type ProcessIdentity } from './process-identity.js';
 import { StateError } from './state-error.js';
 
-const TIMING = { beat: 20, lease: 400, contest: 100 };
+const TIMING = { heartbeatMs: 20, leaseMs: 400, contentionMs: 100 };
 const HOLDER = 'test/kit/state-holder.mjs';
 
 let directory = '';
@@ -88,7 +88,10 @@ describe('DirectoryLock', () => {
   }, 30_000);
 
   it('lets one of two come through that start at once', async () => {
-    const contenders = [newLock({ ...TIMING, contest: 5_000 }), newLock({ ...TIMING, contest: 5_000 })];
+    const contenders = [
+      newLock({ ...TIMING, contentionMs: 5_000 }),
+      newLock({ ...TIMING, contentionMs: 5_000 }),
+    ];
     const first = await Promise.race(contenders.map((lock) => lock.acquire().then(() => lock)));
     await first.release();
     const others = contenders.filter((lock) => lock !== first);
@@ -146,7 +149,7 @@ describe('DirectoryLock, after others', () => {
     const left = Date.now();
     const path = leaveClaim({ pidSpace: 'another container', pid: 1 });
     await newLock().acquire();
-    expect(Date.now() - left).toBeGreaterThanOrEqual(TIMING.lease - 1);
+    expect(Date.now() - left).toBeGreaterThanOrEqual(TIMING.leaseMs - 1);
     expect(existsSync(path)).toBe(false);
   });
 

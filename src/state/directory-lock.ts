@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { LockClaim } from './lock-claim.js';
-import type { Rival } from './lock-rivals.js';
+import type { CompetingClaim } from './competing-claims.js';
 import { LOCK_TIMING } from './lock-timing.js';
 import { StateError } from './state-error.js';
 import { storageFailure, storageUnavailable } from './storage-failure.js';
 
-const STEP_BACK_MS = 50;
+const RETRY_DELAY_MS = 50;
 
 /**
- * Keeps two gateways from using one directory. Everybody first places a claim and then looks for others, so of two who
- * come together at least one sees the other. It cannot stop a process that sleeps between asking and writing for longer
- * than a lease.
+ * Mutex between gateway processes that share a directory. Each process first writes a claim and then reads the claims of
+ * others, so that of two concurrent processes at least one sees the other. The lock does not stop a process that sleeps
+ * longer than a lease between acquiring the lock and writing.
  */
 export class DirectoryLock {
   private readonly queue = new SerialQueue();
   private claim: LockClaim | undefined;
-  private tenure = 0;
+  private term = 0;
   private isReleased = false;
 
   constructor(
@@ -25,15 +25,15 @@ export class DirectoryLock {
   ) {}
 
   /**
-   * The number of the tenure, which is a new one when the lock was lost in between: then whatever is known of the
-   * directory has to be read again. Rejects with a StateError when another gateway is there, and with a storage failure
-   * when no claim can be written. Ends with `release`.
+   * Returns the number of the term. A new number means that the lock was lost in between and the directory has to be read
+   * again. Rejects with a StateError when another gateway holds the lock, and with a storage failure when no claim can be
+   * written. Released by `release`.
    */
   acquire(): Promise<number> {
     return this.queue.run(() => this.ensure());
   }
 
-  /** As `acquire`, for one who is about to write: to them all that matters is that it cannot be done now. */
+  /** Like `acquire`, for a writer: every failure is reported as a storage failure. */
   async hold(): Promise<number> {
     try {
       return await this.acquire();
@@ -50,10 +50,10 @@ export class DirectoryLock {
   private async ensure(): Promise<number> {
     if (this.isReleased) throw storageUnavailable(`${this.directory} is no longer in use`);
     try {
-      if (await this.claim?.stands()) return this.tenure;
+      if (await this.claim?.isHeld()) return this.term;
       await this.withdraw();
-      this.claim = await this.contend();
-      return ++this.tenure;
+      this.claim = await this.compete();
+      return ++this.term;
     } catch (error) {
       throw error instanceof StateError ? error : storageFailure(error, this.directory);
     }
@@ -65,36 +65,36 @@ export class DirectoryLock {
     await claim?.withdraw();
   }
 
-  private async contend(): Promise<LockClaim> {
+  private async compete(): Promise<LockClaim> {
     const start = performance.now();
     let first: ReadonlySet<string> | undefined;
     for (;;) {
-      // Of when it looks: what it saw says nothing of the time that passed since, on a busy machine or a slow disk.
+      // Taken before the claims are read: on a busy machine reading them may take longer than the contention period.
       const waited = performance.now() - start;
       const claim = await LockClaim.place(this.directory, this.timing);
-      const rivals = await lookAround(claim);
+      const rivals = await competingWith(claim);
       if (rivals.length === 0) return claim;
       await claim.withdraw();
-      first ??= new Set(rivals.map(({ beat }) => beat));
-      const holder = this.holderAmong(rivals, waited, first);
+      first ??= new Set(rivals.map(({ heartbeat }) => heartbeat));
+      const holder = this.confirmedHolder(rivals, waited, first);
       if (holder) throw this.inUse(holder);
-      await pause(STEP_BACK_MS * (0.5 + Math.random()));
+      await pause(RETRY_DELAY_MS * (0.5 + Math.random()));
     }
   }
 
-  /** One that is there to stay. The claim of who cannot be seen is no proof until it beats: otherwise it runs out. */
-  private holderAmong(
-    rivals: readonly Rival[],
+  /** A claim whose process is known to run. A process in another PID namespace counts once its claim has a new heartbeat. */
+  private confirmedHolder(
+    rivals: readonly CompetingClaim[],
     waited: number,
     first: ReadonlySet<string>,
-  ): Rival | undefined {
-    const { contest, lease } = this.timing;
-    return rivals.find(({ isSeen, beat }) =>
-      isSeen ? waited > contest : waited > lease && !first.has(beat),
+  ): CompetingClaim | undefined {
+    const { contentionMs, leaseMs } = this.timing;
+    return rivals.find(({ isVerified, heartbeat }) =>
+      isVerified ? waited > contentionMs : waited > leaseMs && !first.has(heartbeat),
     );
   }
 
-  private inUse({ holder }: Rival): StateError {
+  private inUse({ holder }: CompetingClaim): StateError {
     return new StateError(
       this.directory,
       `another gateway uses it: process ${holder.pid} on ${holder.host}`,
@@ -103,9 +103,9 @@ export class DirectoryLock {
   }
 }
 
-async function lookAround(claim: LockClaim): Promise<Rival[]> {
+async function competingWith(claim: LockClaim): Promise<CompetingClaim[]> {
   try {
-    return await claim.rivals();
+    return await claim.competing();
   } catch (error) {
     await claim.withdraw();
     throw error;

@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { errnoOf } from './storage-failure.js';
 
-/** Writes a file of our own and waits for the disk to have it. A failure leaves no file behind. */
+/** Writes a file and syncs it to disk. A failure leaves no file behind. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   try {
     const file = await open(path, 'w', 0o600);
@@ -17,22 +17,22 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Waits for the disk to know the names in a directory: until then a file that was renamed may have its old name. */
+/** Syncs a directory to disk: until then a renamed file may reappear under its old name after a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory.
+  // Windows cannot open a directory as a file.
   if (process.platform === 'win32') return;
   const directory = await open(path, 'r');
   try {
     await directory.sync();
   } catch (error) {
-    // Some network file systems know no such thing, and need none.
+    // Some network file systems do not support it.
     if (errnoOf(error) !== 'EINVAL') throw error;
   } finally {
     await directory.close();
   }
 }
 
-/** For what is left over: that it cannot be removed either is no reason to fail. */
+/** Removes a file if possible; a failure is ignored. */
 export async function removeQuietly(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { desiredStateContract } from '../../test/contract/desired-state.contract.js';
+import { decisionStoreContract } from '../../test/contract/decision-store.contract.js';
 import { openState } from '../../test/kit/state-store.js';
 import { unprivileged } from '../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
@@ -10,7 +10,7 @@ import { decideServer } from './decisions.js';
 import type { Decisions } from './decision-store.js';
 import { StateError } from './state-error.js';
 
-desiredStateContract('FileDesiredState', () => {
+decisionStoreContract('FileDecisionStore', () => {
   const directory = tempDir();
   return () => openState(directory);
 });
@@ -30,7 +30,7 @@ beforeEach(() => {
   directory = tempDir();
 });
 
-describe('FileDesiredState', () => {
+describe('FileDecisionStore', () => {
   it('does not share its directory', async () => {
     await openState(directory);
     await expect(openState(directory)).rejects.toThrow(StateError);
@@ -73,7 +73,7 @@ describe('FileDesiredState', () => {
   });
 });
 
-describe('FileDesiredState, when the disk refuses', () => {
+describe('FileDecisionStore, when the disk refuses', () => {
   it('changes nothing and tells nobody, and does as asked once there is room', async () => {
     const { state } = await openState(directory);
     const before = await state.update(disable('a'));
@@ -114,7 +114,7 @@ describe('FileDesiredState, when the disk refuses', () => {
   });
 });
 
-describe('FileDesiredState, taken for dead', () => {
+describe('FileDecisionStore, taken for dead', () => {
   it('refuses changes as long as another gateway has its directory, and then goes on from there', async () => {
     const sleeper = await openState(directory);
     await sleeper.state.update(disable('a'));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { NO_DECISIONS } from './decisions.js';
 import { asStored, toJson } from './decisions-json.js';
-import { DesiredState, type DecisionListener, type Decisions } from './decision-store.js';
+import { DecisionStore, type DecisionListener, type Decisions } from './decision-store.js';
 import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { StateFile } from './state-file.js';
@@ -11,14 +11,14 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Log = Pick<LoggerService, 'warn' | 'error'>;
 
-/** Decisions in a file of the state directory, for a gateway that is alone. */
-export class FileDesiredState extends DesiredState {
+/** Decisions in a file of the state directory, for a single gateway process. */
+export class FileDecisionStore extends DecisionStore {
   private readonly queue = new SerialQueue();
   private readonly listeners = new ListenerSet<Parameters<DecisionListener>>((error) =>
-    this.log.error({ message: 'a listener failed on a change of the state', cause: String(error) }),
+    this.log.error({ message: 'a listener of decisions failed', cause: String(error) }),
   );
   private decisions: Decisions = NO_DECISIONS;
-  private tenure = 0;
+  private lockTerm = 0;
   private isClosed = false;
 
   private constructor(
@@ -29,9 +29,9 @@ export class FileDesiredState extends DesiredState {
     super();
   }
 
-  /** Ends with `close`; the lock is its owner's to release. */
-  static async open(directory: string, lock: DirectoryLock, log: Log): Promise<FileDesiredState> {
-    const state = new FileDesiredState(new StateFile(directory), lock, log);
+  /** The caller closes the store and releases the lock. */
+  static async open(directory: string, lock: DirectoryLock, log: Log): Promise<FileDecisionStore> {
+    const state = new FileDecisionStore(new StateFile(directory), lock, log);
     await state.start();
     return state;
   }
@@ -54,11 +54,11 @@ export class FileDesiredState extends DesiredState {
     await this.queue.run(() => Promise.resolve());
   }
 
-  /** A directory that cannot be written is no reason not to serve: what it says can still be read. */
+  /** The gateway starts even if the directory is not writable: existing decisions apply, changes are refused. */
   private async start(): Promise<void> {
     try {
-      this.tenure = await this.lock.acquire();
-      await this.file.tidy();
+      this.lockTerm = await this.lock.acquire();
+      await this.file.removeTemporary();
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
       this.log.warn({ message: 'admin changes are refused for now', cause: (error as Error).message });
@@ -73,27 +73,27 @@ export class FileDesiredState extends DesiredState {
   }
 
   private async apply(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
-    await this.catchUp();
+    await this.reloadAfterLockLoss();
     const before = this.decisions;
     const now = asStored({ ...change(before), revision: before.revision + 1 });
     if (isDeepStrictEqual(toJson(now), toJson(before))) return before;
     await this.file.save(now);
-    this.become(now);
+    this.publish(now);
     return now;
   }
 
-  /** While somebody else had the directory, they may have decided something. */
-  private async catchUp(): Promise<void> {
+  /** Another process may have changed the file while this one had lost the lock. */
+  private async reloadAfterLockLoss(): Promise<void> {
     const tenure = await this.lock.hold();
-    if (tenure === this.tenure) return;
+    if (tenure === this.lockTerm) return;
     const stored = await this.load().catch((error: unknown) => {
       throw storageFailure(error, this.file.path);
     });
-    this.tenure = tenure;
-    if (stored.revision > this.decisions.revision) this.become(stored);
+    this.lockTerm = tenure;
+    if (stored.revision > this.decisions.revision) this.publish(stored);
   }
 
-  private become(now: Decisions): void {
+  private publish(now: Decisions): void {
     const before = this.decisions;
     this.decisions = now;
     this.listeners.emit(now, before);

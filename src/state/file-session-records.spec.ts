@@ -19,7 +19,7 @@ import {
 import { unprivileged } from '../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { SessionJournal } from './session-journal.js';
-import { SessionLedger } from './session-ledger.js';
+import { SessionRecordSet } from './session-record-set.js';
 import type { SessionRecords } from './session-records.js';
 
 sessionRecordsContract('FileSessionRecords', () => {
@@ -29,7 +29,7 @@ sessionRecordsContract('FileSessionRecords', () => {
 
 // What other specs use in its place must do the same.
 sessionRecordsContract('MemorySessionRecords', () => {
-  const ledger = new SessionLedger();
+  const ledger = new SessionRecordSet();
   return () => {
     const records = new MemorySessionRecords(ledger);
     return Promise.resolve({ records, end: () => records.close() });
@@ -53,18 +53,18 @@ describe('FileSessionRecords', () => {
 
   it('write no file as long as there is nothing to keep', async () => {
     const { records, end } = await openRecords(directory);
-    records.forget('nobody');
-    await records.written();
+    records.remove('nobody');
+    await records.flush();
     await end();
     expect(readdirSync(directory)).toEqual([]);
   });
 
   it('have what was said in the file when they say so, for nobody else to read', async () => {
     const { records } = await openRecords(directory);
-    records.keep(storedSession('a'), 1);
-    await records.written();
-    records.subscribed('a', storedSubscription('1'));
-    await records.written();
+    records.put(storedSession('a'), 1);
+    await records.flush();
+    records.addSubscription('a', storedSubscription('1'));
+    await records.flush();
     expect(text().trimEnd().split('\n')).toHaveLength(3);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     // Another who reads it now is one who comes after a kill.
@@ -75,9 +75,9 @@ describe('FileSessionRecords', () => {
   it('write what is said while a write is under way after it, in order', async () => {
     const { records, end } = await openRecords(directory);
     for (let n = 0; n < 200; n++) {
-      records.keep(storedSession(`s${n}`), n);
-      if (n % 2 === 0) records.forget(`s${n}`);
-      if (n % 7 === 0) await records.written();
+      records.put(storedSession(`s${n}`), n);
+      if (n % 2 === 0) records.remove(`s${n}`);
+      if (n % 7 === 0) await records.flush();
     }
     await end();
     const next = await openRecords(directory);
@@ -86,13 +86,13 @@ describe('FileSessionRecords', () => {
 
   it('write the file anew when most of it is history, and lose nothing of what is said meanwhile', async () => {
     const { records, end } = await openRecords(directory, { journal: new SessionJournal(path, 2000) });
-    records.keep(storedSession('stays'), 0);
+    records.put(storedSession('stays'), 0);
     let longest = 0;
     for (let n = 0; n < 300; n++) {
-      records.keep(storedSession('comes'), n);
-      records.saw('stays', n);
-      records.forget('comes');
-      if (n % 3 === 0) await records.written();
+      records.put(storedSession('comes'), n);
+      records.touch('stays', n);
+      records.remove('comes');
+      if (n % 3 === 0) await records.flush();
       longest = Math.max(longest, n === 0 ? 0 : statSync(path).size);
     }
     await end();
@@ -105,8 +105,8 @@ describe('FileSessionRecords', () => {
 
   it('begin with what was there before a line that cannot be read, and put the file aside', async () => {
     const first = await openRecords(directory);
-    first.records.keep(storedSession('a'), 1);
-    first.records.keep(storedSession('b'), 1);
+    first.records.put(storedSession('a'), 1);
+    first.records.put(storedSession('b'), 1);
     await first.end();
     const damaged = text().replace('"b"', '"b');
     writeFileSync(path, `${damaged}{"do":"forget","session":"a"}\n`);
@@ -114,7 +114,7 @@ describe('FileSessionRecords', () => {
     expect(await idsOf(records)).toEqual(['a']);
     expect(said).toEqual(['some sessions are lost: their clients initialize again']);
     expect(records.failures).toBe(1);
-    records.keep(storedSession('c'), 2);
+    records.put(storedSession('c'), 2);
     await end();
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain(damaged);
     const next = await openRecords(directory);
@@ -146,17 +146,17 @@ describe('FileSessionRecords', () => {
   });
 
   it('go on when the disk is full, say so once, and keep everything when there is room again', async () => {
-    const { records, said, end } = await openRecords(directory, { pauseMs: 0 });
+    const { records, said, end } = await openRecords(directory, { retryDelayMs: 0 });
     fillDisk();
-    records.keep(storedSession('a'), 1);
-    await records.written();
+    records.put(storedSession('a'), 1);
+    await records.flush();
     fillDisk();
-    records.keep(storedSession('b'), 1);
-    await records.written();
+    records.put(storedSession('b'), 1);
+    await records.flush();
     expect(records.failures).toBe(2);
     expect(said).toEqual(['sessions are not kept over a restart for now']);
     expect(readdirSync(directory).filter((name) => name.startsWith('sessions'))).toEqual([]);
-    records.keep(storedSession('c'), 1);
+    records.put(storedSession('c'), 1);
     await end();
     expect(said).toEqual([
       'sessions are not kept over a restart for now',
@@ -168,13 +168,13 @@ describe('FileSessionRecords', () => {
 
   it('write everything anew after a line that could not be added, wherever that one ended', async () => {
     const journal = new SessionJournal(path);
-    const { records, said, end } = await openRecords(directory, { journal, pauseMs: 0 });
-    records.keep(storedSession('a'), 1);
-    await records.written();
+    const { records, said, end } = await openRecords(directory, { journal, retryDelayMs: 0 });
+    records.put(storedSession('a'), 1);
+    await records.flush();
     // The handle is gone, as after a failure of the disk; half a line is there.
     await journal.close();
     appendFileSync(path, '{"do":"keep","ses');
-    records.keep(storedSession('b'), 1);
+    records.put(storedSession('b'), 1);
     await end();
     expect(said).toEqual([]);
     const next = await openRecords(directory);
@@ -187,8 +187,8 @@ describe('FileSessionRecords', () => {
     mkdirSync(mine, { mode: 0o500 });
     await unprivileged(mine, async () => {
       const { records, said } = await openRecords(mine);
-      records.keep(storedSession('a'), 1);
-      await records.written();
+      records.put(storedSession('a'), 1);
+      await records.flush();
       expect(await idsOf(records)).toEqual(['a']);
       expect(records.failures).toBeGreaterThan(0);
       expect(said).toEqual(['sessions are not kept over a restart for now']);
@@ -196,11 +196,11 @@ describe('FileSessionRecords', () => {
   });
 
   it('do not ask a full disk again with every change', async () => {
-    const { records } = await openRecords(directory, { pauseMs: 60_000 });
+    const { records } = await openRecords(directory, { retryDelayMs: 60_000 });
     fillDisk();
     for (const id of ['a', 'b', 'c']) {
-      records.keep(storedSession(id), 1);
-      await records.written();
+      records.put(storedSession(id), 1);
+      await records.flush();
     }
     expect(records.failures).toBe(1);
     expect(await idsOf(records)).toEqual(['a', 'b', 'c']);

@@ -4,7 +4,7 @@ import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { readChange, writeChange, type SessionChange } from './session-change.js';
 import { SessionJournal } from './session-journal.js';
-import { SessionLedger } from './session-ledger.js';
+import { SessionRecordSet } from './session-record-set.js';
 import {
   SessionRecords,
   type SessionRecord,
@@ -14,20 +14,19 @@ import {
 
 type Log = Pick<LoggerService, 'log' | 'warn'>;
 
-/** A disk that is full is not asked again with every change. */
-const PAUSE_MS = 5000;
-/** Lines in one write. */
-const SLICE = 2000;
+/** Delay before the next write after a failed one. */
+const RETRY_DELAY_MS = 5000;
+const LINES_PER_WRITE = 2000;
 
 export interface RecordsOptions {
   readonly journal?: SessionJournal;
-  readonly pauseMs?: number;
+  readonly retryDelayMs?: number;
 }
 
-/** Sessions in a journal of the state directory, for a gateway that is alone. */
+/** Session records in a journal of the state directory, for a single gateway process. */
 export class FileSessionRecords extends SessionRecords {
   private readonly queue = new SerialQueue();
-  private readonly ledger = new SessionLedger();
+  private readonly records = new SessionRecordSet();
   private lines: string[] = [];
   private batch: Promise<void> = Promise.resolve();
   private failed = 0;
@@ -39,14 +38,14 @@ export class FileSessionRecords extends SessionRecords {
     private readonly journal: SessionJournal,
     private readonly lock: DirectoryLock,
     private readonly log: Log,
-    private readonly pauseMs: number,
+    private readonly retryDelayMs: number,
   ) {
     super();
   }
 
   /**
-   * Never rejects: clients of sessions that cannot be read initialize again. Ends with `close`; the lock is its
-   * owner's to release.
+   * Never rejects: clients of sessions that cannot be read initialize again. The caller closes the records and releases
+   * the lock.
    */
   static async open(
     directory: string,
@@ -54,10 +53,10 @@ export class FileSessionRecords extends SessionRecords {
     log: Log,
     {
       journal = new SessionJournal(join(directory, 'sessions.jsonl')),
-      pauseMs = PAUSE_MS,
+      retryDelayMs = RETRY_DELAY_MS,
     }: RecordsOptions = {},
   ): Promise<FileSessionRecords> {
-    const records = new FileSessionRecords(journal, lock, log, pauseMs);
+    const records = new FileSessionRecords(journal, lock, log, retryDelayMs);
     await records.start();
     return records;
   }
@@ -67,30 +66,30 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   override load(): Promise<readonly SessionRecord[]> {
-    return Promise.resolve([...this.ledger]);
+    return Promise.resolve([...this.records]);
   }
 
-  override keep(session: StoredSession, seen: number): void {
-    this.make({ do: 'keep', session, seen });
+  override put(session: StoredSession, seen: number): void {
+    this.record({ do: 'keep', session, seen });
   }
 
-  override saw(session: string, seen: number): void {
-    this.make({ do: 'saw', session, seen });
+  override touch(session: string, seen: number): void {
+    this.record({ do: 'saw', session, seen });
   }
 
-  override subscribed(session: string, { id, server, uri, since }: StoredSubscription): void {
-    this.make({ do: 'subscribe', session, subscription: { id, server, uri, since } });
+  override addSubscription(session: string, { id, server, uri, since }: StoredSubscription): void {
+    this.record({ do: 'subscribe', session, subscription: { id, server, uri, since } });
   }
 
-  override unsubscribed(session: string, subscription: string): void {
-    this.make({ do: 'unsubscribe', session, subscription });
+  override removeSubscription(session: string, subscription: string): void {
+    this.record({ do: 'unsubscribe', session, subscription });
   }
 
-  override forget(session: string): void {
-    this.make({ do: 'forget', session });
+  override remove(session: string): void {
+    this.record({ do: 'forget', session });
   }
 
-  override written(): Promise<void> {
+  override flush(): Promise<void> {
     return this.batch;
   }
 
@@ -103,32 +102,35 @@ export class FileSessionRecords extends SessionRecords {
     try {
       await this.lock.acquire();
       const { changes, damage } = await this.journal.read();
-      for (const change of changes) this.ledger.apply(change);
+      for (const change of changes) this.records.apply(change);
       if (damage === undefined) return;
       this.failed++;
-      this.log.warn({ message: 'some sessions are lost: their clients initialize again', cause: damage });
+      this.log.warn({
+        message: 'some session records are damaged: their clients have to initialize again',
+        cause: damage,
+      });
     } catch (error) {
       this.fail(error);
     }
   }
 
-  /** All that is changed within one turn of the event loop, or while a write is under way, is written together. */
-  private make(change: SessionChange): void {
+  /** Batches the changes of one event-loop iteration, and those made during a pending write. */
+  private record(change: SessionChange): void {
     if (this.isClosed) return;
     const line = writeChange(change);
-    // A line that could not be read back would keep all after it from being read.
-    if (!readChange(line) || !this.ledger.apply(change)) return;
+    // A line that cannot be parsed would make all later lines unreadable.
+    if (!readChange(line) || !this.records.apply(change)) return;
     if (this.lines.push(line) === 1) this.batch = this.queue.run(() => this.write());
   }
 
   private async write(): Promise<void> {
     const lines = this.lines.splice(0);
-    // What is not written now is in the ledger, and so in the next file.
-    if (performance.now() - this.failedAt < this.pauseMs) return;
+    // Lines that are skipped here are part of the next compaction.
+    if (performance.now() - this.failedAt < this.retryDelayMs) return;
     try {
-      if (this.journal.isDue) await this.replace();
+      if (this.journal.needsCompaction) await this.replace();
       else await this.append(lines);
-      if (this.isFailing) this.log.log({ message: 'sessions are kept over a restart again' });
+      if (this.isFailing) this.log.log({ message: 'session records are written again' });
       this.isFailing = false;
     } catch (error) {
       this.failedAt = performance.now();
@@ -136,22 +138,25 @@ export class FileSessionRecords extends SessionRecords {
     }
   }
 
-  /** Many may have come while a new file was written. */
+  /** Writes in chunks: many lines may have accumulated during a compaction. */
   private async append(lines: readonly string[]): Promise<void> {
-    for (let start = 0; start < lines.length; start += SLICE)
-      await this.journal.append(lines.slice(start, start + SLICE).join(''));
+    for (let start = 0; start < lines.length; start += LINES_PER_WRITE)
+      await this.journal.append(lines.slice(start, start + LINES_PER_WRITE).join(''));
   }
 
   private async replace(): Promise<void> {
     await this.lock.hold();
-    await this.journal.replace(this.ledger.changes());
+    await this.journal.replace(this.records.changes());
   }
 
-  /** Said once, and again only after it went well. */
+  /** Logs the first failure of a series only. */
   private fail(error: unknown): void {
     this.failed++;
     if (!this.isFailing)
-      this.log.warn({ message: 'sessions are not kept over a restart for now', cause: String(error) });
+      this.log.warn({
+        message: 'session records cannot be written: sessions would not survive a restart',
+        cause: String(error),
+      });
     this.isFailing = true;
   }
 }

@@ -3,18 +3,18 @@ import { rmSync } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeQuietly } from './durable-write.js';
-import { rivalsOf, type Rival } from './lock-rivals.js';
+import { competingClaims, type CompetingClaim } from './competing-claims.js';
 import type { LockTiming } from './lock-timing.js';
 import { ownIdentity } from './process-identity.js';
 
-/** A file that says that this process uses a directory. It beats as long as the process does. */
+/** A file that claims a directory for this process. A heartbeat updates its modification time while the process runs. */
 export class LockClaim {
-  private readonly beating: NodeJS.Timeout;
+  private readonly timer: NodeJS.Timeout;
   private readonly removeAtExit = (): void => {
     try {
       rmSync(this.path, { force: true });
     } catch {
-      // The next gateway sees that this process is gone.
+      // The next gateway detects that this process has ended.
     }
   };
 
@@ -24,13 +24,13 @@ export class LockClaim {
     private readonly file: FileHandle,
     private readonly timing: LockTiming,
   ) {
-    this.beating = setInterval(() => void this.beat(), timing.beat).unref();
+    this.timer = setInterval(() => void this.writeHeartbeat(), timing.heartbeatMs).unref();
     process.once('exit', this.removeAtExit);
   }
 
-  /** The claim appears whole or not at all. Ends with `withdraw`. */
+  /** Creates the claim atomically. Removed by `withdraw`. */
   static async place(directory: string, timing: LockTiming): Promise<LockClaim> {
-    // Never the same name twice: who removes the claim of a dead process cannot hit that of a living one.
+    // A unique name: removing the claim of a dead process cannot remove the claim of a running one.
     const path = join(directory, `lock-${randomBytes(8).toString('hex')}`);
     const text = `${JSON.stringify(ownIdentity())}\n`;
     const unnamed = `${path}.tmp`;
@@ -46,26 +46,26 @@ export class LockClaim {
     return new LockClaim(path, text, file, timing);
   }
 
-  /** False once somebody took this process for dead and removed the claim. */
-  async stands(): Promise<boolean> {
+  /** False after another process considered this one dead and removed the claim. */
+  async isHeld(): Promise<boolean> {
     const { nlink } = await this.file.stat();
     return nlink > 0;
   }
 
-  async rivals(): Promise<Rival[]> {
+  async competing(): Promise<CompetingClaim[]> {
     const { mtimeMs } = await this.file.stat();
-    return rivalsOf(this.path, mtimeMs, this.timing.lease);
+    return competingClaims(this.path, mtimeMs, this.timing.leaseMs);
   }
 
   async withdraw(): Promise<void> {
-    clearInterval(this.beating);
+    clearInterval(this.timer);
     process.off('exit', this.removeAtExit);
     await removeQuietly(this.path);
     await this.file.close();
   }
 
-  /** By writing and not by setting the time, so that all times come from the one clock of the file system. */
-  private async beat(): Promise<void> {
+  /** Writes instead of setting the time, so that all times come from the clock of the file system. */
+  private async writeHeartbeat(): Promise<void> {
     await this.file.write(this.text, 0).catch(() => undefined);
   }
 }

@@ -1,10 +1,10 @@
-/** The times of a lock, in milliseconds. */
+/** Timing of the directory lock. */
 export interface LockTiming {
-  readonly beat: number;
-  /** How long a claim counts without a beat when its process cannot be seen: it is in another container or machine. */
-  readonly lease: number;
-  /** Two that start at once see each other and both step back; in this time one of them comes through. */
-  readonly contest: number;
+  readonly heartbeatMs: number;
+  /** How long a claim is valid without a heartbeat when its process is in another container or on another machine. */
+  readonly leaseMs: number;
+  /** Two processes that start at once both withdraw and retry; within this period one of them succeeds. */
+  readonly contentionMs: number;
 }
 
-export const LOCK_TIMING: LockTiming = { beat: 2_000, lease: 7_000, contest: 300 };
+export const LOCK_TIMING: LockTiming = { heartbeatMs: 2_000, leaseMs: 7_000, contentionMs: 300 };

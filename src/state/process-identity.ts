@@ -2,14 +2,14 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /**
- * Which process this is, told so that another one can find out whether it still runs. A pid alone does not say so: it
- * is given out again, and in containers that share a directory each gateway is number 1.
+ * Identifies a process so that another process can check whether it still runs. A PID alone is not enough: PIDs are
+ * reused, and in containers that share a directory each gateway has PID 1.
  */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In the kernel's own count; empty where the system does not tell. */
+  /** Start time in kernel ticks; empty where the system does not provide it. */
   readonly started: string;
-  /** Pids mean the same to all processes with the same value. */
+  /** PID namespace: PIDs are comparable between processes with the same value. */
   readonly pidSpace: string;
   readonly host: string;
 }
@@ -19,7 +19,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid, started: statOf(pid)?.started ?? '', pidSpace: ownPidSpace(), host: hostname() };
 }
 
-/** Undefined when it cannot be seen from here. */
+/** Undefined when the process is in another PID namespace. */
 export function isRunning({ pid, started, pidSpace }: ProcessIdentity): boolean | undefined {
   if (pidSpace !== ownPidSpace()) return undefined;
   if (started === '') return answersSignals(pid);
@@ -33,7 +33,7 @@ export function isProcessIdentity(value: unknown): value is ProcessIdentity {
   return Number.isSafeInteger(pid) && [started, pidSpace, host].every((text) => typeof text === 'string');
 }
 
-/** A boot of the machine and a namespace in it; without /proc, the machine. */
+/** Boot id and PID namespace; without /proc, the host name. */
 function ownPidSpace(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
@@ -46,7 +46,7 @@ function ownPidSpace(): string {
 function statOf(pid: number): { started: string; isDead: boolean } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // `pid (name) state …`, and the name may hold anything, brackets too. The start time is the 22nd field.
+    // `pid (name) state …`; the name may contain spaces and brackets. The start time is field 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { started: fields[19] ?? '', isDead: fields[0] === 'Z' || fields[0] === 'X' };
   } catch {
@@ -58,7 +58,7 @@ function answersSignals(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

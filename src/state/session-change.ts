@@ -1,6 +1,6 @@
 import type { StoredSession, StoredSubscription } from './session-records.js';
 
-/** One step in the life of what is kept of sessions. Made twice, it is as if made once. */
+/** One change of the session records, as a line of the journal. Idempotent. */
 export type SessionChange =
   | { readonly do: 'keep'; readonly session: StoredSession; readonly seen: number }
   | { readonly do: 'saw'; readonly session: string; readonly seen: number }
@@ -11,7 +11,7 @@ export type SessionChange =
 /** One line of the journal. */
 export const writeChange = (change: SessionChange): string => `${JSON.stringify(change)}\n`;
 
-/** Undefined when the line is none of ours, or not all of it. */
+/** Undefined when the line is incomplete or not a change. */
 export function readChange(line: string): SessionChange | undefined {
   const value = parse(line);
   return isObject(value) && SHAPES[String(value['do'])]?.(value) ? (value as SessionChange) : undefined;

@@ -6,7 +6,7 @@ import { storedSession, storedSubscription } from '../../test/kit/session-record
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { writeChange, type SessionChange } from './session-change.js';
 import { SessionJournal } from './session-journal.js';
-import { SessionLedger } from './session-ledger.js';
+import { SessionRecordSet } from './session-record-set.js';
 
 const id = fc.constantFrom('a', 'b', 'c');
 const uri = fc.constantFrom('x://1', 'x://\u2028日本', 'x://"\\\n', 'x://t/{id}');
@@ -26,10 +26,10 @@ const change: fc.Arbitrary<SessionChange> = fc.oneof(
   fc.record({ do: fc.constant('forget' as const), session: id }),
 );
 
-const stateOf = (ledger: SessionLedger): string => JSON.stringify([...ledger]);
+const stateOf = (ledger: SessionRecordSet): string => JSON.stringify([...ledger]);
 
 /** The same whatever the order. */
-const setOf = (ledger: SessionLedger): string[] =>
+const setOf = (ledger: SessionRecordSet): string[] =>
   [...ledger]
     .map((record) => ({ ...record, subscriptions: record.subscriptions.toSorted(byId) }))
     .map((record) => JSON.stringify(record))
@@ -37,8 +37,8 @@ const setOf = (ledger: SessionLedger): string[] =>
 
 const byId = (a: { id: string }, b: { id: string }): number => a.id.localeCompare(b.id);
 
-function ledgerOf(changes: Iterable<SessionChange>): SessionLedger {
-  const ledger = new SessionLedger();
+function ledgerOf(changes: Iterable<SessionChange>): SessionRecordSet {
+  const ledger = new SessionRecordSet();
   for (const one of changes) ledger.apply(one);
   return ledger;
 }
@@ -69,7 +69,7 @@ describe('SessionJournal', () => {
     appendFileSync(path, '{"do":"forget","sess');
     const next = new SessionJournal(path);
     const { changes } = await next.read();
-    expect(next.isDue).toBe(true);
+    expect(next.needsCompaction).toBe(true);
     await next.replace(ledgerOf(changes).changes());
     await next.append(writeChange({ do: 'saw', session: 'a', seen: 2 }));
     await next.close();

@@ -5,51 +5,52 @@ import { removeQuietly, syncDirectory } from './durable-write.js';
 import { readChange, writeChange, type SessionChange } from './session-change.js';
 import { errnoOf } from './storage-failure.js';
 
-/** The first line: what the file is, and in which form. */
-const HEAD = '{"gatehouse":"sessions","version":1}\n';
-/** Lines that are made in one turn of the event loop when the file is written anew. */
-const SLICE = 500;
-/** The file is written anew when it is so many times what it was when it was new, and not small. */
-const GROWTH = 4;
-const SMALL_BYTES = 1_048_576;
+/** First line: file type and format version. */
+const HEADER = '{"gatehouse":"sessions","version":1}\n';
+/** Lines serialised before yielding to the event loop during a compaction. */
+const LINES_PER_SLICE = 500;
+/** The journal is compacted when it has grown by this factor since the last compaction and exceeds the minimum size. */
+const COMPACTION_FACTOR = 4;
+const MIN_COMPACTION_BYTES = 1_048_576;
 
 export interface JournalReading {
   readonly changes: readonly SessionChange[];
-  /** Why what comes after them cannot be read. A last line that was not written to its end is no damage. */
+  /** Why the rest of the file cannot be read. An incomplete last line is not damage. */
   readonly damage?: string;
 }
 
 /**
- * A file of changes, one line each, that is only ever added to, or replaced as a whole. A line that was handed to the
- * operating system survives the process, at whatever moment it is killed; only a new file also waits for the disk. For
- * one writer at a time.
+ * Append-only file of changes, one per line, compacted by replacing it as a whole. A line that was written survives a kill
+ * of the process; only a compaction also syncs to disk. Supports one writer at a time.
  */
 export class SessionJournal {
   private file: FileHandle | undefined;
   private bytes = 0;
-  private newBytes = 0;
+  private compactedBytes = 0;
   private isDamaged = false;
 
   constructor(
     readonly path: string,
-    private readonly smallBytes = SMALL_BYTES,
+    private readonly minCompactionBytes = MIN_COMPACTION_BYTES,
   ) {}
 
-  /** Whether the next lines need a new file: there is none yet, the last write failed, or most of it is history. */
-  get isDue(): boolean {
-    return !this.file || this.bytes > Math.max(this.smallBytes, GROWTH * this.newBytes);
+  /** True without a file, after a failed write, and when most of the file is obsolete. */
+  get needsCompaction(): boolean {
+    return (
+      !this.file || this.bytes > Math.max(this.minCompactionBytes, COMPACTION_FACTOR * this.compactedBytes)
+    );
   }
 
-  /** Only reads. Rejects when there is a file that cannot be opened. */
+  /** Reads without changing the file. Rejects when the file exists and cannot be opened. */
   async read(): Promise<JournalReading> {
-    // Until it has been read.
+    // Considered damaged until it has been read.
     this.isDamaged = true;
     const reading = await readChanges(linesOf(this.path));
     this.isDamaged = reading.damage !== undefined;
     return reading;
   }
 
-  /** A failure leaves the file for `replace`: where it ends is not known any more. */
+  /** After a failure the file has to be replaced, because its end may be incomplete. */
   async append(lines: string): Promise<void> {
     try {
       await this.file?.writeFile(lines);
@@ -60,7 +61,7 @@ export class SessionJournal {
     }
   }
 
-  /** Writes a file that begins with these and takes the place of the one there is. A failure leaves that one. */
+  /** Replaces the file by one with these changes. A failure keeps the existing file. */
   async replace(changes: Iterable<SessionChange>): Promise<void> {
     const next = `${this.path}.tmp`;
     let file: FileHandle | undefined;
@@ -74,7 +75,7 @@ export class SessionJournal {
       await syncDirectory(dirname(this.path));
       await this.close();
       this.file = file;
-      this.bytes = this.newBytes = size;
+      this.bytes = this.compactedBytes = size;
     } catch (error) {
       await file?.close().catch(() => undefined);
       await removeQuietly(next);
@@ -88,7 +89,7 @@ export class SessionJournal {
     await file?.close().catch(() => undefined);
   }
 
-  /** What is damaged is kept for whoever wants to know what happened. */
+  /** Keeps a damaged file for diagnosis. */
   private async setAside(): Promise<void> {
     await rename(this.path, `${this.path}.damaged`).catch(() => undefined);
     this.isDamaged = false;
@@ -102,7 +103,7 @@ async function readChanges(lines: AsyncIterable<string>): Promise<JournalReading
   for await (const line of lines) {
     count++;
     if (unread !== undefined) return { changes, damage: `line ${unread} cannot be read` };
-    if (count === 1 && line === HEAD) continue;
+    if (count === 1 && line === HEADER) continue;
     const change = count === 1 ? undefined : readChange(line);
     if (change) changes.push(change);
     else unread = count;
@@ -110,7 +111,7 @@ async function readChanges(lines: AsyncIterable<string>): Promise<JournalReading
   return { changes };
 }
 
-/** With what ends them; the last may have no end. None when there is no file. */
+/** Lines with their line break, which the last one may lack. Empty when there is no file. */
 async function* linesOf(path: string): AsyncIterable<string> {
   const file = await open(path, 'r').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
@@ -118,7 +119,7 @@ async function* linesOf(path: string): AsyncIterable<string> {
   });
   if (!file) return;
   let rest = '';
-  // Not by readline, to which a line also ends with what JSON allows in a text.
+  // Not with readline, which also splits at U+2028 and U+2029; JSON strings may contain them.
   for await (const chunk of file.createReadStream({ encoding: 'utf8' })) {
     const lines = (rest + String(chunk)).split(/(?<=\n)/);
     rest = lines.pop() ?? '';
@@ -127,13 +128,13 @@ async function* linesOf(path: string): AsyncIterable<string> {
   if (rest !== '') yield rest;
 }
 
-/** The text of a file, made without holding up the event loop. */
+/** The text of a compacted file, serialised in slices. */
 async function* inSlices(changes: Iterable<SessionChange>): AsyncIterable<string> {
-  let slice = HEAD;
+  let slice = HEADER;
   let lines = 0;
   for (const change of changes) {
     slice += writeChange(change);
-    if (++lines % SLICE !== 0) continue;
+    if (++lines % LINES_PER_SLICE !== 0) continue;
     yield slice;
     slice = '';
     await nextTurn();

@@ -1,25 +1,25 @@
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 
-/** On whose account a session was opened, and how to tell later whether they would still be let in. */
+/** The principal of a session, with what is needed to check after a restart whether it is still authorised. */
 export interface StoredPrincipal {
   readonly id: string;
   readonly grants: '*' | readonly string[];
-  /** A digest of the settings it was let in by: under others it has to come again. */
+  /** Digest of the authentication settings. After a change of these settings the session is not restored. */
   readonly terms: string;
-  /** Milliseconds since the epoch. Absent where the settings alone say when it ends. */
+  /** Expiry of the credential in milliseconds since the epoch, where it has one. */
   readonly until?: number;
 }
 
-/** A session as it is kept. Times are milliseconds since the epoch. */
+/** Durable form of a session. Times are milliseconds since the epoch. */
 export interface StoredSession {
-  /** The SHA-256 of the key that its client has. The key itself is kept nowhere: whoever knows it holds the session. */
+  /** SHA-256 of the session id that the client holds. The id itself is a credential and not stored. */
   readonly id: string;
   readonly principal: StoredPrincipal;
   readonly project?: string;
-  /** The version of the protocol that was agreed on. */
+  /** The negotiated protocol revision. */
   readonly revision: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** Whatever the client said it is. */
+  /** `clientInfo` as the client sent it. */
   readonly clientInfo?: unknown;
   readonly logLevel?: string;
   readonly opened: number;
@@ -29,39 +29,39 @@ export type StoredSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 's
 
 export interface SessionRecord {
   readonly session: StoredSession;
-  /** When its client was last known to be there. */
+  /** Time of the client's last activity. */
   readonly seen: number;
   readonly subscriptions: readonly StoredSubscription[];
 }
 
 /**
- * What a later life of the gateway needs to take sessions up again. Changes are taken at once, kept in their order, and
- * never fail: a session that could not be kept is one whose client has to initialize again. It neither checks what it
- * keeps nor forgets by itself; and it does not share live sessions between replicas.
+ * Port for the session records that the next process restores. Changes are accepted synchronously, stored in order, and
+ * never fail: the client of a session that could not be stored has to initialize again. The records are neither validated
+ * nor expired here, and live sessions are not shared between replicas.
  */
 export abstract class SessionRecords {
-  /** Everything there is: at the start, what an earlier life left. */
+  /** All records; at the start those of the previous process. */
   abstract load(): Promise<readonly SessionRecord[]>;
 
-  /** Adds a session, or says something new of one; the subscriptions it has stay. */
-  abstract keep(session: StoredSession, seen: number): void;
+  /** Adds or replaces a session; its subscriptions are kept. */
+  abstract put(session: StoredSession, seen: number): void;
 
-  abstract saw(session: string, seen: number): void;
+  abstract touch(session: string, seen: number): void;
 
-  /** Nothing of a session that is not kept, here and in `unsubscribed`. */
-  abstract subscribed(session: string, subscription: StoredSubscription): void;
+  /** Ignored for an unknown session, like `removeSubscription`. */
+  abstract addSubscription(session: string, subscription: StoredSubscription): void;
 
-  abstract unsubscribed(session: string, subscription: string): void;
+  abstract removeSubscription(session: string, subscription: string): void;
 
-  /** With all its subscriptions. */
-  abstract forget(session: string): void;
+  /** Removes the session and its subscriptions. */
+  abstract remove(session: string): void;
 
-  /** Resolves when everything so far would survive the end of the process, or could not be made to. Never rejects. */
-  abstract written(): Promise<void>;
+  /** Resolves when all changes so far are stored or have failed to be stored. Never rejects. */
+  abstract flush(): Promise<void>;
 
-  /** How often something could not be made to survive. */
+  /** Number of failed writes. */
   abstract get failures(): number;
 
-  /** Waits for what is under way; later changes are not kept. Idempotent. */
+  /** Waits for pending writes; later changes are not stored. Idempotent. */
   abstract close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decideProject, decideServer, NO_DECISIONS } from './decisions.js';
-import { readState, writeState } from './state-document.js';
+import { parseState, serializeState } from './state-document.js';
 import { migrate, SCHEMA_VERSION } from './state-migrations.js';
 
 const decisions = {
@@ -40,15 +40,15 @@ const SCHEMA_1 = `{
 
 describe('the state document', () => {
   it('is the schema that was released', () => {
-    expect([SCHEMA_VERSION, writeState(decisions)]).toEqual([1, SCHEMA_1]);
+    expect([SCHEMA_VERSION, serializeState(decisions)]).toEqual([1, SCHEMA_1]);
   });
 
   it('is read back from schema 1', () => {
-    expect(readState(SCHEMA_1)).toEqual({ decisions });
+    expect(parseState(SCHEMA_1)).toEqual({ decisions });
   });
 
   it('may be laid out in another way', () => {
-    expect(readState(JSON.stringify(JSON.parse(SCHEMA_1)))).toEqual({ decisions });
+    expect(parseState(JSON.stringify(JSON.parse(SCHEMA_1)))).toEqual({ decisions });
   });
 
   it.each([
@@ -68,19 +68,19 @@ describe('the state document', () => {
     ['a schema version of 0', SCHEMA_1.replace('"schemaVersion": 1', '"schemaVersion": 0')],
     ['no schema version', '{}'],
   ])('is damaged when it holds %s', (_, text) => {
-    expect(readState(text)).toEqual({ damage: expect.any(String) });
+    expect(parseState(text)).toEqual({ damage: expect.any(String) });
   });
 
   it('notices the change of any one character that matters', () => {
     const unnoticed = SCHEMA_1.split('').filter((character, i) => {
       const changed = SCHEMA_1.slice(0, i) + (character === '0' ? '1' : '0') + SCHEMA_1.slice(i + 1);
-      return 'decisions' in readState(changed);
+      return 'decisions' in parseState(changed);
     });
     expect(unnoticed.filter((character) => character.trim() !== '')).toEqual([]);
   });
 
   it('is not read at all when it is of a later schema, whatever its checksum', () => {
-    expect(readState('{"schemaVersion":2,"anything":"else"}')).toEqual({ newerVersion: 2 });
+    expect(parseState('{"schemaVersion":2,"anything":"else"}')).toEqual({ newerVersion: 2 });
   });
 });
 

@@ -10,14 +10,14 @@ interface Envelope {
   readonly decisions: StateContent;
 }
 
-export type StateReading =
+export type ParsedState =
   | { readonly decisions: Decisions }
   | { readonly damage: string }
-  /** Written by a later gateway; we cannot know what it says, nor that it is damaged. */
+  /** Written by a later version, which may use another format. */
   | { readonly newerVersion: number };
 
-/** The text of the state file. It is laid out for people to read, but not to edit: the checksum would tell. */
-export function writeState(decisions: Decisions): string {
+/** The text of the state file. It is readable but not meant to be edited: the checksum detects an edit. */
+export function serializeState(decisions: Decisions): string {
   const { revision } = decisions;
   const content = { ...toJson(decisions) };
   const checksum = checksumOf(SCHEMA_VERSION, revision, content);
@@ -25,7 +25,7 @@ export function writeState(decisions: Decisions): string {
   return `${JSON.stringify(envelope, null, 2)}\n`;
 }
 
-export function readState(text: string): StateReading {
+export function parseState(text: string): ParsedState {
   const document = parse(text);
   if (!isObject(document)) return { damage: 'it is not a JSON object' };
   const { schemaVersion, revision, checksum, decisions } = document;
@@ -34,14 +34,14 @@ export function readState(text: string): StateReading {
   if (!isCount(revision)) return { damage: 'it has no revision' };
   if (!isObject(decisions)) return { damage: 'it holds no decisions' };
   if (checksum !== checksumOf(schemaVersion, revision, decisions)) {
-    return { damage: 'its checksum does not fit its content' };
+    return { damage: 'its checksum does not match its content' };
   }
   const { servers, projects } = migrate(decisions, schemaVersion);
   if (!isObject(servers) || !isObject(projects)) return { damage: 'its decisions are incomplete' };
   return { decisions: fromJson({ servers, projects } as DecisionsJson, revision) };
 }
 
-/** Of the values and not of the bytes: what JSON.stringify wrote, it writes again after a JSON.parse. */
+/** Checksum of the values, not of the bytes: JSON.stringify after JSON.parse yields the same text. */
 function checksumOf(schemaVersion: number, revision: number, content: StateContent): string {
   const text = JSON.stringify([schemaVersion, revision, content]);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -1,4 +1,4 @@
-/** What is kept in the state directory cannot be used as it is. The message names the file and what to do. */
+/** A file of the state directory cannot be used. The message names the file and what the operator can do. */
 export class StateError extends Error {
   override readonly name = 'StateError';
 

@@ -15,7 +15,7 @@ import { unprivileged } from '../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { decideServer, NO_DECISIONS } from './decisions.js';
 import type { Decisions } from './decision-store.js';
-import { writeState } from './state-document.js';
+import { serializeState } from './state-document.js';
 import { StateError } from './state-error.js';
 import { StateFile } from './state-file.js';
 
@@ -57,17 +57,17 @@ describe('StateFile', () => {
   it('has no use for what a crash left behind', async () => {
     await file.save(revision(1));
     writeFileSync(path('state.json.tmp'), 'half a st');
-    await file.tidy();
+    await file.removeTemporary();
     expect(readdirSync(directory)).toEqual(['state.json']);
-    await file.tidy();
+    await file.removeTemporary();
   });
 });
 
 describe('StateFile, damaged', () => {
   const damages: [string, () => void][] = [
-    ['torn', () => writeFileSync(path('state.json'), writeState(revision(2)).slice(0, 100))],
+    ['torn', () => writeFileSync(path('state.json'), serializeState(revision(2)).slice(0, 100))],
     ['empty', () => writeFileSync(path('state.json'), '')],
-    ['edited', () => writeFileSync(path('state.json'), writeState(revision(2)).replace('false', 'true'))],
+    ['edited', () => writeFileSync(path('state.json'), serializeState(revision(2)).replace('false', 'true'))],
     ['missing', () => rmSync(path('state.json'))],
   ];
 
@@ -110,7 +110,7 @@ describe('StateFile, damaged', () => {
   });
 
   it.each(['state.json', 'state.json.bak'])('refuses a %s of a later gateway', async (name) => {
-    writeFileSync(path('state.json.bak'), writeState(revision(1)));
+    writeFileSync(path('state.json.bak'), serializeState(revision(1)));
     writeFileSync(path('state.json'), 'damaged');
     writeFileSync(path(name), '{"schemaVersion":2}');
     await expect(reload()).rejects.toThrow(
@@ -155,7 +155,7 @@ describe('StateFile, when the disk refuses', () => {
     symlinkSync('/dev/full', path('state.json.tmp'));
     await expect(file.save(revision(3))).rejects.toMatchObject({
       kind: 'storage-full',
-      message: `STORAGE_FULL: there is no room for ${path('state.json')} (ENOSPC)`,
+      message: `STORAGE_FULL: no space left for ${path('state.json')} (ENOSPC)`,
     });
     expect(readdirSync(directory).toSorted()).toEqual(['state.json', 'state.json.bak']);
     expect(stored('state.json.bak')).toMatchObject({ revision: 1 });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { NO_DECISIONS } from './decisions.js';
 import type { Decisions } from './decision-store.js';
 import { removeQuietly, syncDirectory, writeDurably } from './durable-write.js';
-import { readState, writeState } from './state-document.js';
+import { parseState, serializeState } from './state-document.js';
 import { StateError } from './state-error.js';
 import { errnoOf, storageFailure } from './storage-failure.js';
 
@@ -11,20 +11,20 @@ type Copy = { readonly decisions: Decisions } | { readonly damage: string } | 'a
 
 export interface LoadedState {
   readonly decisions: Decisions;
-  /** Why the file itself was not used. */
+  /** Why the backup was used instead of the file. */
   readonly warning?: string;
 }
 
 /**
- * `state.json`, with the version before it as `state.json.bak`. Whatever moment the process or the machine dies in, one
- * of the two is whole and holds the last thing that was saved. For one writer at a time.
+ * `state.json`, with the previous version as `state.json.bak`. If the process or the machine dies at any moment, one of
+ * the two is intact and contains the last saved decisions. Supports one writer at a time.
  */
 export class StateFile {
   readonly path: string;
   private readonly previous: string;
   private readonly next: string;
-  /** Whether `path` holds what was last loaded or saved: what is damaged must not become the previous version. */
-  private isWhole = false;
+  /** Whether `path` has the content last loaded or saved: a damaged file must not become the backup. */
+  private isIntact = false;
 
   constructor(directory: string) {
     this.path = join(directory, 'state.json');
@@ -32,53 +32,53 @@ export class StateFile {
     this.next = `${this.path}.tmp`;
   }
 
-  /** Only reads. */
+  /** Reads without changing any file. */
   async load(): Promise<LoadedState> {
     const copy = await read(this.path);
-    this.isWhole = isGood(copy);
-    if (isGood(copy)) return copy;
+    this.isIntact = isReadable(copy);
+    if (isReadable(copy)) return copy;
     const previous = await read(this.previous);
     if (copy === 'absent' && previous === 'absent') return { decisions: NO_DECISIONS };
-    if (!isGood(previous)) throw this.unusable(copy, previous);
-    return { ...previous, warning: `${this.path} cannot be used: ${sayWhat(copy)}; using ${this.previous}` };
+    if (!isReadable(previous)) throw this.unusable(copy, previous);
+    return { ...previous, warning: `${this.path} cannot be used: ${describe(copy)}; using ${this.previous}` };
   }
 
-  /** Removes what a crash left behind. */
-  async tidy(): Promise<void> {
+  /** Removes the temporary file that a crash may have left. */
+  async removeTemporary(): Promise<void> {
     await removeQuietly(this.next);
   }
 
-  /** All or nothing: after a failure the file is the one it was. */
+  /** Atomic: after a failure the file has its previous content. */
   async save(decisions: Decisions): Promise<void> {
     try {
-      await writeDurably(this.next, writeState(decisions));
-      await (this.isWhole ? this.keepPrevious() : this.setAside());
+      await writeDurably(this.next, serializeState(decisions));
+      await (this.isIntact ? this.keepPrevious() : this.setAside());
       await rename(this.next, this.path);
     } catch (error) {
       await removeQuietly(this.next);
       throw storageFailure(error, this.path);
     }
-    await this.settle();
-    this.isWhole = true;
+    await this.syncRename();
+    this.isIntact = true;
   }
 
-  /** A second name for the file, so that there is no moment without one under the first. */
+  /** Adds a second name to the file, so that `path` exists at every moment. */
   private async keepPrevious(): Promise<void> {
     await rm(this.previous, { force: true });
-    // Not every file system has hard links.
+    // Some file systems do not support hard links.
     await link(this.path, this.previous).catch(() => copyFile(this.path, this.previous));
   }
 
-  /** What is damaged is kept for whoever wants to know what happened. */
+  /** Keeps a damaged file for diagnosis. */
   private async setAside(): Promise<void> {
     await rename(this.path, `${this.path}.damaged`).catch(() => undefined);
   }
 
-  private async settle(): Promise<void> {
+  private async syncRename(): Promise<void> {
     try {
       await syncDirectory(dirname(this.path));
     } catch (error) {
-      const back = this.isWhole ? rename(this.previous, this.path) : rm(this.path);
+      const back = this.isIntact ? rename(this.previous, this.path) : rm(this.path);
       await back.catch(() => undefined);
       throw storageFailure(error, this.path);
     }
@@ -87,15 +87,15 @@ export class StateFile {
   private unusable(copy: Copy, previous: Copy): StateError {
     return new StateError(
       this.path,
-      `${sayWhat(copy)}, and of ${this.previous}, ${sayWhat(previous)}`,
+      `${describe(copy)}, and of ${this.previous}, ${describe(previous)}`,
       'Put one of the two back from a backup, or remove both to start without any admin decisions.',
     );
   }
 }
 
-const isGood = (copy: Copy): copy is { decisions: Decisions } => copy !== 'absent' && 'decisions' in copy;
+const isReadable = (copy: Copy): copy is { decisions: Decisions } => copy !== 'absent' && 'decisions' in copy;
 
-function sayWhat(copy: Copy): string {
+function describe(copy: Copy): string {
   if (copy === 'absent') return 'it is missing';
   return 'damage' in copy ? copy.damage : 'it is whole';
 }
@@ -108,7 +108,7 @@ async function read(path: string): Promise<Copy> {
     });
   });
   if (text === undefined) return 'absent';
-  const reading = readState(text);
+  const reading = parseState(text);
   if (!('newerVersion' in reading)) return reading;
   throw new StateError(
     path,

@@ -5,9 +5,9 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
-import { ClusterModule } from './state.module.js';
+import { StateModule } from './state.module.js';
 import { decideServer } from './decisions.js';
-import { DesiredState } from './decision-store.js';
+import { DecisionStore } from './decision-store.js';
 import { StateError } from './state-error.js';
 
 class Directory {
@@ -16,7 +16,7 @@ class Directory {
 
 @Injectable()
 class Room {
-  constructor(readonly state: DesiredState) {}
+  constructor(readonly state: DecisionStore) {}
 }
 
 @Module({ providers: [Room] })
@@ -31,7 +31,7 @@ function start(): Promise<TestingModule> {
   const provider = { provide: Directory, useValue: new Directory(directory) };
   const config = { module: ConfigRoom, global: true, providers: [provider], exports: [Directory] };
   return Test.createTestingModule({
-    imports: [config, ClusterModule.inDirectory(Directory), RoomModule],
+    imports: [config, StateModule.forDirectory(Directory), RoomModule],
   }).compile();
 }
 
@@ -39,7 +39,7 @@ beforeEach(() => {
   directory = tempDir();
 });
 
-describe('ClusterModule', () => {
+describe('StateModule', () => {
   it('gives every room the desired state, and the directory back at the end', async () => {
     const app = await start();
     const { state } = app.get(Room, { strict: false });
@@ -47,7 +47,7 @@ describe('ClusterModule', () => {
     await app.close();
     expect(readdirSync(directory)).toEqual(['state.json']);
     const next = await start();
-    expect(next.get(DesiredState, { strict: false }).current.servers).toEqual(
+    expect(next.get(DecisionStore, { strict: false }).current.servers).toEqual(
       new Map([['db', { enabled: false }]]),
     );
     await next.close();

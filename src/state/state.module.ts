@@ -1,23 +1,23 @@
 import { Logger, Module, type DynamicModule, type OnApplicationShutdown, type Type } from '@nestjs/common';
-import { DesiredState } from './decision-store.js';
+import { DecisionStore } from './decision-store.js';
 import { DirectoryLock } from './directory-lock.js';
-import { FileDesiredState } from './file-decision-store.js';
+import { FileDecisionStore } from './file-decision-store.js';
 import { FileSessionRecords } from './file-session-records.js';
 import { SessionRecords } from './session-records.js';
 
-/** What replicas share. For now there is one, and it keeps the directory to itself. */
+/** Durable state behind ports: decisions and session records, here in files of a directory that one process locks. */
 @Module({})
-export class ClusterModule implements OnApplicationShutdown {
+export class StateModule implements OnApplicationShutdown {
   constructor(
-    private readonly state: DesiredState,
+    private readonly state: DecisionStore,
     private readonly sessions: SessionRecords,
     private readonly lock: DirectoryLock,
   ) {}
 
-  /** `directory` is the token of whatever knows the path; this room asks nothing else of the config. */
-  static inDirectory(directory: Type<{ readonly path: string }>): DynamicModule {
+  /** `directory` is the injection token of the settings that contain the path. */
+  static forDirectory(directory: Type<{ readonly path: string }>): DynamicModule {
     return {
-      module: ClusterModule,
+      module: StateModule,
       global: true,
       providers: [
         {
@@ -26,20 +26,20 @@ export class ClusterModule implements OnApplicationShutdown {
           useFactory: ({ path }: { path: string }) => new DirectoryLock(path),
         },
         {
-          provide: DesiredState,
+          provide: DecisionStore,
           inject: [directory, DirectoryLock],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
-            FileDesiredState.open(path, lock, new Logger('State')),
+            FileDecisionStore.open(path, lock, new Logger('State')),
         },
         {
           provide: SessionRecords,
-          // The state comes first: a gateway that may not use the directory does not start.
-          inject: [directory, DirectoryLock, DesiredState],
+          // The decisions come first: without the lock on the directory the gateway does not start.
+          inject: [directory, DirectoryLock, DecisionStore],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileSessionRecords.open(path, lock, new Logger('Sessions')),
         },
       ],
-      exports: [DesiredState, SessionRecords, DirectoryLock],
+      exports: [DecisionStore, SessionRecords, DirectoryLock],
     };
   }
 

@@ -1,22 +1,22 @@
 import { GatewayError } from '../core/errors.js';
 import { StateError } from './state-error.js';
 
-/** The disk, the user's quota or the process's own limit on files: in each case something has to make room. */
+/** Disk full, user quota, or file size limit of the process. */
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** What the operating system called a failure. Undefined when it was not the operating system. */
+/** The errno of a failed system call; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   return 'syscall' in error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** Says in the gateway's words that something could not be kept. What is no failure of storage stays what it is. */
+/** Converts a failed write to a GatewayError. Errors that are not storage failures are returned unchanged. */
 export function storageFailure(error: unknown, path: string): unknown {
   if (error instanceof StateError) return storageUnavailable(error.message, { cause: error });
   const errno = errnoOf(error);
   if (errno === undefined) return error;
   return FULL.has(errno)
-    ? storageFull(`there is no room for ${path} (${errno})`, { cause: error })
+    ? storageFull(`no space left for ${path} (${errno})`, { cause: error })
     : storageUnavailable(`${path} cannot be written (${errno})`, { cause: error });
 }
 
@@ -31,6 +31,6 @@ export const storageUnavailable = (why: string, options?: ErrorOptions): Gateway
     options,
   );
 
-/** Whether it was the storage that refused, and not the content. */
+/** Whether the storage failed, as opposed to the content being invalid. */
 export const isStorageFailure = (error: unknown): boolean =>
   error instanceof GatewayError && (error.kind === 'storage-full' || error.kind === 'storage-unavailable');

@@ -14,7 +14,7 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
     it('hold nothing at first', async () => {
       const { records } = await makeStore()();
       expect(await records.load()).toEqual([]);
-      await records.written();
+      await records.flush();
       expect(records.failures).toBe(0);
     });
 
@@ -28,10 +28,10 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
         clientInfo: { name: 'ü\u2028\n"', version: '1' },
         logLevel: 'warning',
       });
-      records.keep(full, 10);
-      records.subscribed('a', storedSubscription('1', 'x://\u2028日本'));
-      records.subscribed('a', storedSubscription('2', 'x://t/{id}'));
-      records.keep(storedSession('b'), 11);
+      records.put(full, 10);
+      records.addSubscription('a', storedSubscription('1', 'x://\u2028日本'));
+      records.addSubscription('a', storedSubscription('2', 'x://t/{id}'));
+      records.put(storedSession('b'), 11);
       await end();
       const next = await begin();
       expect(await next.records.load()).toEqual([
@@ -47,10 +47,10 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
     it('take what is said anew of a session, which keeps its subscriptions', async () => {
       const begin = makeStore();
       const { records, end } = await begin();
-      records.keep(storedSession('a'), 1);
-      records.subscribed('a', storedSubscription('1'));
-      records.keep(storedSession('a', { logLevel: 'debug' }), 2);
-      records.saw('a', 3);
+      records.put(storedSession('a'), 1);
+      records.addSubscription('a', storedSubscription('1'));
+      records.put(storedSession('a', { logLevel: 'debug' }), 2);
+      records.touch('a', 3);
       await end();
       const [record] = await (await begin()).records.load();
       expect(record).toEqual({
@@ -64,12 +64,12 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       const begin = makeStore();
       const { records, end } = await begin();
       for (const id of ['a', 'b']) {
-        records.keep(storedSession(id), 1);
-        records.subscribed(id, storedSubscription(`${id}1`));
-        records.subscribed(id, storedSubscription(`${id}2`));
+        records.put(storedSession(id), 1);
+        records.addSubscription(id, storedSubscription(`${id}1`));
+        records.addSubscription(id, storedSubscription(`${id}2`));
       }
-      records.unsubscribed('a', 'a1');
-      records.forget('b');
+      records.removeSubscription('a', 'a1');
+      records.remove('b');
       await end();
       expect(await (await begin()).records.load()).toEqual([
         { session: storedSession('a'), seen: 1, subscriptions: [storedSubscription('a2')] },
@@ -78,22 +78,22 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
 
     it('hold nothing of a session that is not kept', async () => {
       const { records } = await makeStore()();
-      records.saw('a', 1);
-      records.subscribed('a', storedSubscription('1'));
-      records.unsubscribed('a', '1');
-      records.forget('a');
-      records.keep(storedSession('a'), 1);
+      records.touch('a', 1);
+      records.addSubscription('a', storedSubscription('1'));
+      records.removeSubscription('a', '1');
+      records.remove('a');
+      records.put(storedSession('a'), 1);
       expect(await records.load()).toEqual([{ session: storedSession('a'), seen: 1, subscriptions: [] }]);
     });
 
     it('change nothing once they are closed, which may be done twice', async () => {
       const begin = makeStore();
       const { records, end } = await begin();
-      records.keep(storedSession('a'), 1);
+      records.put(storedSession('a'), 1);
       await records.close();
       await records.close();
-      records.forget('a');
-      await records.written();
+      records.remove('a');
+      await records.flush();
       await end();
       expect(await (await begin()).records.load()).toHaveLength(1);
     });

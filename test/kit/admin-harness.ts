@@ -5,7 +5,7 @@ import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
 import { NO_DECISIONS } from '../../src/state/decisions.js';
 import { asStored } from '../../src/state/decisions-json.js';
-import { DesiredState, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
+import { DecisionStore, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
 import { storageUnavailable } from '../../src/state/storage-failure.js';
 import { AdminSettings } from '../../src/config/admin-settings.js';
 import { LiveConfig } from '../../src/config/live-config.js';
@@ -27,7 +27,7 @@ import { ServerAdmin } from '../../src/admin/server-admin.js';
 import { ServerViews } from '../../src/admin/server-views.js';
 
 /** Decisions in memory, which can fail as a disk does. */
-class MemoryState extends DesiredState {
+class MemoryState extends DecisionStore {
   current: Decisions = NO_DECISIONS;
   isBroken = false;
   private readonly listeners = new ListenerSet<Parameters<DecisionListener>>();

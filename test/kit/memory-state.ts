@@ -1,8 +1,8 @@
 import { NO_DECISIONS } from '../../src/state/decisions.js';
-import { DesiredState, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
+import { DecisionStore, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
 
 /** Decisions that are kept in memory, and are there at once. */
-export class MemoryState extends DesiredState {
+export class MemoryState extends DecisionStore {
   private readonly listeners = new Set<DecisionListener>();
   private decisions: Decisions = NO_DECISIONS;
 

@@ -1,6 +1,6 @@
 import { DirectoryLock } from '../../src/state/directory-lock.js';
 import { FileSessionRecords, type RecordsOptions } from '../../src/state/file-session-records.js';
-import { SessionLedger } from '../../src/state/session-ledger.js';
+import { SessionRecordSet } from '../../src/state/session-record-set.js';
 import {
   SessionRecords,
   type SessionRecord,
@@ -14,7 +14,7 @@ export class MemorySessionRecords extends SessionRecords {
   private isClosed = false;
   readonly failures = 0;
 
-  constructor(readonly ledger = new SessionLedger()) {
+  constructor(readonly ledger = new SessionRecordSet()) {
     super();
   }
 
@@ -22,28 +22,28 @@ export class MemorySessionRecords extends SessionRecords {
     return Promise.resolve([...this.ledger]);
   }
 
-  override keep(session: StoredSession, seen: number): void {
+  override put(session: StoredSession, seen: number): void {
     if (!this.isClosed) this.ledger.apply({ do: 'keep', session, seen });
   }
 
-  override saw(session: string, seen: number): void {
+  override touch(session: string, seen: number): void {
     if (!this.isClosed) this.ledger.apply({ do: 'saw', session, seen });
   }
 
-  override subscribed(session: string, { id, server, uri, since }: StoredSubscription): void {
+  override addSubscription(session: string, { id, server, uri, since }: StoredSubscription): void {
     const subscription = { id, server, uri, since };
     if (!this.isClosed) this.ledger.apply({ do: 'subscribe', session, subscription });
   }
 
-  override unsubscribed(session: string, subscription: string): void {
+  override removeSubscription(session: string, subscription: string): void {
     if (!this.isClosed) this.ledger.apply({ do: 'unsubscribe', session, subscription });
   }
 
-  override forget(session: string): void {
+  override remove(session: string): void {
     if (!this.isClosed) this.ledger.apply({ do: 'forget', session });
   }
 
-  override written(): Promise<void> {
+  override flush(): Promise<void> {
     return Promise.resolve();
   }
 

@@ -1,9 +1,9 @@
 import { DirectoryLock } from '../../src/state/directory-lock.js';
-import { FileDesiredState } from '../../src/state/file-decision-store.js';
+import { FileDecisionStore } from '../../src/state/file-decision-store.js';
 import { onCleanup } from './cleanup.js';
 
 export interface OpenState {
-  readonly state: FileDesiredState;
+  readonly state: FileDecisionStore;
   readonly lock: DirectoryLock;
   /** Every warning and error, as text. */
   readonly said: string[];
@@ -17,7 +17,7 @@ export async function openState(directory: string): Promise<OpenState> {
   const write = (entry: unknown): void => void said.push(JSON.stringify(entry));
   const lock = new DirectoryLock(directory);
   onCleanup(() => lock.release());
-  const state = await FileDesiredState.open(directory, lock, { warn: write, error: write });
+  const state = await FileDecisionStore.open(directory, lock, { warn: write, error: write });
   const end = async (): Promise<void> => {
     await state.close();
     await lock.release();

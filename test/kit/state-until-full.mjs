@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decideServer } from '../../build/state/decisions.js';
 import { DirectoryLock } from '../../build/state/directory-lock.js';
-import { FileDesiredState } from '../../build/state/file-decision-store.js';
+import { FileDecisionStore } from '../../build/state/file-decision-store.js';
 
 /** Decides more and more until there is no room for it, and then less again. Prints how that went. */
 const [directory = ''] = process.argv.slice(2);
 const lock = new DirectoryLock(directory);
-const state = await FileDesiredState.open(directory, lock, console);
+const state = await FileDecisionStore.open(directory, lock, console);
 
 const decide = (server, definition) =>
   state.update((decisions) => decideServer(decisions, server, () => ({ definition })));

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { AuditLog } from '../../build/admin/audit/audit-log.js';
 import { decideServer } from '../../build/state/decisions.js';
 import { DirectoryLock } from '../../build/state/directory-lock.js';
-import { FileDesiredState } from '../../build/state/file-decision-store.js';
+import { FileDecisionStore } from '../../build/state/file-decision-store.js';
 
 /**
  * Changes the state of a directory as the admin API does, over and over, until it is killed. Everything that was
@@ -10,7 +10,7 @@ import { FileDesiredState } from '../../build/state/file-decision-store.js';
  */
 const [directory = ''] = process.argv.slice(2);
 const lock = new DirectoryLock(directory);
-const state = await FileDesiredState.open(directory, lock, console);
+const state = await FileDecisionStore.open(directory, lock, console);
 const audit = await AuditLog.open(directory, lock);
 
 for (;;) {

@@ -112,7 +112,7 @@ describe('AuditLog, when the disk refuses', () => {
     symlinkSync('/dev/full', log());
     await expect(audit.append(auditEvent(1))).rejects.toMatchObject({
       kind: 'storage-full',
-      message: `STORAGE_FULL: there is no room for ${log()} (ENOSPC)`,
+      message: `STORAGE_FULL: no space left for ${log()} (ENOSPC)`,
     });
     rmSync(log());
     expect(await audit.append(auditEvent(1))).toMatchObject({ seq: 1 });

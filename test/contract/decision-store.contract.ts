@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { decideProject, decideServer } from '../../src/state/decisions.js';
-import type { Decisions, DesiredState, ServerDecision } from '../../src/state/decision-store.js';
+import type { Decisions, DecisionStore, ServerDecision } from '../../src/state/decision-store.js';
 import { GatewayError } from '../../src/core/errors.js';
 
 /** A gateway's life with the store: `end` is a proper stop. */
 export interface Life {
-  readonly state: DesiredState;
+  readonly state: DecisionStore;
   readonly end: () => Promise<void>;
 }
 
@@ -28,9 +28,9 @@ const fail = (): never => {
   throw new Error('no such server');
 };
 
-/** What any DesiredState must do. `makeStore` makes an empty store; the result begins a life with it. */
-export const desiredStateContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
-  describe(`${adapter} as DesiredState`, () => {
+/** What any DecisionStore must do. `makeStore` makes an empty store; the result begins a life with it. */
+export const decisionStoreContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
+  describe(`${adapter} as DecisionStore`, () => {
     it('holds no decision at first', async () => {
       const { state } = await makeStore()();
       expect(state.current).toEqual({ revision: 0, servers: new Map(), projects: new Map() });
@@ -99,7 +99,7 @@ export const desiredStateContract = (adapter: string, makeStore: () => () => Pro
     });
   });
 
-  describe(`${adapter} as DesiredState, telling`, () => {
+  describe(`${adapter} as DecisionStore, telling`, () => {
     it('tells everybody before the change is acknowledged, with what was before', async () => {
       const { state } = await makeStore()();
       const before = state.current;
@@ -142,7 +142,7 @@ export const desiredStateContract = (adapter: string, makeStore: () => () => Pro
     });
   });
 
-  describe(`${adapter} as DesiredState, whatever it is given`, () => {
+  describe(`${adapter} as DecisionStore, whatever it is given`, () => {
     const names = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '7'), fc.string());
     const decision = fc.record(
       {
@@ -197,7 +197,7 @@ export const desiredStateContract = (adapter: string, makeStore: () => () => Pro
     });
   });
 
-  describe(`${adapter} as DesiredState, closing`, () => {
+  describe(`${adapter} as DecisionStore, closing`, () => {
     it('finishes what was begun and refuses what comes later', async () => {
       const begin = makeStore();
       const { state, end } = await begin();

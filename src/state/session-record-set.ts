@@ -1,21 +1,21 @@
 import type { SessionChange } from './session-change.js';
 import type { SessionRecord, StoredSession, StoredSubscription } from './session-records.js';
 
-interface Kept {
+interface Stored {
   session: StoredSession;
   seen: number;
   readonly subscriptions: Map<string, StoredSubscription>;
 }
 
-/** What all changes so far come to. */
-export class SessionLedger {
-  private readonly kept = new Map<string, Kept>();
+/** The session records that result from all changes so far. */
+export class SessionRecordSet {
+  private readonly kept = new Map<string, Stored>();
 
   get size(): number {
     return this.kept.size;
   }
 
-  /** False when it changes nothing. */
+  /** False when the change has no effect. */
   apply(change: SessionChange): boolean {
     if (change.do === 'keep') return this.keep(change.session, change.seen);
     const kept = this.kept.get(change.session);
@@ -40,8 +40,8 @@ export class SessionLedger {
   }
 
   /**
-   * The changes that make the same of nothing. Other changes may be made during the walk, and made again after it: the
-   * walk ends with the sessions there were when it began, or it would not end while others come.
+   * The changes that recreate these records. Records may change during the iteration, and those changes may be repeated
+   * after it. The iteration ends after the number of sessions that existed at its start.
    */
   *changes(): Iterable<SessionChange> {
     let left = this.kept.size;

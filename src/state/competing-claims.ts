@@ -6,33 +6,38 @@ import { errnoOf } from './storage-failure.js';
 
 const CLAIM = /^lock-[0-9a-f]{16}(\.tmp)?$/;
 
-/** Somebody else whose claim on the directory counts. */
-export interface Rival {
+/** A valid claim of another process on the directory. */
+export interface CompetingClaim {
   readonly holder: ProcessIdentity;
-  /** Seen to run, and not only believed to because the claim is fresh. */
-  readonly isSeen: boolean;
-  /** Which claim, and when it last beat: another one than before is a sign of life. */
-  readonly beat: string;
+  /** The process was found running. False when only the age of the claim says so. */
+  readonly isVerified: boolean;
+  /** Path and time of the last heartbeat; a different value later shows that the process runs. */
+  readonly heartbeat: string;
 }
 
-/** The claims beside one's own. Those of the dead are removed on the way. `now` is the file system's time. */
-export async function rivalsOf(ownPath: string, now: number, lease: number): Promise<Rival[]> {
+/** Valid claims of other processes. Claims of dead processes are removed. `now` is the time of the file system. */
+export async function competingClaims(
+  ownPath: string,
+  now: number,
+  lease: number,
+): Promise<CompetingClaim[]> {
   const directory = dirname(ownPath);
   const names = (await readdir(directory)).filter((name) => CLAIM.test(name));
   const others = names.map((name) => join(directory, name)).filter((path) => path !== ownPath);
-  const rivals = await Promise.all(others.map((path) => judge(path, now, lease)));
+  const rivals = await Promise.all(others.map((path) => assess(path, now, lease)));
   return rivals.filter((rival) => rival !== undefined);
 }
 
-async function judge(path: string, now: number, lease: number): Promise<Rival | undefined> {
+async function assess(path: string, now: number, lease: number): Promise<CompetingClaim | undefined> {
   const claim = await read(path);
   if (!claim) return undefined;
   const { holder, mtimeMs } = claim;
-  // A claim from the future is as dead as one from the past: the clock was set.
+  // A claim from the future is expired, too: the clock was changed.
   const isFresh = Math.abs(now - mtimeMs) < lease;
   const runs = holder && isRunning(holder);
-  if (holder && (runs ?? isFresh)) return { holder, isSeen: runs === true, beat: `${path} ${mtimeMs}` };
-  // What is no claim yet may become one: its writer looks around again once it is.
+  if (holder && (runs ?? isFresh))
+    return { holder, isVerified: runs === true, heartbeat: `${path} ${mtimeMs}` };
+  // An incomplete claim may be a process that is starting; that process checks for claims after it has written its own.
   if (holder || !isFresh) await removeQuietly(path);
   return undefined;
 }
