@@ -5,9 +5,9 @@ import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { loadConfig } from './config/load-config.js';
-import { AllowedOrigins } from './edge/allowed-origins.js';
-import { HttpGate } from './edge/http-gate.js';
+import { GatewayServer } from './edge/gateway-server.js';
 import { McpEndpoint } from './edge/mcp-endpoint.js';
+import { OriginGuard } from './edge/origin.guard.js';
 import { JsonLogger } from './json-logger.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { exitOnSignals } from './process-signals.js';
@@ -23,11 +23,11 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const config = load();
   const logger = new JsonLogger(config.log.level, config.secrets);
   const traces = await startTracing(process.env);
-  const gate = new HttpGate(new AllowedOrigins(config.http));
+  const server = new GatewayServer();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with(config, { path, load }, traces.tracing),
     new FastifyAdapter({
-      serverFactory: (others: RequestListener) => gate.server(others),
+      serverFactory: (fastify: RequestListener) => server.create(fastify),
       routerOptions: { maxParamLength: LONGEST_PARAMETER },
     }),
     { logger, abortOnError: false },
@@ -37,7 +37,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   secrets.onChange((all) => logger.addSecrets(all));
   exitOnSignals(app, logger, () => traces.stop());
   await connectMcp(app);
-  gate.open(app.get(McpEndpoint));
+  server.open({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
   await app.listen(config.http.port, config.http.host);
   // Whoever started us need not read what we say.
   process.stdout.on('error', () => {});

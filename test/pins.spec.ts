@@ -74,7 +74,17 @@ describe('the protocol', () => {
 });
 
 describe('the application', () => {
-  let facts: Record<'requests' | 'notifications' | 'routes', string[]>;
+  let facts: Record<'requests' | 'notifications' | 'routes', string[]> & {
+    readonly guards: Readonly<Record<string, readonly string[]>>;
+  };
+
+  /** Names of the handlers that match, by the guards that Nest runs before them. */
+  function handlersByGuards(matches: (name: string) => boolean): Record<string, string[]> {
+    const found: Record<string, string[]> = {};
+    for (const [name, guards] of Object.entries(facts.guards).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      if (matches(name)) (found[guards.join(' ')] ??= []).push(name);
+    return found;
+  }
 
   beforeAll(() => {
     const options = { encoding: 'utf8', timeout: 30_000 } as const;
@@ -153,6 +163,81 @@ describe('the application', () => {
       'PUT /admin/v1/projects/:id',
       'PUT /admin/v1/servers/:id',
     ]);
+  });
+
+  it('runs these guards before MCP methods', () => {
+    expect(handlersByGuards((name) => !name.includes(' /'))).toEqual({
+      ProjectGuard: [
+        'completion/complete',
+        'initialize',
+        'logging/setLevel',
+        'notifications/cancelled',
+        'notifications/initialized',
+        'notifications/progress',
+        'notifications/roots/list_changed',
+        'ping',
+        'prompts/get',
+        'prompts/list',
+        'resources/list',
+        'resources/read',
+        'resources/templates/list',
+        'resources/unsubscribe',
+        'tools/call',
+        'tools/list',
+      ],
+      'ProjectGuard SubscriptionLimitGuard': ['resources/subscribe'],
+    });
+  });
+
+  // ProjectGuard is global and lets HTTP requests pass: the project of a request is known with its MCP message.
+  it('runs these guards before HTTP routes', () => {
+    expect(handlersByGuards((name) => name.includes(' /'))).toEqual({
+      'ProjectGuard AdminGuard': [
+        'DELETE /admin/v1/projects/:id',
+        'DELETE /admin/v1/servers/:id',
+        'DELETE /admin/v1/sessions/:id',
+        'DELETE /admin/v1/subscriptions/:id',
+        'GET /admin/v1/config',
+        'GET /admin/v1/events',
+        'GET /admin/v1/projects',
+        'GET /admin/v1/projects/:id',
+        'GET /admin/v1/prompts',
+        'GET /admin/v1/resource-templates',
+        'GET /admin/v1/resources',
+        'GET /admin/v1/servers',
+        'GET /admin/v1/servers/:id',
+        'GET /admin/v1/servers/:id/tools',
+        'GET /admin/v1/sessions',
+        'GET /admin/v1/subscriptions',
+        'GET /admin/v1/tools',
+        'PATCH /admin/v1/servers/:id',
+        'POST /admin/v1/config/reload',
+        'POST /admin/v1/servers/:id/disable',
+        'POST /admin/v1/servers/:id/enable',
+        'POST /admin/v1/servers/:id/reconnect',
+        'POST /admin/v1/servers/:id/tools/:tool/disable',
+        'POST /admin/v1/servers/:id/tools/:tool/enable',
+        'PUT /admin/v1/projects/:id',
+        'PUT /admin/v1/servers/:id',
+      ],
+      'ProjectGuard OriginGuard AuthenticationGuard': ['DELETE /mcp', 'GET /mcp', 'POST /mcp'],
+      ProjectGuard: [
+        'GET /.well-known/oauth-protected-resource',
+        'GET /.well-known/oauth-protected-resource/mcp',
+        'GET /admin/docs',
+        'GET /admin/docs/:asset',
+        'GET /admin/docs/start.js',
+        'GET /admin/v1/openapi.json',
+        'GET /health/live',
+        'GET /health/ready',
+        'GET /health/startup',
+      ],
+      'ProjectGuard OperatorGuard': ['GET /health', 'GET /metrics'],
+      'ProjectGuard OriginGuard': ['OPTIONS /mcp'],
+    });
+    expect(Object.keys(facts.guards).filter((name) => name.includes(' /'))).toHaveLength(
+      facts.routes.filter((route) => !route.startsWith('HEAD ')).length,
+    );
   });
 });
 

@@ -1,22 +1,16 @@
 import { isIPv6 } from 'node:net';
 
-/** What a request says of where it comes from and where it thinks it goes. */
-export interface RequestOrigin {
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-}
-
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 
 /**
- * Guards against DNS rebinding: a web page whose name was made to point at us still sends its own name. Only known
- * hosts and origins pass; an empty list means only loopback.
+ * Hosts and origins that may reach the gateway; with empty lists, loopback only. Against DNS rebinding: a page whose
+ * name resolves to the gateway still sends its own name in Host and Origin.
  */
 export class AllowedOrigins {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
-  /** Most clients call us by the same name. */
+  /** Most requests name the same host. */
   private lastHost: string | undefined;
 
   constructor(settings: {
@@ -50,7 +44,7 @@ export class AllowedOrigins {
   }
 }
 
-/** As a Host header writes an address: the colons of IPv6 would be taken for that of a port. */
+/** The form of an address in a Host header, where a bare colon begins the port. */
 const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
 const withoutPort = (host: string): string => host.replace(/:\d{1,5}$/, '');

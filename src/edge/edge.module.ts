@@ -9,6 +9,7 @@ import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
 import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageReceiver } from './message-receiver.js';
+import { OriginGuard } from './origin.guard.js';
 import { RequestLog } from './request-log.js';
 import { SessionController } from './session.controller.js';
 import { SessionPersistence } from './session-persistence.js';
@@ -26,11 +27,12 @@ import { Sessions } from './sessions.service.js';
     Sessions,
     MessageReceiver,
     McpEndpoint,
+    OriginGuard,
     ListChanges,
     LogMessages,
     RequestLog,
     Drain,
   ],
-  exports: [McpEndpoint, Sessions],
+  exports: [McpEndpoint, OriginGuard, Sessions],
 })
 export class EdgeModule {}

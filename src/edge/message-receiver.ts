@@ -10,14 +10,14 @@ import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { RequestLog } from './request-log.js';
-import type { Sender } from './sender.js';
+import type { RequestSource } from './request-source.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 type Request = Extract<Inbound, { kind: 'request' }>;
 type Message = Exclude<Inbound, { kind: 'invalid' }>;
 
-/** Takes the messages of a POST to where they belong, and brings every request its answer. */
+/** Runs the messages of a POST: requests are dispatched and answered, notifications and responses only delivered. */
 @Injectable()
 export class MessageReceiver {
   private running = 0;
@@ -31,44 +31,44 @@ export class MessageReceiver {
     private readonly tracing: Tracing,
   ) {}
 
-  accept(message: Message, session: Session, response: ServerResponse, sender: Sender): void {
+  receive(message: Message, session: Session, response: ServerResponse, source: RequestSource): void {
     if (message.kind === 'request') {
-      void this.run(message, session, new Exchange(response, session, 1, false), sender);
+      void this.run(message, session, new Exchange(response, session, 1, false), source);
       return;
     }
-    this.take(message, session, sender);
+    this.deliver(message, session, source);
     acknowledge(response);
   }
 
-  acceptBatch(
+  receiveBatch(
     messages: readonly Inbound[],
     session: Session,
     response: ServerResponse,
-    sender: Sender,
+    source: RequestSource,
   ): void {
     const answered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid');
     const exchange = new Exchange(response, session, answered.length, true);
     for (const message of messages) {
-      if (message.kind === 'request') void this.run(message, session, exchange, sender);
+      if (message.kind === 'request') void this.run(message, session, exchange, source);
       else if (message.kind === 'invalid') exchange.answer(invalidAnswer(message));
-      else this.take(message, session, sender);
+      else this.deliver(message, session, source);
     }
     if (answered.length === 0) acknowledge(response);
   }
 
   /** The one request that makes its session: the session becomes usable only with the answer that names it. */
-  async initialize(message: Request, response: ServerResponse, sender: Sender): Promise<void> {
-    const session = this.sessions.create(sender.principal);
+  async initialize(message: Request, response: ServerResponse, source: RequestSource): Promise<void> {
+    const session = this.sessions.create(source.principal);
     const exchange = new Exchange(response, session, 1, false);
-    const context = contextOf(message, session, exchange, sender);
+    const context = contextOf(message, session, exchange, source);
     try {
       this.sessions.requireCapacity();
       const result = await this.dispatcher.request(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.key!);
-      this.succeed(context, exchange, result);
+      this.answerResult(context, exchange, result);
     } catch (error) {
-      this.fail(context, exchange, error);
+      this.answerError(context, exchange, error);
     }
   }
 
@@ -79,12 +79,17 @@ export class MessageReceiver {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  private async run(message: Request, session: Session, exchange: Exchange, sender: Sender): Promise<void> {
-    const context = contextOf(message, session, exchange, sender);
+  private async run(
+    message: Request,
+    session: Session,
+    exchange: Exchange,
+    source: RequestSource,
+  ): Promise<void> {
+    const context = contextOf(message, session, exchange, source);
     try {
       session.begin(context);
     } catch (error) {
-      this.fail(context, exchange, error);
+      this.answerError(context, exchange, error);
       return;
     }
     this.running++;
@@ -92,50 +97,50 @@ export class MessageReceiver {
       context.span = this.tracing.startServerSpan(
         tracedMethod(message, session),
         message.params,
-        sender.headers,
+        source.headers,
       );
     try {
-      this.succeed(context, exchange, await this.dispatcher.request(context, message.params));
+      this.answerResult(context, exchange, await this.dispatcher.request(context, message.params));
     } catch (error) {
-      this.fail(context, exchange, error);
+      this.answerError(context, exchange, error);
     } finally {
       session.finish(context);
-      if (--this.running === 0) this.announceIdle();
+      if (--this.running === 0) this.notifyIdle();
     }
   }
 
-  private take(message: Exclude<Message, Request>, session: Session, sender: Sender): void {
+  private deliver(message: Exclude<Message, Request>, session: Session, source: RequestSource): void {
     if (message.kind === 'response') {
       session.receiveResponse(message);
       return;
     }
-    const context = contextOf(message, session, undefined, sender);
+    const context = contextOf(message, session, undefined, source);
     this.dispatcher.notification(context, message.params).catch((error: unknown) => {
       this.log.failed(context, JsonRpcError.from(error, context.revision.era));
     });
   }
 
-  private succeed(context: RequestContext, exchange: Exchange, result: unknown): void {
+  private answerResult(context: RequestContext, exchange: Exchange, result: unknown): void {
     if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
     else exchange.answer(resultMessage(context.requestId!, result));
     endSpan(context.span);
-    this.measure(context, exchange, 'ok');
+    this.recordMetrics(context, exchange, 'ok');
   }
 
-  private fail(context: RequestContext, exchange: Exchange, error: unknown): void {
+  private answerError(context: RequestContext, exchange: Exchange, error: unknown): void {
     const failure = JsonRpcError.from(error, context.revision.era);
     this.log.failed(context, failure);
     exchange.answer(errorMessage(context.requestId, failure.text));
     endSpan(context.span, { type: failure.kind, code: failure.code });
-    this.measure(context, exchange, 'error');
+    this.recordMetrics(context, exchange, 'error');
   }
 
-  private measure({ method }: RequestContext, { startedAt }: Exchange, outcome: RequestOutcome): void {
+  private recordMetrics({ method }: RequestContext, { startedAt }: Exchange, outcome: RequestOutcome): void {
     const seconds = (performance.now() - startedAt) / 1000;
     this.metrics.requestEnded(method, this.dispatcher.handles(method), outcome, seconds);
   }
 
-  private announceIdle(): void {
+  private notifyIdle(): void {
     const listeners = this.idleListeners;
     this.idleListeners = [];
     for (const tell of listeners) tell();
@@ -146,10 +151,10 @@ function contextOf(
   message: Exclude<Message, { kind: 'response' }>,
   session: Session,
   exchange: Exchange | undefined,
-  sender: Sender,
+  source: RequestSource,
 ): RequestContext {
   const id = message.kind === 'request' ? message.id : undefined;
-  return new RequestContext(session, exchange, message.method, id, message.paramsText, sender.projects);
+  return new RequestContext(session, exchange, message.method, id, message.paramsText, source.projects);
 }
 
 /** What a span says of a request. The session is named by nothing that could be used to hold it. */

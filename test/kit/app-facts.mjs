@@ -7,13 +7,14 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NestFactory } from '@nestjs/core';
+import { RequestMethod } from '@nestjs/common';
+import { ApplicationConfig, ModulesContainer, NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../../build/app.module.js';
 import { readConfig } from '../../build/config/load-config.js';
-import { AllowedOrigins } from '../../build/edge/allowed-origins.js';
-import { HttpGate } from '../../build/edge/http-gate.js';
+import { GatewayServer } from '../../build/edge/gateway-server.js';
 import { McpEndpoint } from '../../build/edge/mcp-endpoint.js';
+import { OriginGuard } from '../../build/edge/origin.guard.js';
 import { McpDispatcher } from '../../build/mcp/mcp.dispatcher.js';
 import { connectMcp } from '../../build/mcp/mcp.module.js';
 
@@ -34,14 +35,15 @@ await connectMcp(app);
 await app.init();
 await addMcpRoutes('/mcp');
 const handlers = [...app.get(McpDispatcher).getHandlers()];
+const guards = guardsOfHandlers();
 await app.close();
 rmSync(stateDir, { recursive: true });
 
 /** MCP goes past Nest: which verbs it takes can only be tried. */
 async function addMcpRoutes(path) {
-  const gate = new HttpGate(new AllowedOrigins(config.http));
-  gate.open(app.get(McpEndpoint));
-  const server = gate.server((_request, response) => response.writeHead(404).end());
+  const gateway = new GatewayServer();
+  gateway.open({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
+  const server = gateway.create((_request, response) => response.writeHead(404).end());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${server.address().port}${path}`;
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
@@ -52,6 +54,49 @@ async function addMcpRoutes(path) {
   server.close();
 }
 
+/** The names of the guards before each MCP method and HTTP route, in the order in which Nest runs them. */
+function guardsOfHandlers() {
+  const found = {};
+  const everywhere = app.get(ApplicationConfig).getGlobalGuards();
+  for (const { controllers, providers } of app.get(ModulesContainer).values())
+    for (const { metatype } of [...controllers.values(), ...providers.values()])
+      for (const [name, handler] of handlersOf(metatype)) {
+        const own = [metatype, handler].flatMap((target) => Reflect.getMetadata('__guards__', target) ?? []);
+        found[name] = [...everywhere.map(({ constructor }) => constructor), ...own].map(
+          (guard) => guard.name,
+        );
+      }
+  return found;
+}
+
+function handlersOf(type) {
+  if (!type?.prototype) return [];
+  const methods = Object.getOwnPropertyNames(type.prototype)
+    .filter((key) => key !== 'constructor')
+    .map((key) => Object.getOwnPropertyDescriptor(type.prototype, key).value)
+    .filter((value) => typeof value === 'function');
+  if (type === McpEndpoint)
+    return methods
+      .filter(({ name }) => ['post', 'get', 'delete', 'options'].includes(name))
+      .map((method) => [`${method.name.toUpperCase()} /mcp`, method]);
+  const prefixes = [Reflect.getMetadata('path', type) ?? ''].flat();
+  return methods.flatMap((method) => {
+    const patterns = Reflect.getMetadata('microservices:pattern', method) ?? [];
+    const paths = Reflect.getMetadata('path', method);
+    const verb = RequestMethod[Reflect.getMetadata('method', method)];
+    const urls =
+      paths === undefined
+        ? []
+        : prefixes.flatMap((prefix) =>
+            [paths].flat().map((path) => `/${prefix}/${path}`.replaceAll(/\/+/g, '/')),
+          );
+    return [...patterns, ...urls.map((url) => `${verb} ${url.replace(/(.)\/$/, '$1')}`)].map((name) => [
+      name,
+      method,
+    ]);
+  });
+}
+
 const named = (isEvent) =>
   handlers.filter(([, { isEventHandler }]) => isEventHandler === isEvent).map(([name]) => name);
-process.stdout.write(JSON.stringify({ requests: named(false), notifications: named(true), routes }));
+process.stdout.write(JSON.stringify({ requests: named(false), notifications: named(true), routes, guards }));

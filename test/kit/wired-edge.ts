@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Logger } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { Backends } from '../../src/backends/backends.service.js';
 import { NO_AUTH } from '../../src/config/auth-settings.js';
+import { HttpSettings } from '../../src/config/http-settings.js';
 import { Limits } from '../../src/config/limits.js';
 import { Naming } from '../../src/config/naming.js';
 import { GatewayError } from '../../src/core/errors.js';
@@ -11,12 +15,12 @@ import { Tracing } from '../../src/mcp/tracing.js';
 import type { McpDispatcher } from '../../src/mcp/mcp.dispatcher.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { Registry } from '../../src/registry/registry.service.js';
-import { AllowedOrigins } from '../../src/edge/allowed-origins.js';
 import { Authenticator } from '../../src/edge/auth/authenticator.js';
-import { HttpGate } from '../../src/edge/http-gate.js';
+import { GatewayServer } from '../../src/edge/gateway-server.js';
 import { LogMessages } from '../../src/edge/log-messages.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
 import { MessageReceiver } from '../../src/edge/message-receiver.js';
+import { OriginGuard } from '../../src/edge/origin.guard.js';
 import type { RequestContext } from '../../src/edge/request-context.js';
 import { RequestLog } from '../../src/edge/request-log.js';
 import { SessionController } from '../../src/edge/session.controller.js';
@@ -24,19 +28,22 @@ import { Sessions } from '../../src/edge/sessions.service.js';
 
 type Handler = (params: Params | undefined, context: RequestContext) => unknown;
 
-/** For the specs of this room: the edge as it is, on a real port, in front of handlers that the spec gives it. */
+/** The edge with its guards on a real port, in front of handlers that the spec provides. */
 export class WiredEdge {
   readonly limits: Limits;
   readonly sessions: Sessions;
   readonly receiver: MessageReceiver;
-  readonly endpoint: McpEndpoint;
+  endpoint!: McpEndpoint;
   readonly metrics = new Metrics();
   readonly registry = new Registry(new Naming());
-  /** Whatever is not here is no method. */
+  /** All methods that the edge knows. */
   readonly handlers: Map<string, Handler>;
-  private readonly server;
+  private server: Server | undefined;
 
-  constructor(limits: Partial<Limits> = {}) {
+  constructor(
+    limits: Partial<Limits> = {},
+    private readonly http: Partial<HttpSettings> = {},
+  ) {
     this.limits = Object.assign(new Limits(), limits);
     this.sessions = new Sessions(this.limits, this.metrics);
     const backends = { all: () => [], notifySessionLinks: () => {} } as unknown as Backends;
@@ -61,27 +68,39 @@ export class WiredEdge {
       this.metrics,
       Tracing.OFF,
     );
-    this.endpoint = new McpEndpoint(this.sessions, this.receiver, new Authenticator(NO_AUTH), this.limits);
-    const gate = new HttpGate(
-      new AllowedOrigins({ host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] }),
-    );
-    gate.open(this.endpoint);
-    this.server = gate.server((_request, response) => response.writeHead(404).end('not MCP'));
   }
 
   async listen(): Promise<void> {
+    const module = await Test.createTestingModule({
+      providers: [
+        { provide: HttpSettings, useValue: Object.assign(new HttpSettings(), this.http) },
+        { provide: Limits, useValue: this.limits },
+        { provide: Sessions, useValue: this.sessions },
+        { provide: MessageReceiver, useValue: this.receiver },
+        { provide: Authenticator, useValue: new Authenticator(NO_AUTH) },
+        OriginGuard,
+        McpEndpoint,
+      ],
+    }).compile();
+    // Compiling a testing module turns Nest's logger on.
+    Logger.overrideLogger(false);
+    this.endpoint = module.get(McpEndpoint);
+    this.endpoint.onModuleInit();
+    const gateway = new GatewayServer();
+    gateway.open({ mcp: this.endpoint, originGuard: module.get(OriginGuard) });
+    this.server = gateway.create((_request, response) => response.writeHead(404).end('not MCP'));
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/mcp`;
+    return `http://127.0.0.1:${(this.server!.address() as AddressInfo).port}/mcp`;
   }
 
   close(): void {
     this.sessions.close();
-    this.server.close();
-    this.server.closeAllConnections();
+    this.server?.close();
+    this.server?.closeAllConnections();
   }
 
   private dispatcher(): McpDispatcher {

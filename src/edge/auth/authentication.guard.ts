@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Principal } from '../../mcp/principal.js';
+import { Authenticator } from './authenticator.js';
+
+/** A request whose Authorization header was verified. */
+export interface AuthenticatedRequest extends IncomingMessage {
+  principal: Principal;
+}
+
+/** Determines the principal of an HTTP request from its headers. Throws or rejects with an AuthenticationError. */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(private readonly authenticator: Authenticator) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const principal = this.authenticator.authenticate(request.headers);
+    if (principal instanceof Promise) return principal.then((verified) => accept(request, verified));
+    return accept(request, principal);
+  }
+}
+
+function accept(request: AuthenticatedRequest, principal: Principal): true {
+  request.principal = principal;
+  return true;
+}

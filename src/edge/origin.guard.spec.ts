@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../test/kit/cleanup.js';
+import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http.js';
+import { within } from '../../test/kit/until.js';
+import { WiredEdge } from '../../test/kit/wired-edge.js';
+
+/** The edge answers paths other than /mcp with 404. */
+const NOT_MCP = 404;
+
+let url: URL;
+beforeEach(async () => {
+  const http = { allowedHosts: ['gw.example.com'], allowedOrigins: ['https://app.example.com'] };
+  const edge = new WiredEdge({}, http);
+  await edge.listen();
+  onCleanup(() => edge.close());
+  url = new URL(edge.url);
+});
+
+const ask = (path: string, asked: RawRequest = {}): Promise<RawResponse> =>
+  exchange(new URL(path, url).href, asked);
+
+/** Sends exactly these bytes and returns the first line of the answer. */
+async function statusLineOf(raw: string): Promise<string | undefined> {
+  const socket = connect(Number(url.port), '127.0.0.1');
+  onCleanup(() => socket.destroy());
+  socket.write(raw);
+  const [bytes] = (await within('an answer', once(socket, 'data'))) as [Buffer];
+  return bytes.toString().split('\r\n')[0];
+}
+
+describe('OriginGuard', () => {
+  it.each(['/mcp', '/', '/admin/v1/servers', '/health', '/metrics'])(
+    'refuses a foreign Host on %s',
+    async (path) => {
+      const response = await ask(path, { headers: { host: 'evil.test' } });
+      expect(response.status).toBe(403);
+      const body = JSON.parse(response.text) as { id?: unknown; error: { code: number } };
+      expect(body.error.code).toBe(-32000);
+      expect('id' in body).toBe(false);
+    },
+  );
+
+  it.each(['/health/live', '/health/ready', '/health/startup'])(
+    'accepts any Host on %s, but no foreign Origin',
+    async (path) => {
+      expect((await ask(path, { headers: { host: '10.1.2.3:3000' } })).status).toBe(NOT_MCP);
+      const foreign = { host: '10.1.2.3:3000', origin: 'http://evil.test' };
+      expect((await ask(path, { headers: foreign })).status).toBe(403);
+    },
+  );
+
+  it('refuses a request without a Host', async () => {
+    expect(await statusLineOf('GET /mcp HTTP/1.0\r\n\r\n')).toBe('HTTP/1.1 403 Forbidden');
+    expect(await statusLineOf('GET /mcp HTTP/1.1\r\n\r\n')).toBe('HTTP/1.1 400 Bad Request');
+  });
+
+  it.each(['http://evil.test', 'null', 'http://localhost.evil.test'])(
+    'refuses the Origin %s on every path with an allowed Host',
+    async (origin) => {
+      for (const path of ['/mcp', '/', '/health/live'])
+        expect((await ask(path, { headers: { origin } })).status).toBe(403);
+      const preflight = await ask('/mcp', { method: 'OPTIONS', headers: { origin } });
+      expect(preflight.status).toBe(403);
+      expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
+    },
+  );
+
+  it.each(['https://app.example.com', 'http://localhost:5173'])(
+    'lets pages of %s read the answers',
+    async (origin) => {
+      for (const [path, method, status] of [
+        ['/mcp', 'OPTIONS', 204],
+        ['/', 'GET', NOT_MCP],
+      ] as const) {
+        const response = await ask(path, { method, headers: { origin, host: 'gw.example.com' } });
+        expect(response.status).toBe(status);
+        expect(response.headers['access-control-allow-origin']).toBe(origin);
+        expect(response.headers['access-control-expose-headers']).toContain('mcp-session-id');
+        expect(response.headers.vary).toBe('origin');
+      }
+    },
+  );
+
+  it('adds no CORS headers for a request without an Origin', async () => {
+    expect((await ask('/mcp', { method: 'OPTIONS' })).headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('closes the connection of a refused request whose body was not read', async () => {
+    const { status, headers } = await ask('/mcp', {
+      method: 'POST',
+      headers: { host: 'evil.test', 'transfer-encoding': 'chunked' },
+      body: 'x'.repeat(100_000),
+    });
+    expect(status).toBe(403);
+    expect(headers.connection).toBe('close');
+  });
+});
