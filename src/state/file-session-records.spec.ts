@@ -112,7 +112,7 @@ describe('FileSessionRecords', () => {
     writeFileSync(path, `${damaged}{"do":"forget","session":"a"}\n`);
     const { records, said, end } = await openRecords(directory);
     expect(await idsOf(records)).toEqual(['a']);
-    expect(said).toEqual(['some sessions are lost: their clients initialize again']);
+    expect(said).toEqual(['some session records are damaged: their clients have to initialize again']);
     expect(records.failures).toBe(1);
     records.put(storedSession('c'), 2);
     await end();
@@ -154,13 +154,13 @@ describe('FileSessionRecords', () => {
     records.put(storedSession('b'), 1);
     await records.flush();
     expect(records.failures).toBe(2);
-    expect(said).toEqual(['sessions are not kept over a restart for now']);
+    expect(said).toEqual(['session records cannot be written: sessions would not survive a restart']);
     expect(readdirSync(directory).filter((name) => name.startsWith('sessions'))).toEqual([]);
     records.put(storedSession('c'), 1);
     await end();
     expect(said).toEqual([
-      'sessions are not kept over a restart for now',
-      'sessions are kept over a restart again',
+      'session records cannot be written: sessions would not survive a restart',
+      'session records are written again',
     ]);
     const next = await openRecords(directory);
     expect(await idsOf(next.records)).toEqual(['a', 'b', 'c']);
@@ -191,7 +191,7 @@ describe('FileSessionRecords', () => {
       await records.flush();
       expect(await idsOf(records)).toEqual(['a']);
       expect(records.failures).toBeGreaterThan(0);
-      expect(said).toEqual(['sessions are not kept over a restart for now']);
+      expect(said).toEqual(['session records cannot be written: sessions would not survive a restart']);
     });
   });
 

@@ -373,7 +373,7 @@ describe('the subscriptions of a gateway that starts again', () => {
     await lives.start();
     await lives.gateway.logged({
       level: 'warn',
-      message: 'some sessions are lost: their clients initialize again',
+      message: 'some session records are damaged: their clients have to initialize again',
     });
     expect(await statusOf(lives.back(listener))).toBe(404);
     const { text } = await exchange(lives.gateway.urlOf('/metrics'));
