@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import type { AsyncMicroserviceOptions } from '@nestjs/microservices';
+import { FanOut } from './fan-out.js';
 import { McpDispatcher } from './mcp.dispatcher.js';
 import { Tracing } from './tracing.js';
 
@@ -9,8 +10,8 @@ export class McpModule {
     return {
       module: McpModule,
       global: true,
-      providers: [McpDispatcher, { provide: Tracing, useValue: tracing }],
-      exports: [McpDispatcher, Tracing],
+      providers: [FanOut, McpDispatcher, { provide: Tracing, useValue: tracing }],
+      exports: [FanOut, McpDispatcher, Tracing],
     };
   }
 }

@@ -1,59 +1,61 @@
 import { mapMember } from '../lib/json-text/json-text.js';
 import { lazyEventFrame, type EventFrame } from '../mcp/event-frame.js';
+import type { NotificationEvent } from '../mcp/fan-out.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
-import type { DeliverOptions } from '../mcp/mcp-context.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** What a server or the gateway itself says of a resource. */
-export interface News {
-  readonly server: string;
-  readonly uri: string;
-  /** The one client it is for; absent when it is for all. */
-  readonly only: string | undefined;
-  /** About as many bytes as `params` has. */
-  readonly size: number;
-  /** Asked for when somebody takes them. */
-  readonly params: () => string;
-}
-
-/** One change of one resource: encoded once, when the first subscriber is due, whoever gets it after that. */
-export class ResourceUpdate implements DeliverOptions {
+/** An update that is encoded, as sessions keep it until it is sent. */
+export class UpdateEvent implements NotificationEvent {
   readonly kind = 'resources/updated';
-  private ownFrame: EventFrame | undefined;
   private key: string | undefined;
 
-  constructor(private readonly news: News) {}
+  constructor(
+    readonly server: string,
+    readonly uri: string,
+    readonly frame: EventFrame,
+  ) {}
 
-  /** Of several that wait for a slow reader, only the latest matters. */
+  /** Of several updates of a resource that wait for a slow reader, only the latest matters. */
   get coalesce(): string {
-    return (this.key ??= `${UPDATED} ${this.news.server} ${this.news.uri}`);
-  }
-
-  get server(): string {
-    return this.news.server;
-  }
-
-  get uri(): string {
-    return this.news.uri;
-  }
-
-  get frame(): EventFrame {
-    return (this.ownFrame ??= lazyEventFrame(this.news.size, () =>
-      notificationMessage(UPDATED, this.news.params()),
-    ));
-  }
-
-  /** For somebody who was not due with the others: what a client gets must count up, or it resumes in the wrong place. */
-  later(): ResourceUpdate {
-    return new ResourceUpdate(this.news);
+    return (this.key ??= `${UPDATED} ${this.server} ${this.uri}`);
   }
 }
 
-/** What the server wrote, with the URI that clients know. */
+/** One change of one resource, reported by its server or by the gateway itself. */
+export class ResourceUpdate {
+  /** Of several waiting updates with the same key, only the latest matters. */
+  readonly key: string;
+
+  constructor(
+    readonly server: string,
+    readonly uri: string,
+    /** The session on whose own link it came; undefined when it is for all subscribers. */
+    readonly owner: string | undefined,
+    private readonly content: {
+      /** About as many bytes as the params have. */
+      readonly size: number;
+      /** Called when the first recipient takes the event. */
+      readonly params: () => string;
+    },
+  ) {
+    this.key = updateKey(server, uri, owner);
+  }
+
+  createEvent(): UpdateEvent {
+    const { size, params } = this.content;
+    const frame = lazyEventFrame(size, () => notificationMessage(UPDATED, params()));
+    return new UpdateEvent(this.server, this.uri, frame);
+  }
+}
+
+export const updateKey = (server: string, uri: string, owner = ''): string =>
+  `${UPDATED} ${owner} ${server} ${uri}`;
+
+/** The params as the server wrote them, with the public URI. */
 export const withPublicUri = (params: string, publicUri: string): string =>
   mapMember(params, 'uri', () => JSON.stringify(publicUri));
 
-/** What the gateway says itself: that something may have changed, or is gone. */
-export const ownParams = (publicUri: string, state?: 'deleted'): string =>
+/** The params of an update by the gateway itself: the resource may have changed, or was deleted. */
+export const gatewayParams = (publicUri: string, state?: 'deleted'): string =>
   JSON.stringify({ uri: publicUri, ...(state && { _meta: { 'io.gatehouse/state': state } }) });

@@ -6,7 +6,7 @@ import { Subscribers } from './subscribers.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { Subscriptions } from './subscriptions.service.js';
-import { Updates } from './updates.js';
+import { ResourceUpdates } from './resource-updates.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 @Module({
@@ -16,7 +16,7 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
     Subscribers,
     Subscriptions,
     SubscriptionLimitGuard,
-    Updates,
+    ResourceUpdates,
     UpstreamSubscriptions,
     ListingWatcher,
   ],

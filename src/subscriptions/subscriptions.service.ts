@@ -10,7 +10,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { findSubscriptionAddress } from './subscription-address.js';
 import { Subscribers } from './subscribers.js';
-import { Updates } from './updates.js';
+import { ResourceUpdates } from './resource-updates.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /** Being made: its server has not answered yet. */
@@ -30,7 +30,7 @@ export class Subscriptions implements OnModuleInit {
   constructor(
     private readonly subscribers: Subscribers,
     private readonly upstreams: UpstreamSubscriptions,
-    private readonly updates: Updates,
+    private readonly updates: ResourceUpdates,
     private readonly registry: Registry,
     private readonly desired: DesiredServers,
     private readonly metrics: Metrics,

@@ -16,7 +16,7 @@ import { Registry } from '../registry/registry.service.js';
 import { MAX_PATTERN_MATCHES } from './pattern-matches.js';
 import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
-import { Updates } from './updates.js';
+import { ResourceUpdates } from './resource-updates.js';
 import { openUpstream, UpstreamLinks, upstreamKindOf, type UpstreamLink } from './upstream-link.js';
 import { WantedResources } from './wanted-resources.js';
 
@@ -53,7 +53,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   constructor(
     private readonly subscribers: Subscribers,
-    private readonly updates: Updates,
+    private readonly updates: ResourceUpdates,
     registry: Registry,
     private readonly backends: Backends,
     private readonly metrics: Metrics,
@@ -111,14 +111,14 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       if (!reconciler.holds(uri)) {
         // Resources that only patterns match are added by patternListed, up to the maximum.
         if (isNamed) reconciler.resourceListed(uri);
-      } else if (isRenamed || !isFirst) this.updates.mayHaveChanged(server, uri, owner);
+      } else if (isRenamed || !isFirst) this.updates.reportPossibleChange(server, uri, owner);
     }
   }
 
   /** A resource that is subscribed to is not listed any more. */
   resourceGone(address: ResourceAddress, publicUri: string): void {
     for (const { reconciler } of this.links.of(address.server)) reconciler.resourceGone(address.uri);
-    this.updates.deleted(address, publicUri);
+    this.updates.reportDeletion(address, publicUri);
   }
 
   /** The resources that match a pattern may be others than before. */
@@ -179,7 +179,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   /** Starts with an empty actual state: the server holds nothing yet. */
   private reconcile(backend: Backend, link: Link, owner: string | undefined): void {
     const server = backend.id;
-    const changed = (uri: string): void => this.updates.mayHaveChanged(server, uri, owner);
+    const changed = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
     const reconciler = new UpstreamReconciler(
       server,
       openUpstream(backend, link, changed),

@@ -88,9 +88,8 @@ class World {
   }
 
   update(server: string, uri: string, text: string): void {
-    const route = this.routing.route(server, uri, text);
-    for (let next = route.next(); next; next = route.next()) {
-      const delivery = `${next.subscriber} ${text}`;
+    for (const { subscriber } of this.routing.route(server, uri, text)) {
+      const delivery = `${subscriber} ${text}`;
       if (this.delivered.size === this.delivered.add(delivery).size) this.faults.push(`${delivery}, twice`);
     }
   }

@@ -1,17 +1,17 @@
-/** Open windows at once; beyond that updates pass as they come. */
-const MOST_WINDOWS = 10_000;
+/** Maximum open windows; beyond it updates are not throttled. */
+const MAX_WINDOWS = 10_000;
 
 interface Window<U> {
   latest: U | undefined;
 }
 
-/** Makes many updates of one resource few: the first passes at once, the last of those after it when the window ends. */
-export class UpdateWindows<U> {
+/** Publishes the first update under a key at once, and the latest of those that follow when the window ends. */
+export class UpdateThrottle<U> {
   private readonly windows = new Map<string, Window<U>>();
 
   constructor(private readonly publish: (update: U) => void) {}
 
-  /** False when a later update takes the place of one that waited. */
+  /** False when it replaces an update that waited for the end of the window. */
   pass(key: string, windowMs: number, update: U): boolean {
     if (windowMs === 0 && this.windows.size === 0) {
       this.publish(update);
@@ -23,12 +23,12 @@ export class UpdateWindows<U> {
       window.latest = update;
       return !replaces;
     }
-    if (windowMs > 0 && this.windows.size < MOST_WINDOWS) this.open(key, windowMs);
+    if (windowMs > 0 && this.windows.size < MAX_WINDOWS) this.open(key, windowMs);
     this.publish(update);
     return true;
   }
 
-  /** What waits is not to come any more. True when something did wait. */
+  /** Drops the update that waits under the key. True when there was one. */
   drop(key: string): boolean {
     const window = this.windows.get(key);
     const waited = window?.latest !== undefined;

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { UpdateWindows } from './update-windows.js';
+import { UpdateThrottle } from './update-throttle.js';
 
-describe('UpdateWindows', () => {
-  let windows: UpdateWindows<string>;
+describe('UpdateThrottle', () => {
+  let windows: UpdateThrottle<string>;
   let published: string[];
 
   beforeEach(() => {
     jest.useFakeTimers();
     published = [];
-    windows = new UpdateWindows((update) => published.push(update));
+    windows = new UpdateThrottle((update) => published.push(update));
   });
   afterEach(() => {
     jest.useRealTimers();

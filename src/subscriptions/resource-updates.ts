@@ -1,0 +1,136 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Backends } from '../backends/backends.service.js';
+import type { ServerNotification } from '../backends/link/link.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { UpdateRouting } from '../core/subscriptions/update-routing.js';
+import { FanOut } from '../mcp/fan-out.js';
+import type { Subscriber } from '../mcp/mcp-context.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Registry } from '../registry/registry.service.js';
+import { gatewayParams, ResourceUpdate, UpdateEvent, updateKey, withPublicUri } from './resource-update.js';
+import { Subscribers } from './subscribers.js';
+import { UpdateThrottle } from './update-throttle.js';
+
+/** Delivers `notifications/resources/updated` to exactly the subscribers of the resource. */
+@Injectable()
+export class ResourceUpdates implements OnModuleInit {
+  private readonly logger = new Logger('Subscriptions');
+  private readonly routing: UpdateRouting<ResourceUpdate>;
+  private readonly throttle = new UpdateThrottle<ResourceUpdate>((update) => this.publish(update));
+
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly registry: Registry,
+    private readonly backends: Backends,
+    private readonly fanOut: FanOut,
+    private readonly metrics: Metrics,
+  ) {
+    this.routing = new UpdateRouting(subscribers.table, (outcome) =>
+      metrics.notified('resources/updated', outcome),
+    );
+  }
+
+  onModuleInit(): void {
+    this.backends.onNotification((server, notification, owner) =>
+      this.receive(server, notification, owner?.id),
+    );
+    this.subscribers.onChange((subscription, client, isThere) => {
+      if (!isThere) this.subscriptionEnded(subscription, client);
+    });
+  }
+
+  /** Holds updates for the subscription until its client has the acknowledgement. */
+  expectAcknowledgement({ id }: Subscription): void {
+    this.routing.expectAcknowledgement(id);
+  }
+
+  /** The acknowledgement has been written: held updates follow, with event ids above those sent meanwhile. */
+  acknowledged(subscription: Subscription): void {
+    const client = this.subscribers.client(subscription);
+    for (const update of this.routing.acknowledged(subscription.id)) {
+      const event = update.createEvent();
+      client?.deliver(event.frame, event);
+    }
+  }
+
+  /** Updates of the resource may have been missed. */
+  reportPossibleChange(server: string, uri: string, owner?: string): void {
+    const params = (): string => gatewayParams(this.publicUri(server, uri));
+    this.publish(new ResourceUpdate(server, uri, owner, { size: uri.length, params }));
+  }
+
+  /** Reports it under the public URI that it had. Throttled updates are dropped: they would announce its return. */
+  reportDeletion({ server, uri }: ResourceAddress, publicUri: string): void {
+    for (const owner of [undefined, ...this.ownersOf(server, uri)])
+      if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.resourceUpdated('coalesced');
+    const params = (): string => gatewayParams(publicUri, 'deleted');
+    this.publish(new ResourceUpdate(server, uri, undefined, { size: uri.length, params }));
+  }
+
+  /** `owner` is the session that has the link to itself. */
+  private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
+    const { method, params, paramsText } = notification;
+    if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
+    const uri = params['uri'];
+    if (typeof uri !== 'string') return;
+    const backend = this.backends.find(server);
+    // Where sessions have their own links, none of them reads resources over the shared link.
+    const isUnowned = backend?.hasSessionLinks === true && owner === undefined;
+    if (isUnowned || this.subscribers.table.covering(server, uri).length === 0) {
+      this.metrics.resourceUpdated('unheard');
+      return;
+    }
+    const publicParams = (): string => withPublicUri(paramsText, this.publicUri(server, uri));
+    const content = { size: paramsText.length, params: publicParams };
+    const update = new ResourceUpdate(server, uri, owner, content);
+    if (!this.throttle.pass(update.key, backend?.config.watch.coalesceMs ?? 0, update))
+      this.metrics.resourceUpdated('coalesced');
+  }
+
+  private publish(update: ResourceUpdate): void {
+    const isNew = this.fanOut.deliver({
+      key: update.key,
+      recipients: () => this.recipientsOf(update),
+      createEvent: () => update.createEvent(),
+    });
+    if (!isNew) this.metrics.resourceUpdated('coalesced');
+  }
+
+  private *recipientsOf(update: ResourceUpdate): Generator<Subscriber, void, undefined> {
+    const { server, uri, owner } = update;
+    const route = this.routing.route(server, uri, update, owner);
+    let next = route.next();
+    for (; !next.done; next = route.next()) {
+      const client = this.subscribers.client(next.value);
+      if (client) yield client;
+    }
+    this.metrics.resourceUpdated(next.value > 0 ? 'delivered' : 'unheard');
+    this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });
+  }
+
+  /** Withdraws the updates that wait for the client because of this subscription alone. */
+  private subscriptionEnded({ id, server }: Subscription, client: Subscriber): void {
+    this.routing.abandoned(id);
+    client.withdraw(
+      (event) => event instanceof UpdateEvent && event.server === server && !this.isFor(client, event),
+    );
+  }
+
+  private isFor({ id }: Subscriber, { server, uri }: UpdateEvent): boolean {
+    return this.subscribers.table.covering(server, uri).some((target) => target.of(id) !== undefined);
+  }
+
+  /** The sessions whose own links may have throttled updates of the resource. */
+  private ownersOf(server: string, uri: string): string[] {
+    const owners: string[] = [];
+    if (this.backends.find(server)?.hasSessionLinks)
+      for (const target of this.subscribers.table.covering(server, uri))
+        target.forEach(({ subscriber }) => owners.push(subscriber));
+    return owners;
+  }
+
+  private publicUri(server: string, uri: string): string {
+    return this.registry.catalog.resources.publicUri({ server, uri });
+  }
+}
