@@ -4,15 +4,15 @@ import { LATEST, revisionOf } from '../../mcp/revisions/revision.js';
 import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
-/** What a server is told of the gateway. */
+/** What the gateway tells a server about itself. */
 export interface InitializeOptions {
   readonly version: string;
   readonly connectTimeoutMs: number;
-  /** What the gateway can do for the server at this link. */
+  /** Client capabilities that the gateway declares on this link. */
   readonly capabilities: ClientCapabilities;
 }
 
-/** Learns who the server is. Rejects when it speaks no revision that we do. */
+/** Sends `initialize`. Rejects when the server chooses a revision that the gateway does not know. */
 export async function initializeServer(
   request: (request: LinkRequest) => Promise<JsonText>,
   { version, connectTimeoutMs, capabilities }: InitializeOptions,

@@ -8,16 +8,17 @@ const BAD_REQUEST = new TransportError('refused', 'no such session', { httpStatu
 
 describe('LinkMonitor', () => {
   let link: FakeLink;
-  let expired: TransportError[];
+  let deaths: Error[];
   let monitor: LinkMonitor;
 
   beforeEach(() => {
     link = new FakeLink();
-    expired = [];
+    deaths = [];
     monitor = new LinkMonitor((request) => link.request(request), {
-      sessionExpired: (reason) => expired.push(reason),
-      keepaliveFailed: () => {},
+      dead: (reason) => deaths.push(reason),
+      streamDead: () => {},
     });
+    monitor.start();
   });
 
   it('resolves a ping with any answer, also with an unknown method error', async () => {
@@ -40,10 +41,10 @@ describe('LinkMonitor', () => {
   });
 
   it('reports an expired session when the server answers HTTP 400 to a ping', async () => {
-    monitor.checkSession();
+    monitor.sendFailed(BAD_REQUEST);
     link.asked('ping').fail(BAD_REQUEST);
     await settled();
-    expect(expired).toMatchObject([{ fault: 'session-lost', message: 'no such session' }]);
+    expect(deaths).toMatchObject([{ fault: 'session-lost', message: 'no such session' }]);
   });
 
   it.each<[string, Error | undefined]>([
@@ -52,20 +53,20 @@ describe('LinkMonitor', () => {
     ['is not answered', new GatewayError('timeout', 'late')],
     ['fails for another reason', new TransportError('refused', 'go away', { httpStatus: 403 })],
   ])('reports no expired session when the ping %s', async (_what, error) => {
-    monitor.checkSession();
+    monitor.sendFailed(BAD_REQUEST);
     if (error) link.asked('ping').fail(error);
     else link.asked('ping').answer({});
     await settled();
-    expect(expired).toEqual([]);
+    expect(deaths).toEqual([]);
   });
 
   it('sends one ping at a time, and the next after the answer', async () => {
-    monitor.checkSession();
-    monitor.checkSession();
+    monitor.sendFailed(BAD_REQUEST);
+    monitor.sendFailed(BAD_REQUEST);
     expect(link.count('ping')).toBe(1);
     link.asked('ping').answer({});
     await settled();
-    monitor.checkSession();
+    monitor.sendFailed(BAD_REQUEST);
     expect(link.count('ping')).toBe(2);
   });
 });

@@ -1,18 +1,23 @@
 import { RemoteError } from '../../core/errors.js';
 import { isBadRequest } from './link-errors.js';
 import type { LinkRequest } from './link.js';
-import { TransportError } from './transport.js';
+import { TransportError, type StreamState } from './transport.js';
 
 const PING_TIMEOUT_MS = 5000;
 
 export interface LinkMonitorEvents {
-  sessionExpired(reason: TransportError): void;
-  /** The server did not answer the ping that followed a silence of one keepalive interval. */
-  keepaliveFailed(error: Error): void;
+  /** The link cannot be used any more. */
+  dead(reason: Error): void;
+  /** The notification stream is dead, though it is not closed. */
+  streamDead(): void;
 }
 
-/** Checks by pings whether the server at the other end of a link is there and still knows its session. */
+/**
+ * Decides whether a link is still usable after a transport error, a lost or silent notification stream, or a silence.
+ * Where that does not tell, it pings the server.
+ */
 export class LinkMonitor {
+  private isStarted = false;
   private keepaliveTimer: NodeJS.Timeout | undefined;
   private hasReceived = true;
   private isKeepalivePending = false;
@@ -23,17 +28,18 @@ export class LinkMonitor {
     private readonly events: LinkMonitorEvents,
   ) {}
 
-  /** Pings the server after every interval in which no message came, and gives the server one interval to answer. */
-  startKeepalive(intervalMs: number): void {
-    this.keepaliveTimer = setInterval(() => this.keepAlive(intervalMs), intervalMs).unref();
-  }
-
-  /** Any message of the server counts. */
-  received(): void {
-    this.hasReceived = true;
+  /**
+   * To be called when the server is initialized: before that there is no session to check. With a keepalive interval,
+   * the server is pinged after every interval without a message, and has one interval to answer.
+   */
+  start(keepaliveIntervalMs?: number): void {
+    this.isStarted = true;
+    if (keepaliveIntervalMs === undefined) return;
+    this.keepaliveTimer = setInterval(() => this.keepAlive(keepaliveIntervalMs), keepaliveIntervalMs).unref();
   }
 
   stop(): void {
+    this.isStarted = false;
     clearInterval(this.keepaliveTimer);
   }
 
@@ -46,14 +52,29 @@ export class LinkMonitor {
     }
   }
 
-  /** Some servers answer HTTP 400 to an unknown session. A ping is valid in every session, so 400 to it proves that. */
-  checkSession(): void {
-    if (this.isSessionCheckPending) return;
+  /** To be called for every message of the server. */
+  messageReceived(): void {
+    this.hasReceived = true;
+  }
+
+  sendFailed(error: TransportError): void {
+    if (error.fault === 'unreachable' || error.fault === 'session-lost') this.events.dead(error);
+    else if (isBadRequest(error)) this.checkSession();
+  }
+
+  streamChanged(state: StreamState): void {
+    if (state === 'lost') this.checkSession();
+    // A server without anything to report may keep its stream silent.
+    if (state === 'silent' && this.isStarted) this.ping().catch(() => this.events.streamDead());
+  }
+
+  /** Some servers answer HTTP 400 to an unknown session. A ping is valid in any session, so 400 to it proves that. */
+  private checkSession(): void {
+    if (!this.isStarted || this.isSessionCheckPending) return;
     this.isSessionCheckPending = true;
     this.ping()
       .catch((error: Error) => {
-        if (isBadRequest(error))
-          this.events.sessionExpired(new TransportError('session-lost', error.message));
+        if (isBadRequest(error)) this.events.dead(new TransportError('session-lost', error.message));
       })
       .finally(() => (this.isSessionCheckPending = false));
   }
@@ -64,7 +85,7 @@ export class LinkMonitor {
     if (hasReceived || this.isKeepalivePending) return;
     this.isKeepalivePending = true;
     this.ping(timeoutMs)
-      .catch((error: Error) => this.hasReceived || this.events.keepaliveFailed(error))
+      .catch((error: Error) => this.hasReceived || this.events.dead(error))
       .finally(() => (this.isKeepalivePending = false));
   }
 }

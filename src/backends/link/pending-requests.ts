@@ -1,59 +1,68 @@
 import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonText } from '../../lib/json-text/json-text.js';
-import { IdTable } from '../../lib/id-table/id-table.js';
-import { progressTokenOf } from '../../mcp/progress-token.js';
-import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
+import type { Inbound } from '../../mcp/json-rpc.js';
+import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
+import { progressTokenOf, progressUnder } from '../../mcp/progress-token.js';
+import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 
-/** Progress and open questions keep a request alive, but for no longer than this many times its timeout. */
+/** Progress and open server requests extend the deadline of a request, up to this multiple of its timeout. */
 const MAX_TIMEOUT_FACTOR = 10;
 
-/** A request that has been sent and not been answered. */
+/** A request that was sent and not answered yet. */
 export interface PendingRequest {
-  /** Ours, not the client's; also the progress token we send. */
+  /** Unique on the link; also the progress token that the server sees. */
   readonly id: number;
   readonly request: LinkRequest;
-  /** The client's own progress token, as it wrote it. */
+  /** The client's own progress token, as the client wrote it. */
   readonly clientToken: string | undefined;
   readonly resolve: (result: JsonText) => void;
   readonly reject: (error: Error) => void;
   readonly onAbort: () => void;
-  readonly latestDeadline: number;
+  readonly maxDeadline: number;
   deadline: number;
 }
 
-/** Why a request is given up before its answer. */
 export type AbandonReason = 'cancelled' | 'timeout';
 
-/** Where something a server says comes from, as far as that can be told. */
+export interface PendingRequestEvents {
+  /** A request was cancelled by its caller or timed out. Called before its promise is rejected. */
+  abandoned(pending: PendingRequest, reason: AbandonReason): void;
+  /** A request of this caller is no longer pending. */
+  removed(caller: Caller): void;
+  /** Whether the server waits for the client of this call, so that the call must not time out meanwhile. */
+  isWaitingForClient(caller: Caller): boolean;
+}
+
+/** The calls that a message of the server may belong to. */
 export interface MessageOrigin {
-  /** The calls it may belong to, all of one client. */
+  /** All of one client, the latest last. */
   readonly callers: readonly Caller[];
-  /** It belongs to a call, and there is no telling whose. */
+  /** The message belongs to a call, but calls of several clients are possible. */
   readonly ambiguous: boolean;
 }
 
-const OF_NO_CALL: MessageOrigin = { callers: [], ambiguous: false };
-const OF_ANY_CALL: MessageOrigin = { callers: [], ambiguous: true };
+const NO_CALL: MessageOrigin = { callers: [], ambiguous: false };
+const ANY_CALL: MessageOrigin = { callers: [], ambiguous: true };
 
-/** The unanswered requests of one link: who waits, for how long, and for whom. */
+/** The pending requests of one link: matches responses, enforces deadlines, and knows which client each one is for. */
 export class PendingRequests {
   /**
-   * Not from 1: what a client could guess, it could send as the progress token of another's call. Not from far above
-   * either: V8 writes a small integer as text in a fraction of the time.
+   * The first id is random: a client that could guess ids could send the id of another client's call as its own
+   * progress token. It is below 2^30 because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
-  /** Given up, but the server may still be at them, and what it says of them is for their client alone. */
-  private readonly abandoned = new Map<number, { readonly client: ClientSession; readonly until: number }>();
+  /** Abandoned requests that the server may still work on; its messages about them are for their client alone. */
+  private readonly abandoned = new Map<number, { readonly session: ClientSession; readonly until: number }>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private resolveEmpty: () => void = () => {};
 
   constructor(
-    private readonly giveUp: (pending: PendingRequest, why: AbandonReason) => void,
-    /** Whether the client behind a call has been asked something and not answered yet. */
-    private readonly isAsked: (caller: Caller) => boolean,
+    private readonly server: string,
+    private readonly events: PendingRequestEvents,
   ) {
     this.deadlines = new Deadlines(
       () => this.byId,
@@ -61,7 +70,7 @@ export class PendingRequests {
     );
   }
 
-  open(
+  add(
     request: LinkRequest,
     resolve: PendingRequest['resolve'],
     reject: PendingRequest['reject'],
@@ -72,10 +81,10 @@ export class PendingRequests {
       request,
       resolve,
       reject,
-      onAbort: () => this.giveUp(pending, 'cancelled'),
+      onAbort: () => this.abandon(pending, 'cancelled'),
       clientToken: progressTokenOf(request.params),
       deadline: now + request.timeoutMs,
-      latestDeadline: now + request.timeoutMs * MAX_TIMEOUT_FACTOR,
+      maxDeadline: now + request.timeoutMs * MAX_TIMEOUT_FACTOR,
     };
     this.byId.add(pending);
     request.caller?.signal.addEventListener('abort', pending.onAbort, { once: true });
@@ -83,70 +92,93 @@ export class PendingRequests {
     return pending;
   }
 
-  get(id: unknown): PendingRequest | undefined {
-    return this.byId.get(id);
-  }
-
-  /** Releases everything a request holds; false when that was done before. */
-  remove(pending: PendingRequest): boolean {
-    if (!this.byId.delete(pending.id)) return false;
-    pending.request.caller?.signal.removeEventListener('abort', pending.onAbort);
-    if (this.byId.size === 0) this.resolveEmpty();
-    return true;
-  }
-
-  /** Nobody waits for it any more. Its server may take as long again to notice; one that obeys never answers. */
-  abandon({ id, request: { caller, timeoutMs } }: PendingRequest): void {
-    this.removeExpired();
-    if (caller) this.abandoned.set(id, { client: caller.session, until: performance.now() + timeoutMs });
-  }
-
-  /** The server is done with a request, whether or not somebody still waits. */
-  answered(id: unknown): void {
+  /** Settles the request that the response belongs to. A late, second or unknown response is ignored. */
+  respond({ id, outcome, text, value }: Extract<Inbound, { kind: 'response' }>): void {
     this.abandoned.delete(id as number);
+    const pending = this.byId.get(id);
+    if (!pending || !this.remove(pending)) return;
+    if (outcome === 'error') pending.reject(remoteError(value, text));
+    else if (text.startsWith('{')) pending.resolve(new JsonText(text, value));
+    else pending.reject(brokenError('the server sent no valid answer: a result is an object'));
   }
 
-  /** Resolves when nobody waits any more. */
-  whenEmpty(): Promise<void> {
-    if (this.byId.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.resolveEmpty = resolve));
+  /** The request could not be sent, or its response is invalid. */
+  fail(id: unknown, error: Error): void {
+    const pending = this.byId.get(id);
+    if (pending && this.remove(pending)) pending.reject(error);
   }
 
-  /** Progress was made: the timeout starts again, up to the latest deadline. */
-  extendDeadline(pending: PendingRequest): void {
-    pending.deadline = Math.min(performance.now() + pending.request.timeoutMs, pending.latestDeadline);
+  failAll(error: Error): void {
+    this.deadlines.stop();
+    const all = [...this.byId];
+    for (const { id } of all) this.fail(id, error);
   }
 
+  /** Progress extends the deadline, and goes to the client under its own token where it sent one. */
+  progress(token: unknown, params: string): void {
+    const pending = this.byId.get(token);
+    if (!pending) return;
+    this.extendDeadline(pending);
+    const { clientToken, request } = pending;
+    if (clientToken === undefined) return;
+    request.caller?.notify('notifications/progress', new JsonText(progressUnder(clientToken, params)));
+  }
+
+  /** The timeout of these calls starts again, within the maximum. */
   extendDeadlines(callers: ReadonlySet<Caller>): void {
     for (const pending of this.byId) {
       if (pending.request.caller && callers.has(pending.request.caller)) this.extendDeadline(pending);
     }
   }
 
-  /** Whose message this is: of the request on whose stream it came, else of the only client it can be for. */
+  whenEmpty(): Promise<void> {
+    if (this.byId.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.resolveEmpty = resolve));
+  }
+
+  /** `streamOf` is the request on whose response stream the message came; on a shared stream it is not known. */
   origin(streamOf: RequestId | undefined): MessageOrigin {
-    if (streamOf !== undefined) return originOf(this.get(streamOf));
-    if (this.byId.size === 0 && this.abandoned.size === 0) return OF_NO_CALL;
+    if (streamOf !== undefined) return originOf(this.byId.get(streamOf));
+    if (this.byId.size === 0 && this.abandoned.size === 0) return NO_CALL;
     const found: { readonly id: number; readonly caller: Caller }[] = [];
     for (const { id, request } of this.byId) {
       const { caller } = request;
       if (!caller) continue;
-      if (found[0] && found[0].caller.session !== caller.session) return OF_ANY_CALL;
+      if (found[0] && found[0].caller.session !== caller.session) return ANY_CALL;
       found.push({ id, caller });
     }
     this.removeExpired();
-    // The table has no order, and the latest call comes last.
+    // The table is not ordered.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    for (const { client } of this.abandoned.values()) if (client !== callers[0]?.session) return OF_ANY_CALL;
+    for (const { session } of this.abandoned.values()) if (session !== callers[0]?.session) return ANY_CALL;
     return { callers, ambiguous: false };
   }
 
-  /** Empties the table and returns what was in it. */
-  removeAll(): PendingRequest[] {
-    this.deadlines.stop();
-    const abandoned = [...this.byId];
-    for (const pending of abandoned) this.remove(pending);
-    return abandoned;
+  /** Releases everything a request holds; false when that was done before. */
+  private remove(pending: PendingRequest): boolean {
+    if (!this.byId.delete(pending.id)) return false;
+    const { caller } = pending.request;
+    if (caller) {
+      caller.signal.removeEventListener('abort', pending.onAbort);
+      this.events.removed(caller);
+    }
+    if (this.byId.size === 0) this.resolveEmpty();
+    return true;
+  }
+
+  private abandon(pending: PendingRequest, reason: AbandonReason): void {
+    if (!this.remove(pending)) return;
+    const { caller, method, timeoutMs } = pending.request;
+    this.removeExpired();
+    // The server may need as long again to notice; a server that obeys the cancellation never answers.
+    if (caller)
+      this.abandoned.set(pending.id, { session: caller.session, until: performance.now() + timeoutMs });
+    this.events.abandoned(pending, reason);
+    pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
+  }
+
+  private extendDeadline(pending: PendingRequest): void {
+    pending.deadline = Math.min(performance.now() + pending.request.timeoutMs, pending.maxDeadline);
   }
 
   private removeExpired(): void {
@@ -159,16 +191,15 @@ export class PendingRequests {
 
   private expire(pending: PendingRequest): void {
     const { caller } = pending.request;
-    // While the server waits for the client, it does not keep us waiting.
-    if (caller && pending.deadline < pending.latestDeadline && this.isAsked(caller))
-      this.extendDeadline(pending);
-    else this.giveUp(pending, 'timeout');
+    const canWait = pending.deadline < pending.maxDeadline;
+    if (caller && canWait && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
+    else this.abandon(pending, 'timeout');
   }
 }
 
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
-  // The request is over and forgotten: whose it was cannot be told any more.
-  if (!pending) return OF_ANY_CALL;
+  // The request was answered, and its caller is not known any more.
+  if (!pending) return ANY_CALL;
   const { caller } = pending.request;
-  return caller ? { callers: [caller], ambiguous: false } : OF_NO_CALL;
+  return caller ? { callers: [caller], ambiguous: false } : NO_CALL;
 }
