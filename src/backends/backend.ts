@@ -162,10 +162,10 @@ export class Backend {
     const error = this.unavailableError();
     if (error) return Promise.reject(error);
     this.calls++;
-    const { session, signal } = call.caller;
+    const { key, signal } = call.caller;
     const deadline = performance.now() + this.settings.timeoutMs;
     const { exclusive } = call;
-    return this.gate.run(session.id, () => this.send(call), { signal, deadline, exclusive });
+    return this.gate.run(key, () => this.send(call), { signal, deadline, exclusive });
   }
 
   /** A request of the gateway itself over this link. In the fair queue it counts as one more client. */
@@ -248,6 +248,7 @@ export class Backend {
   }
 
   private async requestOverSessionLink(request: LinkRequest, { session, signal }: Caller): Promise<JsonText> {
+    if (!session) throw serverUnavailable(this.id, 'it needs a client with a session');
     const link = await unlessAborted(signal, this.sessionLink(session), cancelledError);
     try {
       return await link.request(request);

@@ -1,23 +1,22 @@
 import type { Span } from '@opentelemetry/api';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Cancellation } from '../lib/cancellation/cancellation.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
-import type { ClientRequestOptions, McpContext } from '../mcp/mcp-context.js';
+import type { ClientRequestOptions, SessionContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
 import type { Session } from './session.js';
 
-/** One message of a client while it is being dealt with. */
-export class RequestContext implements McpContext {
+/** The context of one message of a session. */
+export class RequestContext implements SessionContext {
   readonly signal = new Cancellation();
   readonly revision: Revision;
   readonly principal: Principal;
   readonly namedProjects: readonly string[];
   project: string | undefined;
   span: Span | undefined;
-  /** Nothing, until the project guard has looked. */
   scope: Scope = NOTHING;
 
   constructor(
@@ -26,12 +25,24 @@ export class RequestContext implements McpContext {
     readonly method: string,
     readonly requestId: RequestId | undefined,
     readonly paramsText: string | undefined,
-    /** What the HTTP request itself says of the project. */
+    /** The projects that the HTTP request names. */
     projects: readonly string[] = [],
   ) {
     this.revision = session.revision;
     this.principal = session.principal;
     this.namedProjects = session.project === undefined ? projects : [...projects, session.project];
+  }
+
+  get key(): string {
+    return this.session.id;
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.session.capabilities;
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.session.logLevel;
   }
 
   abort(): void {

@@ -104,6 +104,10 @@ export class Session implements Subscriber, ExchangeHost {
     return this.profile.clientInfo;
   }
 
+  get session(): this {
+    return this;
+  }
+
   get primesStreams(): boolean {
     return this.revision.primesStreams;
   }

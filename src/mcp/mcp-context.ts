@@ -1,5 +1,10 @@
 import type { Span } from '@opentelemetry/api';
-import type { ClientCapabilities, Implementation, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { NotificationKind } from '../core/notification-kind.js';
@@ -8,77 +13,91 @@ import type { EventFrame } from './event-frame.js';
 import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
-/** How far a question to a client has come, and when it is no longer wanted. */
 export interface ClientRequestOptions {
+  /** Aborted when the server withdraws its request. */
   readonly signal: CancelSignal;
-  /** Gets the params of each progress notification that the client sends while it works on the answer. */
+  /** Receives the params of each progress notification that the client sends before its response. */
   readonly onProgress?: (params: JsonText) => void;
 }
 
-/** A way to reach a client: one request's own stream, or the client's standing stream. */
+/** Sends messages to a client: on the stream of one request, or on the standalone stream of its session. */
 export interface Channel {
   notify(method: string, params: JsonText | undefined): void;
-  /** Rejects when the client cannot be asked, declines, or is gone. */
+  /** Rejects when the client does not support the method, answers with an error, or is gone. */
   sendRequest(method: string, params: JsonText | undefined, options: ClientRequestOptions): Promise<JsonText>;
 }
 
-/** What may become of a notification on its way to a client that is slow to read. */
+/** How an event may be treated while its stream is slow or closed. */
 export interface DeliverOptions {
-  /** Of several waiting events with one key, only the latest matters. */
+  /** Of several queued events with one key, only the latest is kept. */
   readonly coalesce?: string;
-  /** May be left out when a slow reader falls too far behind. */
+  /** May be dropped when the queue is full. */
   readonly droppable?: boolean;
-  /** What a notification is counted as; an answer or a question is none. */
+  /** The kind under which metrics count a notification; absent for requests and responses. */
   readonly kind?: NotificationKind;
-  /** The server that said it, where the client may lose sight of that before it has the event. */
+  /** The server it came from, so that it can be withdrawn when the client loses access to that server. */
   readonly server?: string;
 }
 
-/** The client at the other end: a session. Its id never leaves the process. */
+/** A 2025 session, as owner of links that are not shared (`isolation: session`). Its id never leaves the process. */
 export interface ClientSession extends Channel {
   readonly id: string;
   readonly capabilities: ClientCapabilities;
-  /** Calls the listener once, when the client is gone for good. Returns the way to stop listening. */
+  /** Calls the listener once, when the session is closed. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }
 
-/** A client as those see it who have news for many. */
-export interface Subscriber extends ClientSession {
+/** A recipient of notifications: a 2025 session. */
+export interface Subscriber {
+  readonly id: string;
   readonly principal: Principal;
-  /** What it calls itself. */
   readonly clientInfo?: Implementation | undefined;
-  /** What it may hear of. */
+  /** The owner of the links over which its subscriptions are made, where links are not shared. */
+  readonly session?: ClientSession | undefined;
+  /** The servers whose notifications it may receive. */
   readonly scope: Scope;
-  /** Sends an event that was encoded once for many; it waits, within bounds, for a client that has no stream open. */
+  /** Sends an event that is encoded once for all recipients. It is queued, within bounds, while no stream is open. */
   deliver(frame: EventFrame, options: DeliverOptions): void;
-  /** Takes back what waits for the client and is not for it any more. */
+  /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
-  /** Calls the listener when the client may hear of other servers than before. Returns the way to stop listening. */
+  /** Returns a function that removes the listener. */
   onScopeChange(listener: () => void): () => void;
+  /** Calls the listener once. Returns a function that removes the listener. */
+  onClose(listener: () => void): () => void;
 }
 
-/** The request that caused a call to a backend, as far as the backend's side may reach back to it. */
+/** The client request that a call to a server is made for. */
 export interface Caller extends Channel {
-  readonly session: ClientSession;
-  /** Aborted when the client cancels the request or is gone for good. */
+  /** Callers with one key share one place in the fair queue of a server. */
+  readonly key: string;
+  readonly principal: Principal;
+  readonly capabilities: ClientCapabilities;
+  readonly revision: Revision;
+  readonly logLevel: LoggingLevel | undefined;
+  /** Absent for a client of a revision without sessions. */
+  readonly session?: ClientSession | undefined;
+  /** Aborted when the client cancels the request or its session is closed. */
   readonly signal: CancelSignal;
-  /** What the calls made for it belong to, where requests are traced. */
+  /** The parent of the spans of calls to servers, where requests are traced. */
   readonly span?: Span | undefined;
 }
 
-/** One MCP message on its way through guards and handler. */
+/** One MCP message in the guards and handlers of its method. */
 export interface McpContext extends Caller {
-  readonly session: Subscriber;
   readonly method: string;
-  /** Absent on a notification. */
+  /** Absent for a notification. */
   readonly requestId: RequestId | undefined;
-  readonly revision: Revision;
-  readonly principal: Principal;
-  /** What the path, the header and the session say of the project; they have to agree. */
+  /** The projects named by path, headers and session; the project guard requires that they agree. */
   readonly namedProjects: readonly string[];
-  /** The project the request is narrowed to, and what it may therefore see. The project guard settles both. */
+  /** Set by the project guard. */
   project: string | undefined;
+  /** Set by the project guard: what the request may see. */
   scope: Scope;
   /** The params as the client wrote them. */
   readonly paramsText: string | undefined;
+}
+
+/** The context of methods that exist only in revisions with sessions. */
+export interface SessionContext extends McpContext {
+  readonly session: ClientSession & Subscriber;
 }

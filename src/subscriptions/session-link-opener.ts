@@ -29,8 +29,8 @@ export class SessionLinkOpener {
   /** Opens the link of the session that a row belongs to, if the server keeps links per session. */
   open(row: Subscription): void {
     const backend = this.backends.find(row.server);
-    const client = backend?.hasSessionLinks ? this.subscribers.client(row) : undefined;
-    if (client && !this.isPending(row)) backend!.sessionLink(client).catch(() => this.retry(row.server));
+    const session = backend?.hasSessionLinks ? this.subscribers.client(row)?.session : undefined;
+    if (session && !this.isPending(row)) backend!.sessionLink(session).catch(() => this.retry(row.server));
   }
 
   linkLost(server: string, subscriber: string, wasStable: boolean): void {

@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Params } from '../mcp/json-rpc.js';
-import type { McpContext } from '../mcp/mcp-context.js';
+import type { SessionContext } from '../mcp/mcp-context.js';
 import { requireUri } from '../mcp/uri-param.js';
 import { Subscriptions } from './subscriptions.service.js';
 
@@ -12,7 +12,7 @@ export class SubscriptionLimitGuard implements CanActivate {
   canActivate(execution: ExecutionContext): boolean {
     const rpc = execution.switchToRpc();
     this.subscriptions.requireWithinLimits(
-      rpc.getContext<McpContext>(),
+      rpc.getContext<SessionContext>(),
       requireUri(rpc.getData<Params | undefined>()),
     );
     return true;

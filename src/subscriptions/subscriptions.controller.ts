@@ -1,6 +1,6 @@
 import { UseGuards } from '@nestjs/common';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
-import type { McpContext } from '../mcp/mcp-context.js';
+import type { SessionContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { requireUri } from '../mcp/uri-param.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
@@ -15,13 +15,13 @@ export class SubscriptionsController {
 
   @UseGuards(SubscriptionLimitGuard)
   @McpRequest('resources/subscribe')
-  async subscribe(params: Params | undefined, context: McpContext): Promise<object> {
+  async subscribe(params: Params | undefined, context: SessionContext): Promise<object> {
     const { id } = await this.subscriptions.subscribe(context, requireUri(params));
     return { _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
   }
 
   @McpRequest('resources/unsubscribe')
-  unsubscribe(params: Params | undefined, context: McpContext): Record<string, never> {
+  unsubscribe(params: Params | undefined, context: SessionContext): Record<string, never> {
     const { subscriptionId: id, uri } = params ?? {};
     const byId = typeof id === 'string' && this.subscriptions.unsubscribe(context, id);
     if (!byId && (uri !== undefined || typeof id !== 'string'))

@@ -5,7 +5,7 @@ import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js
 import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { McpContext, Subscriber } from '../mcp/mcp-context.js';
+import type { SessionContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { findSubscriptionAddress } from './subscription-address.js';
@@ -48,13 +48,13 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Refuses early what would be one too many. */
-  requireWithinLimits(context: McpContext, uri: string): void {
+  requireWithinLimits(context: SessionContext, uri: string): void {
     const address = this.addressIn(context, uri);
     if (address) this.counted(() => this.subscribers.requireWithinLimits(context.session, address));
   }
 
   /** Idempotent. Nothing stays when the server refuses, or when the request is cancelled before it has answered. */
-  async subscribe(context: McpContext, uri: string): Promise<Subscription> {
+  async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { session, signal } = context;
     const address = this.addressIn(context, uri);
     if (!address) throw this.unknown(uri);
@@ -76,7 +76,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** By the URI in any form, or by the id of the subscription. False when the client is not subscribed to that. */
-  unsubscribe(context: McpContext, text: string): boolean {
+  unsubscribe(context: SessionContext, text: string): boolean {
     const named = this.named(context, text);
     for (const { id } of named) this.end(id);
     return named.length > 0;
@@ -132,7 +132,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** It was taken away while it was being made. */
-  private gone(context: McpContext, uri: string): GatewayError {
+  private gone(context: SessionContext, uri: string): GatewayError {
     return this.addressIn(context, uri)
       ? new GatewayError('cancelled', 'The subscription was ended while it was being made')
       : this.unknown(uri);
@@ -144,7 +144,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** What the client may see can have changed since its request came. */
-  private addressIn({ session, scope }: McpContext, uri: string): ResourceAddress | undefined {
+  private addressIn({ session, scope }: SessionContext, uri: string): ResourceAddress | undefined {
     const address = this.addressOf(scope, uri) ?? this.heldBy(session, uri);
     return address && scope.allows(address.server) && session.scope.allows(address.server)
       ? address
@@ -185,7 +185,7 @@ export class Subscriptions implements OnModuleInit {
     );
   }
 
-  private named({ session, scope }: McpContext, text: string): Subscription[] {
+  private named({ session, scope }: SessionContext, text: string): Subscription[] {
     const { table } = this.subscribers;
     const byId = table.get(text);
     if (byId?.subscriber === session.id) return [byId];

@@ -266,16 +266,16 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
-    const client = this.subscribers.client(row);
-    if (!client) return;
-    const link = await backend.sessionLink(client);
+    const session = this.subscribers.client(row)?.session;
+    if (!session) return;
+    const link = await backend.sessionLink(session);
     try {
-      return await this.confirmOnLink(backend.id, client.id, uri);
+      return await this.confirmOnLink(backend.id, session.id, uri);
     } catch (error) {
-      if (error instanceof RemoteError || this.links.find(backend.id, client.id)?.link === link) throw error;
+      if (error instanceof RemoteError || this.links.find(backend.id, session.id)?.link === link) throw error;
     }
-    await backend.sessionLink(client);
-    await this.confirmOnLink(backend.id, client.id, uri);
+    await backend.sessionLink(session);
+    await this.confirmOnLink(backend.id, session.id, uri);
   }
 
   private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../s
 import { TransportError } from '../../src/backends/link/transport.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
 import type { ClientRequestOptions, Caller, ClientSession } from '../../src/mcp/mcp-context.js';
+import { ANONYMOUS } from '../../src/mcp/principal.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A turn of the event loop: every promise that can go on has gone on. */
@@ -208,10 +209,15 @@ export class FakeClient implements ClientSession {
 
 /** One request of a client; it hears and is asked on a stream of its own. */
 export class FakeCaller extends FakeClient implements Caller {
+  readonly key: string;
+  readonly principal = ANONYMOUS;
+  readonly revision = LATEST;
+  readonly logLevel = undefined;
   private readonly abortion = new AbortController();
 
   constructor(readonly session: FakeClient) {
     super(`a call of ${session.id}`);
+    this.key = session.id;
   }
 
   get signal(): AbortSignal {

@@ -1,7 +1,7 @@
 import { Cancellation, type CancelSignal } from '../../src/lib/cancellation/cancellation.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import type { EventFrame } from '../../src/mcp/event-frame.js';
-import type { DeliverOptions, McpContext, Subscriber } from '../../src/mcp/mcp-context.js';
+import type { DeliverOptions, SessionContext, Subscriber } from '../../src/mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../../src/mcp/principal.js';
 import type { Message } from './events.js';
 import { FakeClient } from './fake-link.js';
@@ -21,6 +21,10 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     readonly principal: Principal = ANONYMOUS,
   ) {
     super(id);
+  }
+
+  get session(): this {
+    return this;
   }
 
   get scope(): Scope {
@@ -64,12 +68,12 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   }
 
   /** A request of this client. */
-  get context(): McpContext {
+  get context(): SessionContext {
     return this.contextWith(new Cancellation());
   }
 
-  contextWith(signal: CancelSignal): McpContext {
-    return { session: this, scope: this.seen, signal } as unknown as McpContext;
+  contextWith(signal: CancelSignal): SessionContext {
+    return { session: this, scope: this.seen, signal } as unknown as SessionContext;
   }
 
   /** Each event as it was written, without the frame around it. */

@@ -4,7 +4,7 @@ import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
-import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
+import type { Caller } from '../../mcp/mcp-context.js';
 import { progressTokenOf, progressUnder } from '../../mcp/progress-token.js';
 import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
@@ -56,7 +56,7 @@ export class PendingRequests {
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Abandoned requests that the server may still work on; its messages about them are for their client alone. */
-  private readonly abandoned = new Map<number, { readonly session: ClientSession; readonly until: number }>();
+  private readonly abandoned = new Map<number, { readonly client: object; readonly until: number }>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private resolveEmpty: () => void = () => {};
 
@@ -144,13 +144,14 @@ export class PendingRequests {
     for (const { id, request } of this.byId) {
       const { caller } = request;
       if (!caller) continue;
-      if (found[0] && found[0].caller.session !== caller.session) return ANY_CALL;
+      if (found[0] && clientOf(found[0].caller) !== clientOf(caller)) return ANY_CALL;
       found.push({ id, caller });
     }
     this.removeExpired();
     // The table is not ordered.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    for (const { session } of this.abandoned.values()) if (session !== callers[0]?.session) return ANY_CALL;
+    for (const { client } of this.abandoned.values())
+      if (!callers[0] || client !== clientOf(callers[0])) return ANY_CALL;
     return { callers, ambiguous: false };
   }
 
@@ -172,7 +173,7 @@ export class PendingRequests {
     this.removeExpired();
     // The server may need as long again to notice; a server that obeys the cancellation never answers.
     if (caller)
-      this.abandoned.set(pending.id, { session: caller.session, until: performance.now() + timeoutMs });
+      this.abandoned.set(pending.id, { client: clientOf(caller), until: performance.now() + timeoutMs });
     this.events.abandoned(pending, reason);
     pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
   }
@@ -196,6 +197,9 @@ export class PendingRequests {
     else this.abandon(pending, 'timeout');
   }
 }
+
+/** Calls with one value belong to one client: its session, or without a session the call itself. */
+const clientOf = (caller: Caller): object => caller.session ?? caller;
 
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
   // The request was answered, and its caller is not known any more.
