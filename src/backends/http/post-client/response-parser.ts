@@ -4,7 +4,10 @@ import { isField, parseResponseHead, type ResponseHead } from './response-head.j
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Of the size line of a chunk, and of all trailers together. */
 const MAX_LINE_BYTES = 4 * 1024;
-const CHUNK_SIZE = /^0*([\da-f]{1,8})(?:[ \t]*;[\t -~\x80-\xff]*)?$/i;
+const TOKEN = "[!#$%&'*+.^_`|~\\w-]+";
+const QUOTED = String.raw`"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`;
+/** Size and extensions (RFC 9112, 7.1.1). The extensions are ignored. */
+const CHUNK_SIZE = new RegExp(`^0*([\\da-f]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`, 'i');
 const EMPTY = Buffer.alloc(0);
 
 export interface ResponseReceiver {
@@ -84,8 +87,9 @@ export class ResponseParser {
     if (end === -1) return at;
     const head = parseResponseHead(bytes.toString('latin1', at, end));
     if (head.status === 101) throw new Error('the server changed to another protocol');
-    // Interim responses (RFC 9110, 15.2) are skipped.
     if (head.status >= 200) this.beginBody(head);
+    // An interim response (RFC 9110, 15.2) is skipped. The final one follows on the same connection.
+    else if (!head.isPersistent) throw new Error('the server closed the connection before its response');
     return end + 4;
   }
 
