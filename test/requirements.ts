@@ -185,23 +185,21 @@ const SEED_002: Scenarios = {
   'Track subscription count': [COUNTED],
   'Display resources panel': [
     e2e('tui', 'shows all resources of all servers with URI, name, type and size'),
-    e2e('tui-large', 'shows the first ones at once, and how many there are'),
+    e2e('tui-large', 'shows the first rows and the total'),
   ],
-  'Filter resources by server': [e2e('tui', 'shows only the resources of the server that was chosen')],
+  'Filter resources by server': [e2e('tui', 'shows only the resources of the chosen server')],
   'Search resources in TUI': [
-    e2e('tui', 'searches with every letter, marks what it finds and hides the rest'),
+    e2e('tui', 'searches with every letter, highlights matches and hides other rows'),
     {
       file: 'src/tui/model/highlight-words.spec.ts',
       test: 'in every text that the gateway finds by one of its words',
     },
   ],
   'View resource details': [
-    e2e('tui', 'shows everything about the selected resource at its side, and its contents on demand'),
-    { file: 'src/tui/screen/screen.spec.tsx', test: 'says everything about a resource at the side' },
+    e2e('tui', 'shows all fields of the selected resource, and a preview of its contents'),
+    { file: 'src/tui/screen/screen.spec.tsx', test: 'shows all fields of a resource in the details pane' },
   ],
-  'Display resource templates': [
-    e2e('tui', 'goes to the templates, and shows pattern and description of one'),
-  ],
+  'Display resource templates': [e2e('tui', 'shows URI template and description of a resource template')],
 };
 
 /** Tools: aggregated, routed, filtered by project, registered as servers come and go, called side by side. */

@@ -34,7 +34,7 @@ function opened() {
 const at = (row: number, text: string): string => `\x1b[${row};1H\x1b[0m\x1b[K${text}`;
 
 describe('FrameWriter', () => {
-  it('writes each row to its place, and later only those that changed', async () => {
+  it('writes each row at its position, and later only changed rows', async () => {
     const { shown } = opened();
     expect(await shown('a\nb\nc')).toContain(at(1, 'a') + at(2, 'b') + at(3, 'c'));
     const second = await shown('a\nB\nc');
@@ -43,20 +43,20 @@ describe('FrameWriter', () => {
     expect(second).not.toMatch(/c/);
   });
 
-  it('takes away rows that are gone, and never writes below the last', async () => {
+  it('clears removed rows and never writes below the last row of the terminal', async () => {
     const { shown } = opened();
     await shown('a\nb\nc');
     expect(await shown('a')).toContain(at(2, '') + at(3, ''));
     expect(await shown('1\n2\n3\n4\n5')).not.toContain('4');
   });
 
-  it('makes one of many frames', async () => {
+  it('shows only the last of several frames', async () => {
     const { writer, shown } = opened();
     writer.write('first');
     expect(await shown('second')).not.toContain('first');
   });
 
-  it('begins anew after a resize, and tells Ink of it', async () => {
+  it('rewrites all rows after a resize and forwards the event', async () => {
     const { terminal, writer, shown } = opened();
     await shown('a\nb');
     let told = 0;
@@ -66,7 +66,7 @@ describe('FrameWriter', () => {
     expect(await shown('a\nb')).toContain(at(1, 'a') + at(2, 'b'));
   });
 
-  it('gives the screen back once, and says no more', () => {
+  it('restores the screen once and drops a pending frame', () => {
     const { terminal, writer } = opened();
     writer.write('late');
     writer.close();

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 
-/** Other screen, no cursor. */
+/** Alternate screen, cursor hidden, cleared. */
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[2J';
 const LEAVE = '\x1b[?25h\x1b[?1049l';
-/** A terminal that knows these shows all in between at once. */
+/** Synchronized update: terminals that support it show everything in between at once. */
 const BEGIN = '\x1b[?2026h';
 const END = '\x1b[?2026l';
-const FRAME_MS = 16;
+const FRAME_INTERVAL_MS = 16;
 
 interface Terminal extends NodeJS.EventEmitter {
   readonly columns: number;
@@ -15,16 +15,16 @@ interface Terminal extends NodeJS.EventEmitter {
 }
 
 /**
- * Stands between Ink, which lays a frame out, and the terminal, where only the rows that changed are written, each to its
- * own place. Ink by itself erases and repeats everything, counting lines from where it believes the cursor to be.
+ * Output stream of Ink that writes only changed rows to the terminal, each at its absolute position. Ink itself clears
+ * and rewrites a screen as high as the terminal for every frame, also with incrementalRendering.
  */
 export class FrameWriter extends EventEmitter {
   private shown: readonly string[] = [];
-  private waiting: string | undefined;
+  private pending: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isOpen = false;
-  private readonly resized = (): void => {
-    // Whatever the terminal made of the old frame, nothing of it is where it was.
+  private readonly onResize = (): void => {
+    // The terminal may have wrapped or moved the rows of the previous frame.
     this.shown = [];
     this.terminal.write('\x1b[2J');
     this.emit('resize');
@@ -45,29 +45,29 @@ export class FrameWriter extends EventEmitter {
   open(): void {
     this.isOpen = true;
     this.terminal.write(ENTER);
-    this.terminal.on('resize', this.resized);
+    this.terminal.on('resize', this.onResize);
   }
 
-  /** The shell gets its screen back as it was. Idempotent. */
+  /** Restores the screen of the shell. Idempotent. */
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
     clearTimeout(this.timer);
-    this.terminal.off('resize', this.resized);
+    this.terminal.off('resize', this.onResize);
     this.terminal.write(LEAVE);
   }
 
-  /** Takes a whole frame. Many in a short time are one. */
+  /** Takes a whole frame. Of several frames within one interval only the last is shown. */
   write(frame: string): boolean {
-    this.waiting = frame;
-    this.timer ??= setTimeout(() => this.show(), FRAME_MS);
+    this.pending = frame;
+    this.timer ??= setTimeout(() => this.flush(), FRAME_INTERVAL_MS);
     return true;
   }
 
-  private show(): void {
+  private flush(): void {
     this.timer = undefined;
-    if (!this.isOpen || this.waiting === undefined) return;
-    const lines = this.waiting.split('\n').slice(0, this.rows);
+    if (!this.isOpen || this.pending === undefined) return;
+    const lines = this.pending.split('\n').slice(0, this.rows);
     const count = Math.max(lines.length, this.shown.length);
     const changed = Array.from({ length: count }, (_, row) => row).filter(
       (row) => lines[row] !== this.shown[row],

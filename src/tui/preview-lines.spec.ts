@@ -3,11 +3,11 @@ import { previewLines } from './preview-lines.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-describe('a preview', () => {
+describe('previewLines', () => {
   it.each([
     ['text', [{ uri: 'a', text: 'one\r\ntwo\n\x1b[2Jthree' }], ['one', 'two', '\\x1b[2Jthree']],
     ['an empty text', [{ uri: 'a', text: '' }], ['(empty)']],
-    ['nothing', [], ['(nothing)']],
+    ['no contents', [], ['(no contents)']],
     [
       'bytes',
       [{ uri: 'a', blob: base64('GIF89a\x00\x01\x02'), mimeType: 'image/gif' }],
@@ -25,7 +25,7 @@ describe('a preview', () => {
     expect(previewLines(contents)).toEqual(lines);
   });
 
-  it('does not show more than anybody reads', () => {
+  it('limits text and bytes and notes the rest', () => {
     const lines = previewLines([{ uri: 'a', text: 'x\n'.repeat(1_000_000) }]);
     expect(lines.length).toBeLessThan(60_000);
     expect(lines.at(-1)).toBe('… 1.9 MB more');

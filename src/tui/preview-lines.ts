@@ -6,18 +6,18 @@ const MAX_TEXT_LENGTH = 100_000;
 const MAX_BYTES = 1024;
 const BYTES_PER_LINE = 8;
 
-/** What the side panel shows of the contents of a resource: text as text, anything else as its first bytes. */
+/** The preview of a resource: text as lines, binary contents as a hex dump of the first bytes. */
 export function previewLines(contents: readonly ResourceContents[]): string[] {
-  if (contents.length === 0) return ['(nothing)'];
+  if (contents.length === 0) return ['(no contents)'];
   return contents.flatMap((content, at) => [
     ...(contents.length > 1
       ? [...(at === 0 ? [] : ['']), `── ${at + 1} of ${contents.length}: ${printableLines(content.uri)[0]}`]
       : []),
-    ...(content.text === undefined ? bytesIn(content) : textIn(content.text)),
+    ...(content.text === undefined ? hexLines(content) : textLines(content.text)),
   ]);
 }
 
-function textIn(text: string): string[] {
+function textLines(text: string): string[] {
   if (text === '') return ['(empty)'];
   const shown = printableLines(text.slice(0, MAX_TEXT_LENGTH));
   return text.length > MAX_TEXT_LENGTH
@@ -25,7 +25,7 @@ function textIn(text: string): string[] {
     : shown;
 }
 
-function bytesIn({ blob = '', mimeType = 'binary' }: ResourceContents): string[] {
+function hexLines({ blob = '', mimeType = 'binary' }: ResourceContents): string[] {
   const bytes = Buffer.from(blob, 'base64');
   const lines = [`${printableLines(mimeType)[0]}, ${formatBytes(bytes.length)}`, ''];
   for (let at = 0; at < Math.min(bytes.length, MAX_BYTES); at += BYTES_PER_LINE) {

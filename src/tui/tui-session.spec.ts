@@ -32,7 +32,7 @@ const fakeApi = () =>
   });
 
 describe('TuiSession', () => {
-  it('asks for what is on the screen, and for nothing else', async () => {
+  it('requests only what the screen shows', async () => {
     const api = fakeApi();
     const session = await live(api);
     press(session, '4');
@@ -41,7 +41,7 @@ describe('TuiSession', () => {
     expect(api.requests).not.toContain('prompts');
   });
 
-  it('asks once however many events say that a list changed', async () => {
+  it('reloads a list once for many events', async () => {
     const api = fakeApi();
     const session = await live(api);
     press(session, '2');
@@ -53,12 +53,12 @@ describe('TuiSession', () => {
     expect(api.requests.filter((what) => what === 'tools')).toHaveLength(1);
   });
 
-  it('says that the connection is lost, keeps what it has, and is whole again afterwards', async () => {
+  it('keeps its lists while the connection is lost and reloads them afterwards', async () => {
     const api = fakeApi();
     const session = await live(api);
     press(session, '4');
     await until('resources are there', () => knownLength(session.model.lists.resources.paged) === 2);
-    api.problem = 'nobody listens there';
+    api.problem = 'connection refused';
     api.breakFeeds();
     await until('it says so', () => session.model.connection.state === 'lost');
     expect(knownLength(session.model.lists.resources.paged)).toBe(2);
@@ -69,19 +69,19 @@ describe('TuiSession', () => {
     await until('it is as it is now', () => selectedRow(session.model)?.key.endsWith('c.txt'));
   });
 
-  it('does what was confirmed, and says how it went', async () => {
+  it('runs a confirmed action and shows its result', async () => {
     const api = fakeApi();
     const session = await live(api);
     press(session, 'd', 'y');
     await until('it is done', () => session.model.notice?.text === 'files is disabled');
     expect(api.requests).toContain('disable files');
-    api.problem = 'there is no room to store it';
+    api.problem = 'no space left';
     press(session, 'd', 'y');
-    await until('it is refused', () => session.model.notice?.text === 'there is no room to store it');
+    await until('it is refused', () => session.model.notice?.text === 'no space left');
     expect(session.model).toMatchObject({ pendingAction: undefined, notice: { tone: 'bad' } });
   });
 
-  it('shows why a list cannot be had, and tries again when it is told to', async () => {
+  it('shows why a list cannot be loaded and retries with R', async () => {
     const api = fakeApi();
     const session = await live(api);
     api.problem = 'oops';
@@ -96,7 +96,7 @@ describe('TuiSession', () => {
     expect(session.model.lists.prompts.problem).toBeUndefined();
   });
 
-  it('keeps to the last search when one overtakes another', async () => {
+  it('shows the result of the last of several searches', async () => {
     const api = fakeApi();
     const session = await live(api);
     press(session, '4', '/', 'b', '.', 't', 'x', 't');
@@ -104,7 +104,7 @@ describe('TuiSession', () => {
     expect(selectedRow(session.model)?.key).toContain('b.txt');
   });
 
-  it('keeps to the servers of its project, and follows when the project changes', async () => {
+  it('shows only servers of its project and follows changes of the project', async () => {
     const api = fakeApi();
     const session = await live(api, 'logs');
     expect(session.model.gateway).toBe('127.0.0.1:3000 project logs');
@@ -117,7 +117,7 @@ describe('TuiSession', () => {
     await until('the other is there', () => session.model.servers.length === 2);
   });
 
-  it('shows the contents of a resource', async () => {
+  it('shows a preview of a resource', async () => {
     const session = await live(fakeApi());
     press(session, '4');
     await until('resources are there', () => selectedRow(session.model));

@@ -10,24 +10,21 @@ import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** A server that lists a thousand things says so a thousand times. */
-const GATHER_MS = 150;
-const TICK_MS = 1000;
+/** Debounces reloads: one change of a server can cause many events. */
+const DEBOUNCE_MS = 150;
+const TICK_INTERVAL_MS = 1000;
 
 export interface TuiOptions {
   readonly api: AdminApi;
-  /** The one whose view the API gives; every server without. */
+  /** Limits the view to this project. */
   readonly project?: string | undefined;
-  /** Reads a resource as a client does, and gives its lines. */
+  /** Reads a resource through the MCP endpoint and returns its lines. */
   readonly preview: (uri: string, signal: AbortSignal) => Promise<readonly string[]>;
   readonly size: Model['size'];
   readonly now?: () => number;
 }
 
-/**
- * Holds what is on the screen and brings about what is missing on it: after each event it starts the requests that are
- * wanted now, and gives up those that are wanted no longer.
- */
+/** Holds the model; after each event it starts the requests that the model needs and aborts those it does not need. */
 export class TuiSession {
   model: Model;
   private readonly listeners = new ListenerSet();
@@ -35,7 +32,7 @@ export class TuiSession {
   private readonly feed: FeedReader;
   private readonly now: () => number;
   private readonly changed = new Set<ListId>();
-  private gathering: NodeJS.Timeout | undefined;
+  private debounce: NodeJS.Timeout | undefined;
   private ticking: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: TuiOptions) {
@@ -46,23 +43,23 @@ export class TuiSession {
     this.feed = new FeedReader(options.api, {
       opened: () => this.dispatch({ type: 'connected' }),
       lost: (problem, waitMs) => this.dispatch({ type: 'lost', problem, retryAt: this.now() + waitMs }),
-      event: (kind, data) => this.heard(kind, data),
+      event: (kind, data) => this.onFeedEvent(kind, data),
     });
   }
 
   start(): void {
     void this.feed.run();
-    this.ticking = setInterval(() => this.dispatch({ type: 'tick', now: this.now() }), TICK_MS);
+    this.ticking = setInterval(() => this.dispatch({ type: 'tick', now: this.now() }), TICK_INTERVAL_MS);
   }
 
   stop(): void {
     this.feed.stop();
     clearInterval(this.ticking);
-    clearTimeout(this.gathering);
+    clearTimeout(this.debounce);
     for (const request of this.running.values()) request.abort();
   }
 
-  /** For React: told after every change. */
+  /** For useSyncExternalStore: the listener is called after every change. */
   readonly subscribe = (listener: () => void): (() => void) => {
     return this.listeners.add(listener);
   };
@@ -74,46 +71,46 @@ export class TuiSession {
     this.model = update(before, event);
     if (this.model === before) return;
     if (event.type === 'key' && event.key === 'R') this.feed.retryNow();
-    this.bringAbout();
+    this.syncRequests();
     this.listeners.emit();
   }
 
-  /** Lists that changed are asked for again together, and soon. */
-  private heard(kind: string, data: Readonly<Record<string, unknown>>): void {
-    if (kind === 'server' && this.isOfOthers(data['id'])) return;
+  /** Reloads changed lists together after a short delay. */
+  private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
+    if (kind === 'server' && this.isOutsideProject(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });
     for (const list of listsAffectedBy(kind, data)) this.changed.add(list);
     if (this.changed.size === 0) return;
-    this.gathering ??= setTimeout(() => {
-      this.gathering = undefined;
+    this.debounce ??= setTimeout(() => {
+      this.debounce = undefined;
       const lists = [...this.changed];
       this.changed.clear();
       this.dispatch({ type: 'lists-changed', lists });
-    }, GATHER_MS);
+    }, DEBOUNCE_MS);
   }
 
-  /** The feed tells of every server; which of them the project has is told when that changes. */
-  private isOfOthers(server: unknown): boolean {
+  /** The feed has events of all servers; a `project` event reports which servers the project has. */
+  private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);
   }
 
-  private bringAbout(): void {
+  private syncRequests(): void {
     const wanted = new Map(requestsFor(this.model).map((request) => [request.key, request]));
     for (const [key, request] of this.running) {
-      // What was confirmed is done.
+      // A confirmed action is not aborted.
       if (wanted.has(key) || key.startsWith('action ')) continue;
       this.running.delete(key);
       request.abort();
     }
-    for (const request of wanted.values()) if (!this.running.has(request.key)) void this.carryOut(request);
+    for (const request of wanted.values()) if (!this.running.has(request.key)) void this.run(request);
   }
 
-  private async carryOut(request: TuiRequest): Promise<void> {
+  private async run(request: TuiRequest): Promise<void> {
     const controller = new AbortController();
     this.running.set(request.key, controller);
     let outcome: TuiEvent | undefined;
     try {
-      outcome = await this.answerTo(request, controller.signal);
+      outcome = await this.fetch(request, controller.signal);
     } catch (error) {
       if (!controller.signal.aborted) outcome = { type: 'failed', request, problem: problemIn(error) };
     }
@@ -121,7 +118,7 @@ export class TuiSession {
     if (outcome && !controller.signal.aborted) this.dispatch(outcome);
   }
 
-  private async answerTo(request: TuiRequest, signal: AbortSignal): Promise<TuiEvent> {
+  private async fetch(request: TuiRequest, signal: AbortSignal): Promise<TuiEvent> {
     const { api } = this.options;
     switch (request.kind) {
       case 'servers':
@@ -170,11 +167,11 @@ export class TuiSession {
     const { api } = this.options;
     if (action.kind === 'end-subscription') {
       await api.endSubscription(action.id);
-      return `the subscription to ${printable(action.uri)} is over`;
+      return `ended the subscription to ${printable(action.uri)}`;
     }
     if (action.kind === 'tool') {
       await api.switchTool(action.server, action.tool, action.action);
-      return `${printable(action.tool)} is switched ${action.action === 'enable' ? 'on' : 'off'}`;
+      return `${printable(action.tool)} is ${action.action}d`;
     }
     const { state, reason } = await api.controlServer(action.server, action.action);
     const why = state === 'ready' || reason === undefined ? '' : `: ${printable(reason)}`;

@@ -10,14 +10,18 @@ import { until, within } from '../kit/until.js';
 
 const RESOURCES = 100_000;
 const PAGE = 10_000;
-const SOON_MS = 3000;
+const UPDATE_TIMEOUT_MS = 3000;
 
 const resourceAt = (at: number): object => {
   const name = `${String(at).padStart(6, '0')}.txt`;
-  return { uri: `file:///${name}`, name, ...(at === 77_777 && { description: 'The needle in all this.' }) };
+  return {
+    uri: `file:///${name}`,
+    name,
+    ...(at === 77_777 && { description: 'The needle in the haystack.' }),
+  };
 };
 
-describe('the terminal UI in front of a server with 100,000 resources', () => {
+describe('terminal UI with 100,000 resources', () => {
   let archive: ScriptedBackend;
   let terminal: PseudoTerminal;
 
@@ -44,27 +48,27 @@ describe('the terminal UI in front of a server with 100,000 resources', () => {
     await terminal.shows('▶ archive');
   }, 60_000);
 
-  it('shows the first ones at once, and how many there are', async () => {
+  it('shows the first rows and the total', async () => {
     terminal.type('4');
-    await terminal.shows('1 of 100,000', SOON_MS);
-    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, SOON_MS);
+    await terminal.shows('1 of 100,000', UPDATE_TIMEOUT_MS);
+    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, UPDATE_TIMEOUT_MS);
     expect(terminal.text).toContain('4 Resources 100k');
   });
 
-  it('goes through them page by page', async () => {
+  it('moves page by page', async () => {
     terminal.press('pagedown', 'pagedown', 'pagedown');
-    await terminal.shows(/▶ resource:\/\/archi.*0000(4|5)\d\.txt/, SOON_MS);
+    await terminal.shows(/▶ resource:\/\/archi.*0000(4|5)\d\.txt/, UPDATE_TIMEOUT_MS);
   });
 
-  it('goes to the last one, and back to the first', async () => {
+  it('moves to the last row and back to the first', async () => {
     terminal.type('G');
     await terminal.shows('100,000 of 100,000');
     await terminal.shows(/▶ resource:\/\/archi.*099999\.txt/);
     terminal.type('g');
-    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, SOON_MS);
+    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, UPDATE_TIMEOUT_MS);
   });
 
-  it('finds one of them with every letter', async () => {
+  it('searches with every letter', async () => {
     terminal.type('/needle');
     await terminal.shows(/1 of 1 ─/);
     await terminal.shows(/▶ resource:\/\/archi.*077777\.txt/);
@@ -73,17 +77,17 @@ describe('the terminal UI in front of a server with 100,000 resources', () => {
     await terminal.shows('1 of 100,000');
   });
 
-  it('shows what a server writes to stderr while it does', async () => {
+  it('shows new stderr output of a server', async () => {
     terminal.type('1');
     await terminal.shows('▶ archive');
     terminal.press('enter');
-    await terminal.shows(/Last words on stderr[^\n]*\n.*none/);
+    await terminal.shows(/Latest stderr output[^\n]*\n.*none/);
     const puppet = archive.links.find((link) => link instanceof PuppetLink && link.isOpen) as PuppetLink;
     for (const words of ['told 1 times', 'told 2 times']) {
       process.kill(puppet.pid!, 'SIGUSR2');
-      await terminal.shows(words, SOON_MS);
+      await terminal.shows(words, UPDATE_TIMEOUT_MS);
     }
     terminal.type('q');
-    await within('it to end', terminal.exited);
+    await within('the program to end', terminal.exited);
   });
 });

@@ -7,7 +7,7 @@ import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
 import { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
 
-describe('the terminal UI and its terminal', () => {
+describe('terminal UI and its terminal', () => {
   let tuiGateway: TuiGateway;
   let terminal: PseudoTerminal;
 
@@ -17,7 +17,7 @@ describe('the terminal UI and its terminal', () => {
     await terminal.shows('▶ everything');
   }, 60_000);
 
-  it('has room for the list and the details side by side', async () => {
+  it('shows list and details side by side', async () => {
     terminal.type('4/newest\r');
     await terminal.shows(/Resources .* 1 of 1 ─/);
     await terminal.shows('no templates match newest');
@@ -27,41 +27,41 @@ describe('the terminal UI and its terminal', () => {
     await expectDocumented(terminal, 'newest', LARGE);
   });
 
-  it('uses no colour where there is to be none', () => {
-    // oxlint-disable-next-line no-control-regex -- colours are what it is about
+  it('uses no colours with NO_COLOR', () => {
+    // oxlint-disable-next-line no-control-regex -- the test is about colour codes
     expect(terminal.raw).not.toMatch(/\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/);
   });
 
-  it('follows the size of its terminal', async () => {
+  it('adapts to a new size of the terminal', async () => {
     terminal.resize(SMALL);
     await terminal.shows(/^ Gatehouse .*\n.*\n─ Resources ─ search: newest ─+ 1 of 1 ──┬─ Details ─/);
     await terminal.shows(/\? help {2}q quit$/);
     expect(terminal.lines).toHaveLength(24);
   });
 
-  it('shows its keys on demand', async () => {
+  it('shows the help', async () => {
     terminal.press('enter');
     await terminal.hides('Details');
     terminal.press('escape');
     await terminal.shows('1 of 11');
     terminal.type('?');
-    await terminal.shows('Steer');
+    await terminal.shows('Actions');
     await expectDocumented(terminal, 'help', SMALL);
     terminal.press('escape');
-    await terminal.hides('Steer');
+    await terminal.hides('Actions');
   });
 
-  it('gives the screen back when it is told to end', async () => {
+  it('restores the screen at SIGTERM', async () => {
     const other = tuiGateway.tui(SMALL);
     await other.shows('▶ everything');
     const [pid] = descendantsOf(other.pid).toReversed();
     process.kill(pid!, 'SIGTERM');
-    await within('it to end', other.exited);
-    await until('the screen is given back', () => !other.isAlternate);
+    await within('the program to end', other.exited);
+    await until('the screen is restored', () => !other.isAlternate);
     expect(other.raw).toContain('\x1b[?25h');
   });
 
-  it('shows what a project has, and nothing else', async () => {
+  it('shows only servers and resources of its project', async () => {
     const other = tuiGateway.tui(SMALL, ['--project', 'logs']);
     await other.shows('▶ files');
     await other.shows(/project logs +● live/);
@@ -70,17 +70,17 @@ describe('the terminal UI and its terminal', () => {
     await other.shows('1 of 3');
     expect(other.text).not.toMatch(/everything|memory/);
     other.type('q');
-    expect(await within('it to end', other.exited)).toMatchObject({ code: 0 });
+    expect(await within('the program to end', other.exited)).toMatchObject({ code: 0 });
   });
 
-  it('does not begin with a project that there is not', async () => {
+  it('fails to start with an unknown project', async () => {
     const other = tuiGateway.tui(SMALL, ['--project', 'lgos']);
-    expect(await within('it to end', other.exited)).toMatchObject({ code: 1 });
+    expect(await within('the program to end', other.exited)).toMatchObject({ code: 1 });
     expect(other.raw).toContain('there is no project `lgos`');
   });
 
-  // The gateway that is started here ends with the test.
-  it('says that the connection is lost, and is back when the gateway is', async () => {
+  // Last, because it replaces the gateway.
+  it('reports a lost connection and reconnects to a restarted gateway', async () => {
     const back = await tuiGateway.crash();
     await terminal.shows('Connection lost');
     await terminal.shows('✖ lost');
@@ -91,25 +91,25 @@ describe('the terminal UI and its terminal', () => {
     await terminal.hides('Connection lost');
     await terminal.shows(/everything +ready/);
     terminal.type('q');
-    await within('it to end', terminal.exited);
+    await within('the program to end', terminal.exited);
   });
 });
 
-describe('the terminal UI', () => {
-  it('says what it needs where there is no terminal', async () => {
+describe('terminal UI', () => {
+  it('fails to start without a terminal', async () => {
     const child = launchGateway(['tui', '--url', 'http://127.0.0.1:9'], {
       GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
     });
-    expect(await within('it to end', child.exited)).toMatchObject({ code: 2 });
+    expect(await within('the program to end', child.exited)).toMatchObject({ code: 2 });
     expect(child.stderr).toContain('the terminal UI needs a terminal');
   });
 
-  it('does not begin where no gateway is', async () => {
+  it('fails to start without a gateway', async () => {
     const terminal = PseudoTerminal.run(
       [process.execPath, 'dist/main.js', 'tui', '--url', 'http://127.0.0.1:9', '--token', ADMIN_TOKEN],
       SMALL,
     );
-    expect(await within('it to end', terminal.exited)).toMatchObject({ code: 3 });
+    expect(await within('the program to end', terminal.exited)).toMatchObject({ code: 3 });
     expect(terminal.raw).toContain('cannot reach the gateway at http://127.0.0.1:9');
     expect(terminal.raw).not.toContain('\x1b[?1049h');
   });

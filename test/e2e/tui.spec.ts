@@ -7,8 +7,8 @@ import type { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
 
 const GRAPH = 'resource://memory/memory://knowledge-graph';
-/** What is promised of everything that changes at the gateway. */
-const SOON_MS = 1000;
+/** Documented time until a change of the gateway is on the screen. */
+const UPDATE_TIMEOUT_MS = 1000;
 
 let tuiGateway: TuiGateway;
 
@@ -18,69 +18,69 @@ beforeAll(async () => {
 
 const since = async (): Promise<unknown> => (await tuiGateway.admin.get('servers/memory')).json['since'];
 
-describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns and $rows rows', (size) => {
+describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', (size) => {
   let terminal: PseudoTerminal;
-  const looksAs = (what: string): Promise<void> => expectDocumented(terminal, what, size);
+  const expectScreen = (what: string): Promise<void> => expectDocumented(terminal, what, size);
 
   beforeAll(async () => {
     terminal = tuiGateway.tui(size);
     await terminal.shows('▶ everything');
   }, 40_000);
 
-  it('opens with the servers, on a screen of its own', async () => {
+  it('starts with the servers on the alternate screen', async () => {
     await terminal.shows('5 Subscriptions 0');
-    await looksAs('servers');
+    await expectScreen('servers');
     expect(terminal.isAlternate).toBe(true);
   });
 
-  it('shows how long a server has been up, what it offers, and what it last wrote to stderr', async () => {
+  it('shows uptime, counts and stderr output of a server', async () => {
     terminal.press('enter');
-    await terminal.shows(/up for +\d+[sm]/);
-    await terminal.shows(/Last words on stderr[^\n]*\n.*Starting default \(STDIO\) server/);
+    await terminal.shows(/uptime +\d+[sm]/);
+    await terminal.shows(/Latest stderr output[^\n]*\n.*Starting default \(STDIO\) server/);
     expect(terminal.text).toMatch(/resources +7[\s\S]*templates +2/);
-    await looksAs('server details');
+    await expectScreen('server details');
     terminal.press('enter');
     await terminal.hides('Details');
   });
 
-  it('shows all resources of all servers with URI, name, type and size, and templates in a section of their own', async () => {
+  it('shows all resources of all servers with URI, name, type and size, and templates in a second list', async () => {
     terminal.type('4');
     await terminal.shows('1 of 11');
     await terminal.shows('The log of one service');
     expect(terminal.text).toMatch(/URI +NAME +TYPE +SIZE/);
     expect(terminal.text).toMatch(/app\.log +Application log +text\/plain +48 kB/);
-    await looksAs('resources');
+    await expectScreen('resources');
   });
 
-  it('shows only the resources of the server that was chosen', async () => {
+  it('shows only the resources of the chosen server', async () => {
     terminal.type('f');
-    await terminal.shows('every server');
+    await terminal.shows('all servers');
     terminal.press('down', 'down', 'enter');
     await terminal.shows('1 of 3');
     await terminal.hides('resource://everything');
-    await looksAs('filter');
+    await expectScreen('filter');
     terminal.press('escape');
     await terminal.shows('1 of 11');
   });
 
-  it('searches with every letter, marks what it finds and hides the rest', async () => {
+  it('searches with every letter, highlights matches and hides other rows', async () => {
     terminal.type('/log');
     await terminal.shows(/1 of 2 ─/);
     await terminal.hides('Q1 report');
     expect(new Set(terminal.underlined)).toEqual(new Set(['log']));
-    await looksAs('search');
+    await expectScreen('search');
     terminal.press('enter');
     await terminal.shows('search: log');
   });
 
-  it('shows everything about the selected resource at its side, and its contents on demand', async () => {
+  it('shows all fields of the selected resource, and a preview of its contents', async () => {
     terminal.press('enter');
     await terminal.shows('What the application did');
-    await looksAs('details');
+    await expectScreen('details');
     terminal.type('p');
     await terminal.shows('12:00 started');
     expect(terminal.text).toContain('\\x1b[31mready\\x1b[0m');
-    await looksAs('preview');
+    await expectScreen('preview');
     terminal.press('escape');
     await terminal.shows('Details');
     terminal.press('escape');
@@ -89,24 +89,24 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.shows('1 of 11');
   });
 
-  it('goes to the templates, and shows pattern and description of one', async () => {
+  it('shows URI template and description of a resource template', async () => {
     terminal.type('t');
     await terminal.shows(/▶ resource:\/\/everything/);
     terminal.press('down', 'down', 'enter');
-    await terminal.shows(/original +file:\/\/\/logs\/\{name\}\.log/);
+    await terminal.shows(/own URI +file:\/\/\/logs\/\{name\}\.log/);
     await terminal.shows('│ The log of one service');
-    await looksAs('templates');
+    await expectScreen('templates');
     terminal.press('enter');
     terminal.type('t');
     await terminal.shows(/▶ resource:.*architecture/);
   });
 
-  it('disables a server after a question, and its resources leave; enables it, and they are back', async () => {
+  it('disables and enables a server after confirmation, with its resources', async () => {
     terminal.type('1G');
     await terminal.shows('▶ memory');
     terminal.type('d');
     await terminal.shows('Disable memory?');
-    await looksAs('question');
+    await expectScreen('confirmation');
     terminal.type('y');
     await terminal.shows(/memory +disabled/);
     terminal.type('4G');
@@ -120,27 +120,27 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.shows('of 11');
   });
 
-  it('reconnects a server after a question', async () => {
+  it('reconnects a server after confirmation', async () => {
     terminal.type('1r');
     await terminal.shows('Reconnect memory?');
     const before = await since();
     terminal.type('y');
-    await until('it is connected anew', async () => (await since()) !== before);
+    await until('the server is reconnected', async () => (await since()) !== before);
     await terminal.shows(/▶ memory +ready/);
   });
 
-  it('follows within a second, and without a key, what others do to what it shows', async () => {
+  it('shows changes of other administrators within a second', async () => {
     terminal.type('4g');
     await terminal.shows('1 of 11');
     await tuiGateway.admin.post('servers/memory/disable');
-    await terminal.shows('1 of 10', SOON_MS);
+    await terminal.shows('1 of 10', UPDATE_TIMEOUT_MS);
     expect(terminal.text).not.toContain('knowledge-graph');
     await tuiGateway.admin.post('servers/memory/enable');
-    await terminal.shows('1 of 11', SOON_MS);
+    await terminal.shows('1 of 11', UPDATE_TIMEOUT_MS);
     expect(terminal.text).toMatch(/resource:\/\/memor.*knowledge-graph/);
   });
 
-  it('shows what a hostile name is made of, and obeys none of it', async () => {
+  it('shows control characters of a hostile name as escapes', async () => {
     tuiGateway.files.files.push({ uri: `file:///${HOSTILE_NAME}`, name: HOSTILE_NAME });
     tuiGateway.files.announce('notifications/resources/list_changed');
     await terminal.shows('1 of 12');
@@ -156,10 +156,10 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.shows('of 12');
     tuiGateway.files.files.pop();
     tuiGateway.files.announce('notifications/resources/list_changed');
-    await tuiGateway.has(RESOURCES);
+    await tuiGateway.untilResources(RESOURCES);
   });
 
-  it('shows who subscribes to what while it happens, finds one, and ends it', async () => {
+  it('shows new subscriptions, searches them and ends one', async () => {
     terminal.type('5');
     await terminal.shows('no subscriptions');
     const session = await RawSession.open(tuiGateway.gateway.url);
@@ -170,7 +170,7 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.shows('1 of 1');
     terminal.press('enter');
     await terminal.shows(/program +raw 1/);
-    await looksAs('subscriptions');
+    await expectScreen('subscriptions');
     terminal.press('enter');
     await terminal.hides('Details');
     terminal.type('x');
@@ -184,26 +184,26 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     await terminal.shows('no subscriptions');
   });
 
-  it('shows what a tool takes', async () => {
+  it('shows the arguments of a tool', async () => {
     terminal.type('2');
     await terminal.shows('▶ everything__echo');
     await terminal.shows('1 of 27');
-    await looksAs('tools');
+    await expectScreen('tools');
     terminal.press('enter');
     await terminal.shows(/Arguments[^\n]*\n.*message {2}string {2}required/);
-    await looksAs('tool details');
+    await expectScreen('tool details');
     terminal.press('enter');
     await terminal.hides('Details');
   });
 
-  it('switches a tool off and on again, and shows what it takes meanwhile', async () => {
+  it('disables and enables a tool, and shows the arguments of a disabled tool', async () => {
     terminal.type('/create_rel\r');
     await terminal.shows('▶ memory__create_relations');
     terminal.type('dy');
-    await terminal.shows(/no tools match create_rel[\s\S]*Switched off[\s\S]* {2}create_relations/);
+    await terminal.shows(/no tools match create_rel[\s\S]*Disabled[\s\S]* {2}create_relations/);
     terminal.type('t');
     terminal.press('enter');
-    await terminal.shows('switched off: no client sees it');
+    await terminal.shows('disabled: hidden from all clients');
     await terminal.shows(/Arguments[^\n]*\n.*relations {2}object\[\] {2}required/);
     terminal.press('enter');
     terminal.type('ey');
@@ -213,17 +213,17 @@ describe.each([SMALL, LARGE])('the terminal UI on a terminal of $columns columns
     });
   });
 
-  it('shows the prompts, and what one takes', async () => {
+  it('shows prompts and their arguments', async () => {
     terminal.type('3');
     await terminal.shows('▶ everything__args-prompt');
     terminal.press('enter');
     await terminal.shows('city  required');
-    await looksAs('prompts');
+    await expectScreen('prompts');
   });
 
-  it('leaves with q, and the screen is as it was before', async () => {
+  it('quits with q and restores the screen', async () => {
     terminal.type('q');
-    expect(await within('it to end', terminal.exited)).toEqual({ code: 0, signal: null });
+    expect(await within('the program to end', terminal.exited)).toEqual({ code: 0, signal: null });
     expect(terminal.isAlternate).toBe(false);
   });
 });

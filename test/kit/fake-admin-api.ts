@@ -2,22 +2,22 @@ import type { AdminApi } from '../../src/client/admin-api.js';
 import { GatewayProblem } from '../../src/client/gateway-problem.js';
 import { server, type TuiGatewayContents } from './tui-model.js';
 
-/** The admin API as far as the terminal UI uses it, over lists that a test holds. What it was asked is remembered. */
+/** The part of the admin API that the terminal UI uses, with lists of the test; records all requests. */
 export class FakeAdminApi {
   readonly target = { url: 'http://127.0.0.1:3000' };
   readonly requests: string[] = [];
-  /** While it says something, every request fails with it. */
+  /** If set, all requests fail with this message. */
   problem: string | undefined;
   private feeds: ReadableStreamDefaultController<Uint8Array>[] = [];
 
   constructor(public gateway: TuiGatewayContents) {}
 
-  /** For whoever wants the real one: the rest of it is never called. */
+  /** Typed as the real class; its other methods are never called. */
   get api(): AdminApi {
     return this as unknown as AdminApi;
   }
 
-  /** Sends an event to everybody who reads along. */
+  /** Sends an event to all open feeds. */
   emit(kind: string, data: object): void {
     const text = `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
     for (const feed of this.feeds) feed.enqueue(Buffer.from(text));
@@ -44,7 +44,12 @@ export class FakeAdminApi {
   }
 
   server(id: string) {
-    const detail = { ...server(id), definition: { command: 'node' }, stderr: ['it said this'], tools: [] };
+    const detail = {
+      ...server(id),
+      definition: { command: 'node' },
+      stderr: ['a line on stderr'],
+      tools: [],
+    };
     return this.answer(`server ${id}`, detail);
   }
 

@@ -12,11 +12,11 @@ export interface TerminalSize {
 }
 
 /** On a busy machine a program takes seconds to start. */
-const PATIENCE_MS = 15_000;
+const DEFAULT_TIMEOUT_MS = 15_000;
 
-/** Longer than any pause within a frame. */
-const REST_MS = 250;
-/** Some frames long: whoever knows what is to come need not wait for the pauses in between. */
+/** Longer than the time between two writes of one update. */
+const STEADY_MS = 250;
+/** A few frames: enough if the expected screen is known. */
 const STAY_MS = 60;
 
 const KEYS = {
@@ -33,7 +33,7 @@ const KEYS = {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Waits until it has been so all the time. */
+/** Waits until the condition has held for `ms` without interruption. */
 function lasts(what: string, ms: number, isSo: () => boolean): Promise<unknown> {
   let since = performance.now();
   return until(what, () => {
@@ -42,13 +42,10 @@ function lasts(what: string, ms: number, isSo: () => boolean): Promise<unknown> 
   });
 }
 
-/**
- * A program on a real pseudo-terminal, made by script(1) of util-linux, and the screen a user would see, as xterm draws
- * it. Nothing is known of the program but what it writes there.
- */
+/** Runs a program on a pseudo-terminal of script(1) of util-linux; xterm renders its output to the screen of a user. */
 export class PseudoTerminal {
   readonly exited: Promise<Exit>;
-  /** Every byte that came, in order. */
+  /** All output so far. */
   raw = '';
   private readonly screen: InstanceType<typeof xterm.Terminal>;
 
@@ -88,7 +85,7 @@ export class PseudoTerminal {
     return this.child.pid!;
   }
 
-  /** What is on the screen now, row by row. */
+  /** The rows of the current screen. */
   get lines(): string[] {
     const { active } = this.screen.buffer;
     return Array.from({ length: this.screen.rows }, (_, row) =>
@@ -100,12 +97,12 @@ export class PseudoTerminal {
     return this.lines.join('\n');
   }
 
-  /** Whether the program took a screen of its own, which the shell's survives. */
+  /** Whether the program uses the alternate screen. */
   get isAlternate(): boolean {
     return this.screen.buffer.active.type === 'alternate';
   }
 
-  /** The letters at which the text is drawn underlined. */
+  /** The underlined words on the screen. */
   get underlined(): string[] {
     const { active } = this.screen.buffer;
     return Array.from({ length: this.screen.rows }, (_, row) => {
@@ -123,7 +120,7 @@ export class PseudoTerminal {
     for (const key of keys) this.type(KEYS[key]);
   }
 
-  async shows(wanted: string | RegExp, timeoutMs = PATIENCE_MS): Promise<void> {
+  async shows(wanted: string | RegExp, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<void> {
     const isThere = (): boolean =>
       typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
     await until(`the screen shows ${String(wanted)}`, isThere, timeoutMs).catch((error: Error) => {
@@ -132,17 +129,19 @@ export class PseudoTerminal {
   }
 
   async hides(gone: string): Promise<void> {
-    await until(`the screen no longer shows ${gone}`, () => !this.text.includes(gone), PATIENCE_MS).catch(
-      (error: Error) => {
-        throw new Error(`${error.message}; it shows\n${this.text}`);
-      },
-    );
+    await until(
+      `the screen no longer shows ${gone}`,
+      () => !this.text.includes(gone),
+      DEFAULT_TIMEOUT_MS,
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; it shows\n${this.text}`);
+    });
   }
 
-  /** The screen when it has come to rest. */
+  /** The screen after it did not change for a while. */
   async steady(): Promise<string[]> {
     let before = '';
-    await lasts('the screen is at rest', REST_MS, () => {
+    await lasts('the screen is steady', STEADY_MS, () => {
       const isSame = this.text === before;
       before = this.text;
       return isSame;
@@ -150,12 +149,12 @@ export class PseudoTerminal {
     return this.lines;
   }
 
-  /** Waits for this screen, which has to stay. */
+  /** Waits until the screen meets the condition for a few frames. */
   stays(what: string, isWanted: (lines: readonly string[]) => boolean): Promise<unknown> {
     return lasts(`the screen is and stays ${what}`, STAY_MS, () => isWanted(this.lines));
   }
 
-  /** As a window manager does it. */
+  /** Resizes the pseudo-terminal, which sends SIGWINCH. */
   resize({ columns, rows }: TerminalSize): void {
     const device = readFileSync(this.deviceFile, 'utf8').trim();
     this.screen.resize(columns, rows);

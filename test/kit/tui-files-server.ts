@@ -6,7 +6,7 @@ interface File {
   readonly [field: string]: unknown;
 }
 
-/** What somebody calls a file to do harm at a terminal: it clears the screen, sets a title and turns the text around. */
+/** A malicious file name: clears the screen, sets the window title and reverses the text direction. */
 export const HOSTILE_NAME = '\x1b[2J\x1b]0;owned\x07\u202egol.ppa';
 
 const FILES: readonly File[] = [
@@ -23,7 +23,7 @@ const FILES: readonly File[] = [
   { uri: 'file:///reports/2026-q1.pdf', name: 'Q1 report', mimeType: 'application/pdf', size: 1_840_225 },
 ];
 
-/** A server with files as resources, a template and a tool that takes its time. */
+/** A server with files as resources, a template, a tool that reports progress and a tool that fails. */
 export async function filesServer(): Promise<ScriptedBackend & { readonly files: File[] }> {
   const files = [...FILES];
   const backend = await ScriptedBackend.start();

@@ -13,7 +13,7 @@ import type { PageAnswer } from '../../src/tui/model/paged-list.js';
 import { requestsFor, type TuiRequest } from '../../src/tui/model/tui-request.js';
 import { update } from '../../src/tui/model/update.js';
 
-/** When all of this happens. */
+/** The current time in all tests of the terminal UI. */
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export const server = (id: string, more: Partial<ServerSummary> = {}): ServerSummary => ({
@@ -65,7 +65,7 @@ export const subscription = (id: string): SubscriptionItem => ({
   since: '2026-03-01T11:59:00Z',
 });
 
-/** What the gateway answers; a list that is not given is empty. */
+/** The contents of the gateway; lists default to empty. */
 export interface TuiGatewayContents {
   readonly servers?: readonly ServerSummary[];
   readonly resources?: readonly ResourceItem[];
@@ -75,10 +75,10 @@ export interface TuiGatewayContents {
   readonly subscriptions?: readonly SubscriptionItem[];
 }
 
-/** A screen that is live, without a terminal and without a gateway: requests are answered in the same step. */
+/** The model of a connected terminal UI without terminal and gateway; requests are answered synchronously. */
 export class TuiModelHarness {
   model: Model;
-  /** Every request there was, by key. */
+  /** All requests so far. */
   readonly requests: TuiRequest[] = [];
   private readonly sorted = new Map<TuiGatewayContents, Record<ListName, readonly ListRow[]>>();
 
@@ -96,9 +96,9 @@ export class TuiModelHarness {
       const [request] = requestsFor(this.model);
       if (!request) return this;
       this.requests.push(request);
-      this.model = update(this.model, this.answerTo(request));
+      this.model = update(this.model, this.respond(request));
     }
-    throw new Error(`never satisfied: ${requestsFor(this.model)[0]?.key}`);
+    throw new Error(`the model never stops requesting ${requestsFor(this.model)[0]?.key}`);
   }
 
   press(...keys: readonly string[]): this {
@@ -106,7 +106,7 @@ export class TuiModelHarness {
     return this;
   }
 
-  private answerTo(request: TuiRequest): TuiEvent {
+  private respond(request: TuiRequest): TuiEvent {
     const { servers = [] } = this.gateway;
     switch (request.kind) {
       case 'servers':
@@ -129,7 +129,7 @@ export class TuiModelHarness {
         return {
           type: 'server',
           version: request.version,
-          detail: { ...found, definition: { command: 'node' }, stderr: ['it said this'], tools: [] },
+          detail: { ...found, definition: { command: 'node' }, stderr: ['a line on stderr'], tools: [] },
         };
       }
       case 'sessions':
@@ -144,7 +144,7 @@ export class TuiModelHarness {
       case 'preview':
         return { type: 'preview', uri: request.uri, lines: ['the contents'] };
       default:
-        return { type: 'done', action: request.action, text: 'it is done' };
+        return { type: 'done', action: request.action, text: 'done' };
     }
   }
 

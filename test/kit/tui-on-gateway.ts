@@ -7,10 +7,10 @@ import { filesServer } from './tui-files-server.js';
 import { PseudoTerminal, type TerminalSize } from './pseudo-terminal.js';
 import { until } from './until.js';
 
-/** How many resources its servers have together. */
+/** Number of resources of all its servers. */
 export const RESOURCES = 11;
 
-/** A gateway in front of real servers and one with files, and the terminal UI on it. */
+/** A gateway with real servers and a scripted file server, to run the terminal UI against. */
 export class TuiGateway {
   admin: AdminClient;
 
@@ -35,7 +35,7 @@ export class TuiGateway {
     });
     const tuiGateway = new TuiGateway(await started(config), config, files);
     await tuiGateway.gateway.listed({ tools: ['everything', 'files', 'memory'] });
-    await tuiGateway.has(RESOURCES);
+    await tuiGateway.untilResources(RESOURCES);
     return tuiGateway;
   }
 
@@ -43,14 +43,14 @@ export class TuiGateway {
     return runTuiOn(this.gateway, size, options, env);
   }
 
-  async has(resources: number): Promise<void> {
+  async untilResources(resources: number): Promise<void> {
     await until(
       `there are ${resources} resources`,
       async () => (await this.admin.get('resources')).json['total'] === resources,
     );
   }
 
-  /** Ends the gateway as a crash does; what is returned brings another up at the same place. */
+  /** Kills the gateway; the returned function starts another one on the same port. */
   async crash(): Promise<() => Promise<void>> {
     const { port } = new URL(this.gateway.url);
     await this.gateway.stop('SIGKILL');

@@ -4,20 +4,20 @@ import type { PseudoTerminal, TerminalSize } from './pseudo-terminal.js';
 
 const DOCUMENT = 'docs/tui.md';
 
-/** The one that the documentation shows all screens of. */
+/** The size of most screens in the documentation. */
 export const SMALL: TerminalSize = { columns: 80, rows: 24 };
 export const LARGE: TerminalSize = { columns: 120, rows: 40 };
 
-/** What differs from run to run, and what stands for it: ports, ages, ids. What lines up keeps its width. */
-const CHANGING: readonly (readonly [RegExp, (found: string, label: string) => string])[] = [
+/** Values that differ between runs (ports, ages, ids) and their replacements, which keep the alignment. */
+const VARIABLE_TEXTS: readonly (readonly [RegExp, (found: string, label: string) => string])[] = [
   [/()127\.0\.0\.1:\d+ */, (found) => '127.0.0.1:3000'.padEnd(found.length)],
   [
-    /(^ Connection lost, trying again)( in \d+s)?;.*/,
-    (_, label) => `${label} in 1s; what you see may be old: …`,
+    /(^ Connection lost, reconnecting)( in \d+s)?;.*/,
+    (_, label) => `${label} in 1s; data may be out of date: …`,
   ],
-  // What was done is said for a while.
-  [/()^ (the subscription to|memory is|create_relations is) .*/, () => ''],
-  [/(up for +)\d+[sm]/, (_, label) => `${label}3m`],
+  // Results of actions are shown for a while.
+  [/()^ (ended the subscription to|memory is|create_relations is) .*/, () => ''],
+  [/(uptime +)\d+[sm]/, (_, label) => `${label}3m`],
   [/(process +)\d+/, (_, label) => `${label}4711`],
   [/()\d{4}-\d\d-\d\dT[\d:.]+Z \(\w+ ago\)/, () => '2026-03-01T12:00:00.000Z (3m ago)'],
   [/(\bid +)[\w-]{12}$/, (_, label) => `${label}3qk1vT9uXw0e`],
@@ -27,15 +27,15 @@ const CHANGING: readonly (readonly [RegExp, (found: string, label: string) => st
   [/() +\d+[sm](?= │|$)/, (found) => '3m'.padStart(found.length)],
 ];
 
-const timeless = (lines: readonly string[]): string =>
+const withFixedValues = (lines: readonly string[]): string =>
   `${lines
-    .map((line) => CHANGING.reduce((shown, [pattern, stand]) => shown.replace(pattern, stand), line))
+    .map((line) => VARIABLE_TEXTS.reduce((shown, [pattern, stand]) => shown.replace(pattern, stand), line))
     .join('\n')
     .trimEnd()}\n`;
 
 /**
- * The screens in the documentation are those of the real program, and what is on the screen when it has come to rest is
- * one of them; of a large screen only some are there. Run with WRITE_SCREENS=1 to take them anew, and look at them.
+ * Compares the screen with the one in the documentation; of a large terminal only some screens are documented. Run with
+ * WRITE_SCREENS=1 to update the documentation, and review the result.
  */
 export async function expectDocumented(
   terminal: PseudoTerminal,
@@ -48,13 +48,13 @@ export async function expectDocumented(
   const documented = place.exec(document)?.[2];
   if (documented === undefined && columns > SMALL.columns) return;
   if (process.env['WRITE_SCREENS'] && documented !== undefined) {
-    const shown = timeless(await terminal.steady());
+    const shown = withFixedValues(await terminal.steady());
     writeFileSync(
       DOCUMENT,
       document.replace(place, (_all, head: string, _old, tail: string) => head + shown + tail),
     );
     return;
   }
-  await terminal.stays(name, (lines) => timeless(lines) === documented).catch(() => {});
-  expect(timeless(terminal.lines)).toBe(documented);
+  await terminal.stays(name, (lines) => withFixedValues(lines) === documented).catch(() => {});
+  expect(withFixedValues(terminal.lines)).toBe(documented);
 }

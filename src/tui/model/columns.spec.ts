@@ -3,12 +3,12 @@ import { TuiModelHarness, resource } from '../../../test/kit/tui-model.js';
 import { textWidth } from '../../client/terminal-text.js';
 import { placeColumns, rowLine, headerLine } from './columns.js';
 import { listRow } from './list-row.js';
-import { highlighterFor } from './marking.js';
+import { highlighterFor } from './highlight.js';
 
 const { model } = new TuiModelHarness({});
 const HOSTILE = '\x1b[2J\x1b[1;1H\u202etxt.exe\r\n\x07世界';
 
-describe('the columns of a list', () => {
+describe('columns of a list', () => {
   it.each([
     'servers',
     'tools',
@@ -17,12 +17,12 @@ describe('the columns of a list', () => {
     'resources',
     'resource-templates',
     'subscriptions',
-  ] as const)('of %s fill it exactly, whatever its width', (list) => {
+  ] as const)('of %s fill exactly any width', (list) => {
     for (let width = 28; width <= 200; width++)
       expect(textWidth(headerLine(placeColumns(list, width)))).toBe(width);
   });
 
-  it('mark what was looked for', () => {
+  it('highlight matches of a search', () => {
     const line = rowLine(
       listRow('resources', resource('app.log')),
       placeColumns('resources', 78),
@@ -32,7 +32,7 @@ describe('the columns of a list', () => {
     expect(line.filter(({ style }) => style === 'match').map(({ text }) => text)).toEqual(['log', 'log']);
   });
 
-  it('make a row stand out that was found by what it has no room for', () => {
+  it('highlight the whole row if the match is not shown', () => {
     const item = resource('a.txt', { definition: { name: 'a.txt', description: 'the newest' } });
     const styles = (query: string) =>
       rowLine(
@@ -47,7 +47,7 @@ describe('the columns of a list', () => {
     expect(styles('newest')).toEqual(['accent', 'plain']);
   });
 
-  it('hold a row whose texts are hostile, without a character that a terminal obeys', () => {
+  it('contain no control character of hostile texts', () => {
     const item = resource('x', { uri: HOSTILE, definition: { name: HOSTILE, mimeType: HOSTILE, size: 1e9 } });
     for (let width = 28; width <= 200; width++) {
       const line = rowLine(
@@ -58,7 +58,7 @@ describe('the columns of a list', () => {
       );
       const text = line.map((span) => span.text).join('');
       expect(textWidth(text)).toBe(width);
-      // oxlint-disable-next-line no-control-regex -- these are what it is about
+      // oxlint-disable-next-line no-control-regex -- the test is about control characters
       expect(text).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
     }
   });

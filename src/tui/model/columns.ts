@@ -2,56 +2,56 @@ import { printable } from '../../client/printable.js';
 import { truncateEnd, truncateMiddle, padTextEnd, padTextStart } from '../../client/terminal-text.js';
 import { formatAge, formatBytes, stateTone } from '../../client/format.js';
 import type { ListRow, ListId } from './list-row.js';
-import { NO_HIGHLIGHT, type Highlighter } from './marking.js';
+import { NO_HIGHLIGHT, type Highlighter } from './highlight.js';
 import type { Model } from './model.js';
 import { span, type TextStyle, type TextLine } from './text-line.js';
 
 interface TuiColumn {
   readonly title: string;
-  /** Columns it takes, or its share of what the others leave. */
+  /** Fixed width, or share of the width that fixed columns leave. */
   readonly width: number | { readonly share: number };
-  /** Left out when the list is narrower. */
-  readonly from?: number;
+  /** Minimum width of the list for this column to be shown. */
+  readonly minListWidth?: number;
   readonly align?: 'right';
-  readonly cut?: 'middle';
-  readonly text: (entry: ListRow, model: Model) => string;
-  readonly style?: (entry: ListRow) => TextStyle;
+  readonly truncate?: 'middle';
+  readonly text: (row: ListRow, model: Model) => string;
+  readonly style?: (row: ListRow) => TextStyle;
 }
 
 const GAP = 1;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const firstLine = (value: unknown): string => text(value).trim().split('\n', 1)[0]!;
-const definitionOf = (entry: ListRow): Readonly<Record<string, unknown>> =>
-  'definition' in entry.item ? entry.item.definition : {};
-const serverColumn = (from: number): TuiColumn => ({
+const definitionOf = (row: ListRow): Readonly<Record<string, unknown>> =>
+  'definition' in row.item ? row.item.definition : {};
+const serverColumn = (minListWidth: number): TuiColumn => ({
   title: 'SERVER',
   width: 14,
-  from,
-  text: (entry) => ('server' in entry.item ? entry.item.server : ''),
+  minListWidth,
+  text: (row) => ('server' in row.item ? row.item.server : ''),
 });
 
 const SERVERS: readonly TuiColumn[] = [
-  { title: 'SERVER', width: { share: 2 }, text: (entry) => entry.key, style: () => 'plain' },
+  { title: 'SERVER', width: { share: 2 }, text: (row) => row.key, style: () => 'plain' },
   {
     title: 'STATE',
     width: 12,
-    text: (entry) => (entry.kind === 'server' ? entry.item.state : ''),
-    style: (entry) => (entry.kind === 'server' ? TONES[stateTone(entry.item.state)] : 'plain'),
+    text: (row) => (row.kind === 'server' ? row.item.state : ''),
+    style: (row) => (row.kind === 'server' ? TONE_STYLES[stateTone(row.item.state)] : 'plain'),
   },
   {
     title: 'VIA',
     width: 5,
-    from: 44,
-    text: (entry) => (entry.kind === 'server' ? entry.item.transport : ''),
+    minListWidth: 44,
+    text: (row) => (row.kind === 'server' ? row.item.transport : ''),
   },
   {
-    title: 'UP',
+    title: 'UPTIME',
     width: 7,
     align: 'right',
-    from: 36,
-    text: (entry, { now }) =>
-      entry.kind === 'server' && entry.item.state === 'ready' && entry.item.since !== undefined
-        ? formatAge(entry.item.since, now)
+    minListWidth: 36,
+    text: (row, { now }) =>
+      row.kind === 'server' && row.item.state === 'ready' && row.item.since !== undefined
+        ? formatAge(row.item.since, now)
         : '-',
   },
   number('CALLS', 5, 50, (server) => server.calls),
@@ -62,35 +62,39 @@ const SERVERS: readonly TuiColumn[] = [
   {
     title: 'REASON',
     width: { share: 3 },
-    from: 70,
-    text: (entry) =>
-      entry.kind === 'server' && entry.item.state !== 'ready' ? firstLine(entry.item.reason) : '',
+    minListWidth: 70,
+    text: (row) => (row.kind === 'server' && row.item.state !== 'ready' ? firstLine(row.item.reason) : ''),
     style: () => 'dim',
   },
 ];
 
 type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
-function number(title: string, width: number, from: number, read: (server: Server) => number): TuiColumn {
+function number(
+  title: string,
+  width: number,
+  minListWidth: number,
+  read: (server: Server) => number,
+): TuiColumn {
   return {
     title,
     width,
-    from,
+    minListWidth,
     align: 'right',
-    text: (entry) => (entry.kind === 'server' ? String(read(entry.item)) : ''),
+    text: (row) => (row.kind === 'server' ? String(read(row.item)) : ''),
   };
 }
 
-const TONES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
+const TONE_STYLES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
 const NAMED: readonly TuiColumn[] = [
-  { title: 'NAME', width: { share: 4 }, text: (entry) => entry.key },
+  { title: 'NAME', width: { share: 4 }, text: (row) => row.key },
   serverColumn(60),
   {
     title: 'DESCRIPTION',
     width: { share: 5 },
-    from: 60,
-    text: (entry) => firstLine(definitionOf(entry)['description']) || text(definitionOf(entry)['title']),
+    minListWidth: 60,
+    text: (row) => firstLine(definitionOf(row)['description']) || text(definitionOf(row)['title']),
     style: () => 'dim',
   },
 ];
@@ -99,47 +103,46 @@ const DISABLED_TOOLS: readonly TuiColumn[] = [
   {
     title: 'NAME',
     width: { share: 4 },
-    text: (entry) => (entry.kind === 'disabled-tool' ? entry.item.own : ''),
+    text: (row) => (row.kind === 'disabled-tool' ? row.item.own : ''),
   },
   serverColumn(60),
   {
     title: 'DESCRIPTION',
     width: { share: 5 },
-    from: 60,
-    text: (entry) => (entry.kind === 'disabled-tool' ? firstLine(entry.item.description) : ''),
+    minListWidth: 60,
+    text: (row) => (row.kind === 'disabled-tool' ? firstLine(row.item.description) : ''),
     style: () => 'dim',
   },
 ];
 
-const nameOf = (entry: ListRow): string =>
-  text(definitionOf(entry)['title']) || text(definitionOf(entry)['name']);
+const nameOf = (row: ListRow): string => text(definitionOf(row)['title']) || text(definitionOf(row)['name']);
 
 const RESOURCES: readonly TuiColumn[] = [
-  { title: 'URI', width: { share: 5 }, cut: 'middle', text: (entry) => entry.key },
-  { title: 'NAME', width: { share: 3 }, from: 60, text: nameOf },
+  { title: 'URI', width: { share: 5 }, truncate: 'middle', text: (row) => row.key },
+  { title: 'NAME', width: { share: 3 }, minListWidth: 60, text: nameOf },
   {
     title: 'TYPE',
     width: 16,
-    from: 60,
-    text: (entry) => text(definitionOf(entry)['mimeType']),
+    minListWidth: 60,
+    text: (row) => text(definitionOf(row)['mimeType']),
     style: () => 'dim',
   },
   {
     title: 'SIZE',
     width: 7,
-    from: 60,
+    minListWidth: 60,
     align: 'right',
-    text: (entry) => formatBytes(definitionOf(entry)['size']),
+    text: (row) => formatBytes(definitionOf(row)['size']),
   },
 ];
 
 const TEMPLATES: readonly TuiColumn[] = [
-  { title: 'PATTERN', width: { share: 5 }, cut: 'middle', text: (entry) => entry.key },
+  { title: 'URI TEMPLATE', width: { share: 5 }, truncate: 'middle', text: (row) => row.key },
   {
     title: 'DESCRIPTION',
     width: { share: 4 },
-    from: 60,
-    text: (entry) => firstLine(definitionOf(entry)['description']) || nameOf(entry),
+    minListWidth: 60,
+    text: (row) => firstLine(definitionOf(row)['description']) || nameOf(row),
     style: () => 'dim',
   },
 ];
@@ -148,23 +151,23 @@ const SUBSCRIPTIONS: readonly TuiColumn[] = [
   {
     title: 'CLIENT',
     width: { share: 2 },
-    text: (entry, { sessions }) => {
-      if (entry.kind !== 'subscription') return '';
-      return sessions.get(entry.item.client)?.client?.name ?? entry.item.client;
+    text: (row, { sessions }) => {
+      if (row.kind !== 'subscription') return '';
+      return sessions.get(row.item.client)?.client?.name ?? row.item.client;
     },
   },
   serverColumn(60),
   {
     title: 'URI',
     width: { share: 5 },
-    cut: 'middle',
-    text: (entry) => (entry.kind === 'subscription' ? entry.item.uri : ''),
+    truncate: 'middle',
+    text: (row) => (row.kind === 'subscription' ? row.item.uri : ''),
   },
   {
     title: 'AGE',
     width: 7,
     align: 'right',
-    text: (entry, { now }) => (entry.kind === 'subscription' ? formatAge(entry.item.since, now) : ''),
+    text: (row, { now }) => (row.kind === 'subscription' ? formatAge(row.item.since, now) : ''),
   },
 ];
 
@@ -183,9 +186,9 @@ export interface PlacedColumn {
   readonly width: number;
 }
 
-/** The columns that a list of this width has room for, and how wide each is. */
+/** The columns that fit into a list of this width, and their widths. */
 export function placeColumns(list: ListId, width: number): readonly PlacedColumn[] {
-  const shown = COLUMNS[list].filter(({ from = 0 }) => width >= from);
+  const shown = COLUMNS[list].filter(({ minListWidth = 0 }) => width >= minListWidth);
   const fixed = shown.reduce((sum, { width: own }) => sum + (typeof own === 'number' ? own : 0), 0);
   const shares = shown.reduce((sum, { width: own }) => sum + (typeof own === 'number' ? 0 : own.share), 0);
   let room = width - fixed - GAP * (shown.length - 1);
@@ -204,27 +207,27 @@ export const headerLine = (placed: readonly PlacedColumn[]): string =>
     .map(({ column, width }) => aligned(truncateEnd(column.title, width), width, column))
     .join(' '.repeat(GAP));
 
-/** One row, with what was looked for marked. */
+/** One row of a list with highlighted matches. */
 export function rowLine(
-  entry: ListRow,
+  row: ListRow,
   placed: readonly PlacedColumn[],
-  mark: Highlighter,
+  highlight: Highlighter,
   model: Model,
 ): TextLine {
   const cells = placed.map(({ column, width }) => {
-    const shown = printable(column.text(entry, model).slice(0, MAX_CELL_LENGTH));
-    const short = column.cut === 'middle' ? truncateMiddle(shown, width) : truncateEnd(shown, width);
-    return mark(aligned(short, width, column), column.style?.(entry) ?? 'plain');
+    const shown = printable(column.text(row, model).slice(0, MAX_CELL_LENGTH));
+    const short = column.truncate === 'middle' ? truncateMiddle(shown, width) : truncateEnd(shown, width);
+    return highlight(aligned(short, width, column), column.style?.(row) ?? 'plain');
   });
-  // Found by what the row has no room for, such as a description: then it stands out as a whole.
-  const isFoundUnseen = mark !== NO_HIGHLIGHT && !cells.flat().some(({ style }) => style === 'match');
+  // A row that matches only in a part that is not shown, such as the description, is highlighted as a whole.
+  const isHiddenMatch = highlight !== NO_HIGHLIGHT && !cells.flat().some(({ style }) => style === 'match');
   return cells.flatMap((cell, at) => {
     if (at > 0) return [span(' '.repeat(GAP)), ...cell];
-    return isFoundUnseen ? cell.map(({ text: piece }) => span(piece, 'accent')) : cell;
+    return isHiddenMatch ? cell.map(({ text: piece }) => span(piece, 'accent')) : cell;
   });
 }
 
-/** No screen is as wide; what is longer need not be looked through. */
+/** Wider than any screen: bounds the work for very long texts. */
 const MAX_CELL_LENGTH = 2000;
 
 const aligned = (shown: string, width: number, { align }: TuiColumn): string =>

@@ -1,33 +1,33 @@
 import { printable, printableJson, printableLines } from '../../client/printable.js';
 import { padTextEnd, textWidth, wrapText } from '../../client/terminal-text.js';
-import { NO_HIGHLIGHT, type Highlighter } from './marking.js';
+import { NO_HIGHLIGHT, type Highlighter } from './highlight.js';
 import { textLine, span, type TextStyle, type TextLine } from './text-line.js';
 
-const LABEL = 12;
-/** Longer descriptions are cut: nobody reads them in a side panel, and wrapping them takes time. */
+const LABEL_WIDTH = 12;
+/** Bounds the time to wrap a text, which happens for every frame. */
 const MAX_TEXT_LENGTH = 20_000;
 
-/** Lines of the side panel, as wide as it is. What somebody looked for is marked in them, but for the labels. */
+/** Builds the lines of the details pane, with highlighted matches in everything but labels. */
 export class DetailPage {
   readonly lines: TextLine[] = [];
 
   constructor(
     readonly width: number,
-    private readonly mark: Highlighter = NO_HIGHLIGHT,
+    private readonly highlight: Highlighter = NO_HIGHLIGHT,
   ) {}
 
-  /** A name and its value, beside each other where the value is short. */
+  /** A label and its value, on one line if the value fits. */
   field(label: string, value: unknown, style: TextStyle = 'plain'): void {
     if (value === undefined || value === null || value === '') return;
     const text =
       typeof value === 'string' ? printable(value.slice(0, MAX_TEXT_LENGTH)) : printableJson(value, 0);
-    const beside = this.width - LABEL;
-    if (textWidth(text) <= beside)
-      this.lines.push([span(padTextEnd(label, LABEL), 'dim'), ...this.mark(text, style)]);
+    const room = this.width - LABEL_WIDTH;
+    if (textWidth(text) <= room)
+      this.lines.push([span(padTextEnd(label, LABEL_WIDTH), 'dim'), ...this.highlight(text, style)]);
     else {
       this.lines.push(textLine(label, 'dim'));
       for (const line of wrapText(text, this.width - 1))
-        this.lines.push([span(' '), ...this.mark(line, style)]);
+        this.lines.push([span(' '), ...this.highlight(line, style)]);
     }
   }
 
@@ -47,13 +47,13 @@ export class DetailPage {
       const text = line.trimStart();
       const indent = Math.min(line.length - text.length, Math.floor(this.width / 2));
       for (const [at, part] of wrapText(text, this.width - indent - 2).entries())
-        this.lines.push(this.mark(' '.repeat(at === 0 ? indent : indent + 2) + part, 'plain'));
+        this.lines.push(this.highlight(' '.repeat(at === 0 ? indent : indent + 2) + part, 'plain'));
     }
   }
 
-  /** A line that is printable already. */
+  /** The line must be printable already. */
   wrappedLine(line: string, style: TextStyle = 'plain'): void {
-    for (const part of wrapText(line, this.width)) this.lines.push(this.mark(part, style));
+    for (const part of wrapText(line, this.width)) this.lines.push(this.highlight(part, style));
   }
 
   add(lines: readonly TextLine[]): void {

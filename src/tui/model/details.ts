@@ -2,34 +2,34 @@ import { printable } from '../../client/printable.js';
 import { formatAge, formatCount, pluralize, formatBytes, stateTone } from '../../client/format.js';
 import { DetailPage } from './detail-page.js';
 import type { ListRow, DisabledTool } from './list-row.js';
-import { highlighterFor } from './marking.js';
+import { highlighterFor } from './highlight.js';
 import { computeLayout } from './layout.js';
 import { selectedRow, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
 import { textLine, span, type TextLine } from './text-line.js';
 
-/** What is said now matters; all that is kept of it, `servers show` prints. */
-const LAST_WORDS = 20;
+/** `servers show` prints all lines that the gateway keeps. */
+const MAX_STDERR_LINES = 20;
 
-/** The border between two spaces. */
-const FRAME = 3;
+/** Width of the border with a space on each side. */
+const BORDER_WIDTH = 3;
 
-const detailWidth = (model: Model): number => computeLayout(model).detailColumns - FRAME;
+const detailWidth = (model: Model): number => computeLayout(model).detailColumns - BORDER_WIDTH;
 
 export const detailLength = (model: Model): number => detailLines(model).length;
 
-/** Everything the side panel says about the row that is selected. */
+/** The contents of the details pane for the selected row. */
 export function detailLines(model: Model): readonly TextLine[] {
-  const entry = selectedRow(model);
+  const row = selectedRow(model);
   const width = detailWidth(model);
-  if (!entry || width <= 0) return [textLine('nothing is selected', 'dim')];
+  if (!row || width <= 0) return [textLine('no row selected', 'dim')];
   if (model.details.preview) return previewPage(model.details.preview, width);
   const page = new DetailPage(width, highlighterFor(currentList(model), model.panels[model.panel].query));
-  describe(entry, model, page);
+  describe(row, model, page);
   return page.lines;
 }
 
-/** Contents are not what was searched. */
+/** Contents are not highlighted, because a search does not cover them. */
 function previewPage({ uri, lines, problem }: Preview, width: number): readonly TextLine[] {
   const page = new DetailPage(width);
   page.field('preview of', uri);
@@ -40,22 +40,22 @@ function previewPage({ uri, lines, problem }: Preview, width: number): readonly 
   return page.lines;
 }
 
-function describe(entry: ListRow, model: Model, page: DetailPage): void {
-  switch (entry.kind) {
+function describe(row: ListRow, model: Model, page: DetailPage): void {
+  switch (row.kind) {
     case 'server':
-      return describeServer(entry.item, model, page);
+      return describeServer(row.item, model, page);
     case 'tool':
-      return describeTool(entry.item, page);
+      return describeTool(row.item, page);
     case 'disabled-tool':
-      return describeDisabledTool(entry.item, page);
+      return describeDisabledTool(row.item, page);
     case 'prompt':
-      return describePrompt(entry.item, page);
+      return describePrompt(row.item, page);
     case 'resource':
-      return describeResource(entry.item, page);
+      return describeResource(row.item, page);
     case 'template':
-      return describeTemplate(entry.item, page);
+      return describeTemplate(row.item, page);
     case 'subscription':
-      return describeSubscription(entry.item, model, page);
+      return describeSubscription(row.item, model, page);
   }
 }
 
@@ -66,42 +66,43 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   const held = model.serverDetail?.detail;
   const detail = held?.id === id ? held : undefined;
   page.field('server', id, 'bold');
-  page.field('state', state, TONES[stateTone(state)]);
+  page.field('state', state, TONE_STYLES[stateTone(state)]);
   page.field('reason', reason, state === 'ready' ? 'plain' : 'bad');
   page.field('transport', transport);
-  if (since !== undefined) page.field(state === 'ready' ? 'up for' : 'for', formatAge(since, model.now));
+  if (since !== undefined)
+    page.field(state === 'ready' ? 'uptime' : 'state for', formatAge(since, model.now));
   page.field('restarts', formatCount(restarts));
   page.field('process', pid);
-  page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} waiting)`);
+  page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} queued)`);
   page.field('tools', offered(counts.tools, counts.disabledTools));
   page.field('prompts', formatCount(counts.prompts));
   page.field('resources', formatCount(counts.resources));
   page.field('templates', formatCount(counts.templates));
   if (server.serverInfo) page.field('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
   page.field('protocol', server.protocolVersion);
-  page.field('defined by', server.origin === 'config' ? 'the configuration' : 'an administrator');
+  page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
   if (!detail) return;
-  page.heading('Last words on stderr');
+  page.heading('Latest stderr output');
   const { stderr } = detail;
   if (stderr.length === 0) page.text('none', 'dim');
-  if (stderr.length > LAST_WORDS)
-    page.text(`… ${pluralize(stderr.length - LAST_WORDS, 'line')} before`, 'dim');
-  for (const line of stderr.slice(-LAST_WORDS)) page.text(line);
+  if (stderr.length > MAX_STDERR_LINES)
+    page.text(`… ${pluralize(stderr.length - MAX_STDERR_LINES, 'earlier line')}`, 'dim');
+  for (const line of stderr.slice(-MAX_STDERR_LINES)) page.text(line);
   page.heading('Definition');
   page.json(detail.definition);
 }
 
 const offered = (on: number, off: number): string =>
-  off === 0 ? formatCount(on) : `${formatCount(on)} (${off} switched off)`;
+  off === 0 ? formatCount(on) : `${formatCount(on)} (${off} disabled)`;
 
-const TONES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
+const TONE_STYLES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
 function describeTool({ name, server, own, definition }: Item<'tool'>, page: DetailPage): void {
   page.field('tool', name, 'bold');
   page.field('title', definition['title']);
   page.field('server', server);
   page.field('own name', own);
-  describeUse(definition, page);
+  describeDefinition(definition, page);
 }
 
 function describeDisabledTool(
@@ -111,12 +112,12 @@ function describeDisabledTool(
   page.field('tool', own, 'bold');
   page.field('title', title);
   page.field('server', server);
-  page.field('state', 'switched off: no client sees it', 'busy');
-  // An older gateway gives no more than these words.
-  describeUse(definition ?? { description }, page);
+  page.field('state', 'disabled: hidden from all clients', 'busy');
+  // An older gateway sends no definition of a disabled tool.
+  describeDefinition(definition ?? { description }, page);
 }
 
-/** `readOnly, not destructive`: whatever else the annotations hold stays as it is. */
+/** `readOnly, not destructive`; annotations with values other than booleans are returned unchanged. */
 function hintsIn(annotations: unknown): unknown {
   if (typeof annotations !== 'object' || annotations === null) return annotations;
   const hints = Object.entries(annotations).filter(([name]) => name !== 'title');
@@ -124,8 +125,8 @@ function hintsIn(annotations: unknown): unknown {
   return hints.map(([name, is]) => `${is === true ? '' : 'not '}${name.replace(/Hint$/, '')}`).join(', ');
 }
 
-/** What a tool does, takes and gives. */
-function describeUse(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
+/** Description, arguments, result and schema of a tool. */
+function describeDefinition(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const { inputSchema, outputSchema, description, annotations, ...rest } = definition;
   page.field('hints', hintsIn(annotations));
   if (description !== undefined) page.heading('Description');
@@ -133,7 +134,7 @@ function describeUse(definition: Readonly<Record<string, unknown>>, page: Detail
   page.heading('Arguments');
   page.add(schemaLines(inputSchema, page.width));
   if (outputSchema !== undefined) {
-    page.heading('Answers with');
+    page.heading('Result');
     page.add(schemaLines(outputSchema, page.width));
   }
   describeRest(rest, page);
@@ -165,7 +166,7 @@ function describeResource(resource: Item<'resource'>, page: DetailPage): void {
   const { uri, original, server, id, subscribers, definition } = resource;
   const { name, title, description, mimeType, size: bytes, annotations, _meta, ...rest } = definition;
   page.field('URI', uri, 'bold');
-  page.field('original', original);
+  page.field('own URI', original);
   page.field('server', server);
   page.field('name', name);
   page.field('title', title);
@@ -183,8 +184,8 @@ function describeTemplate(
   page: DetailPage,
 ): void {
   const { name, title, description, mimeType, annotations, _meta, ...rest } = definition;
-  page.field('pattern', uriTemplate, 'bold');
-  page.field('original', original);
+  page.field('template', uriTemplate, 'bold');
+  page.field('own URI', original);
   page.field('server', server);
   page.field('name', name);
   page.field('title', title);
@@ -198,7 +199,7 @@ function describeTemplate(
 function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
   const { id, client, server, uri, original, since } = item;
   page.field('URI', uri, 'bold');
-  page.field('original', original);
+  page.field('own URI', original);
   page.field('server', server);
   page.field('since', `${since} (${formatAge(since, model.now)} ago)`);
   page.field('id', id);
@@ -213,12 +214,14 @@ function describeSubscription(item: Item<'subscription'>, model: Model, page: De
   page.field('connected', `${formatAge(session.opened, model.now)} ago`);
 }
 
-/** Names that are ours or the server's, which say nothing once they stand above. */
-const SAID = ['uri', 'uriTemplate', 'name', 'title'];
+/** Fields of a definition that are shown above already. */
+const SHOWN_FIELDS = ['uri', 'uriTemplate', 'name', 'title'];
 
-/** Whatever else the definition says: nothing is kept back. */
+/** All other fields of the definition. */
 function describeRest(rest: Readonly<Record<string, unknown>>, page: DetailPage): void {
-  const entries = Object.entries(rest).filter(([name, value]) => value !== undefined && !SAID.includes(name));
+  const entries = Object.entries(rest).filter(
+    ([name, value]) => value !== undefined && !SHOWN_FIELDS.includes(name),
+  );
   if (entries.length === 0) return;
   page.heading('Metadata');
   page.json(Object.fromEntries(entries));

@@ -16,7 +16,7 @@ const EVERY_LIST: readonly ListId[] = [
   'subscriptions',
 ];
 
-/** Lists in which an event of the feed may have changed something. They are asked for again, many events at once. */
+/** Lists that an event of the feed may have changed, to be loaded again. */
 export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
@@ -31,7 +31,7 @@ export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
   }
 }
 
-/** Events that say themselves what is new. */
+/** Applies events that carry the new state. */
 export function withFeedEvent(model: Model, kind: string, data: Data): Model {
   switch (kind) {
     case 'server':
@@ -47,17 +47,13 @@ export function withFeedEvent(model: Model, kind: string, data: Data): Model {
 
 function withConfig(model: Model, { ok, problem }: Data): Model {
   if (ok !== false) return model;
-  return withNotice(
-    model,
-    `the configuration was refused: ${typeof problem === 'string' ? problem : ''}`,
-    'bad',
-  );
+  return withNotice(model, `configuration refused: ${typeof problem === 'string' ? problem : ''}`, 'bad');
 }
 
 function withServer(model: Model, data: Data): Model {
   const id = String(data['id']);
   const isFresh = model.lists.servers.paged.pages.every((page) => page.isFresh);
-  // What comes before the list itself is in the list.
+  // The first list of servers includes changes from before it was loaded.
   if (!isLoaded(model.lists.servers.paged)) return model;
   const others = model.servers.filter((server) => server.id !== id);
   if (data['removed'] === true) return withServers(model, others, isFresh);
@@ -65,7 +61,7 @@ function withServer(model: Model, data: Data): Model {
   const at = model.servers.findIndex((known) => known.id === id);
   const servers = at === -1 ? [...others, server] : model.servers.with(at, server);
   const next = withServers(model, servers, isFresh);
-  // What was seen of it from close by is as old as the rest.
+  // The details of the server are out of date too.
   if (model.serverDetail?.detail.id !== id) return next;
   return { ...next, serverDetail: { ...model.serverDetail, version: -1 } };
 }
@@ -76,6 +72,6 @@ function withSession(model: Model, data: Data): Model {
   if (data['closed'] === true) sessions.delete(id);
   else sessions.set(id, data as unknown as SessionItem);
   const next = { ...model, sessions };
-  // With a session go its subscriptions.
+  // The subscriptions of a closed session end with it.
   return data['closed'] === true ? withListsStale(next, ['subscriptions']) : next;
 }

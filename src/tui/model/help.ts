@@ -1,52 +1,50 @@
-/** Every key, by what it is for. */
 const HELP: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
-    'Move',
+    'Navigation',
     [
-      ['↑ ↓  k j', 'one row'],
-      ['PgUp PgDn  ^U ^D', 'one page, half a page'],
-      ['Home End  g G', 'first and last row'],
-      ['Tab  Shift-Tab  1-5', 'the next panel, the one before, or that one'],
-      ['t', 'to the list below (templates, tools that are off)'],
+      ['↑ ↓  k j', 'move by one row'],
+      ['PgUp PgDn  ^U ^D', 'move by one page, by half a page'],
+      ['Home End  g G', 'first row, last row'],
+      ['Tab  Shift-Tab  1-5', 'next panel, previous panel, panel by number'],
+      ['t', 'switch to the second list (templates, disabled tools)'],
     ],
   ],
   [
-    'Look',
+    'Display',
     [
-      ['Enter  → ←  l h', 'open the side panel; into it, to scroll, and back'],
-      ['p', 'the contents of a resource'],
-      ['/', 'search; Enter keeps what was found, Esc drops it'],
-      ['f', 'only what one server offers'],
-      ['Esc', 'one step back'],
+      ['Enter  → ←  l h', 'open or close details; scroll them; back to the list'],
+      ['p', 'preview the contents of a resource'],
+      ['/', 'search; Enter applies, Esc cancels'],
+      ['f', 'filter by server'],
+      ['Esc', 'close details or reset search and filter, step by step'],
     ],
   ],
   [
-    'Steer (each asks first)',
+    'Actions (with confirmation)',
     [
-      ['e d r', 'enable, disable, reconnect a server; e d switch a tool'],
+      ['e d r', 'enable, disable, reconnect a server; e d for a tool'],
       ['x', 'end a subscription'],
     ],
   ],
   [
     'Other',
     [
-      ['s  R', 'resources of the server; ask for everything again'],
-      ['q  ^C', 'leave'],
+      ['s  R', 'show the resources of the server; reload everything'],
+      ['q  ^C', 'quit'],
     ],
   ],
 ];
 
 const KEYS_WIDTH = 20;
 
+/** A title, or keys with their description. */
 export interface HelpLine {
   readonly title?: string;
   readonly keys?: string;
-  readonly what?: string;
+  readonly description?: string;
 }
 
 export const HELP_LINES: readonly HelpLine[] = HELP.flatMap(([title, keys]) => [
   { title },
-  ...keys.map(([pressed, what]) => ({ keys: pressed.padEnd(KEYS_WIDTH), what })),
+  ...keys.map(([names, description]) => ({ keys: names.padEnd(KEYS_WIDTH), description })),
 ]);
-
-export const helpLength = (): number => HELP_LINES.length;

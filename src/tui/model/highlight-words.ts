@@ -1,30 +1,27 @@
 import { GAP, kindOf, LOWER, SIGN, UPPER } from '../../lib/text-index/letters.js';
 import { parseQuery } from '../../lib/text-index/query.js';
 import { fold } from '../../lib/text-index/words.js';
-import type { HighlightPiece } from './highlight.js';
+import type { HighlightPiece } from './text-line.js';
 
 const ASCII = /^\p{ASCII}*$/u;
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/**
- * Marks a text as the gateway finds resources: by words in any case, with accents or without, of which the last may be a
- * beginning.
- */
+/** Finds matches as the gateway finds resources: by words without case and accents; the last word may be a prefix. */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
   const { words } = parseQuery(query, (_word, isLast) => isLast);
   if (words.length === 0 || text === '') return [{ text, isMatch: false }];
   const folded = new FoldedText(text);
-  const isMarked = new Uint8Array(text.length);
+  const isMatched = new Uint8Array(text.length);
   for (const word of words)
-    for (const [start, end] of folded.placesOf(word.text, word.isPrefix)) isMarked.fill(1, start, end);
-  return piecesOf(text, isMarked);
+    for (const [start, end] of folded.occurrencesOf(word.text, word.isPrefix)) isMatched.fill(1, start, end);
+  return piecesOf(text, isMatched);
 }
 
-/** A text as words are compared, which knows where each of its letters came from. */
+/** A text in the form in which words are compared, with the position of each letter in the original text. */
 class FoldedText {
   private readonly lower: string;
   private readonly kinds: number[] = [];
-  /** Where the piece of the text that a letter came from starts and ends. */
+  /** Start and end of the grapheme that a letter comes from. */
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
 
@@ -41,10 +38,10 @@ class FoldedText {
     this.lower = all.toLowerCase();
   }
 
-  *placesOf(word: string, isPrefix: boolean): Iterable<readonly [number, number]> {
+  *occurrencesOf(word: string, isPrefix: boolean): Iterable<readonly [number, number]> {
     for (let at = this.lower.indexOf(word); at !== -1; at = this.lower.indexOf(word, at + 1)) {
       const end = at + word.length;
-      if (this.isBorder(at) && (isPrefix || this.isBorder(end)))
+      if (this.isWordBoundary(at) && (isPrefix || this.isWordBoundary(end)))
         yield [this.starts[at]!, this.ends[end - 1]!];
     }
   }
@@ -58,8 +55,8 @@ class FoldedText {
     }
   }
 
-  /** Whether a word may start or end here: `getUser`, `HTTPServer` and `report2024` are several. */
-  private isBorder(at: number): boolean {
+  /** Whether a word may start or end here: `getUser`, `HTTPServer` and `report2024` are two words each. */
+  private isWordBoundary(at: number): boolean {
     const next = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
     const [before = GAP, kind = GAP, after = GAP] = [this.kinds[at - 1], this.kinds[at], this.kinds[next]];
     if (before === GAP || kind === GAP || before === SIGN || kind === SIGN) return true;
@@ -68,11 +65,11 @@ class FoldedText {
   }
 }
 
-function piecesOf(text: string, isMarked: Uint8Array): HighlightPiece[] {
+function piecesOf(text: string, isMatched: Uint8Array): HighlightPiece[] {
   const pieces: HighlightPiece[] = [];
   for (let start = 0, end = 0; start < text.length; start = end) {
-    while (end < text.length && isMarked[end] === isMarked[start]) end++;
-    pieces.push({ text: text.slice(start, end), isMatch: isMarked[start] === 1 });
+    while (end < text.length && isMatched[end] === isMatched[start]) end++;
+    pieces.push({ text: text.slice(start, end), isMatch: isMatched[start] === 1 });
   }
   return pieces;
 }

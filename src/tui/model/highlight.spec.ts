@@ -6,7 +6,7 @@ const marked = (text: string, query: string): string =>
     .map(({ text: piece, isMatch }) => (isMatch ? `<${piece}>` : piece))
     .join('');
 
-describe('highlight', () => {
+describe('highlightSubstrings', () => {
   it.each([
     ['app.log', '', 'app.log'],
     ['app.log', 'LOG', 'app.<log>'],
@@ -17,17 +17,17 @@ describe('highlight', () => {
     ['logs log', 'log logs', '<logs> <log>'],
     ['Straße', 'SS', 'Straße'],
     ['', 'x', ''],
-  ])('marks in %j what was looked for with %j', (text, query, expected) => {
+  ])('finds in %j the words of %j', (text, query, expected) => {
     expect(marked(text, query)).toBe(expected);
   });
 });
 
-describe('matches', () => {
+describe('matchesQuery', () => {
   it.each([
     ['all words', ['read_file', 'Reads a FILE'], 'file read', true],
-    ['not one of them', ['read_file'], 'file write', false],
+    ['not all words', ['read_file'], 'file write', false],
     ['no words', ['x'], '  ', true],
-  ])('of %s', (_what, texts, query, expected) => {
+  ])('compares %s', (_what, texts, query, expected) => {
     expect(matchesQuery(texts, query)).toBe(expected);
   });
 });

@@ -1,26 +1,40 @@
-/** A piece of text, and whether somebody looked for it. */
-export interface HighlightPiece {
-  readonly text: string;
-  readonly isMatch: boolean;
+import { highlightWords } from './highlight-words.js';
+import type { ListId } from './list-row.js';
+import { span, type HighlightPiece, type TextSpan, type TextStyle } from './text-line.js';
+
+/** Splits a text into spans: matches in the style `match`, the rest in the given style. */
+export type Highlighter = (text: string, style: TextStyle) => readonly TextSpan[];
+
+export const NO_HIGHLIGHT: Highlighter = (text, style) => [span(text, style)];
+
+const REGEXP_SPECIAL = /[.*+?^${}()|[\]\\]/g;
+
+/** Highlights as the gateway searches: resources by words, all other lists by substrings. */
+export function highlighterFor(list: ListId, query: string): Highlighter {
+  if (query.trim() === '') return NO_HIGHLIGHT;
+  const find = list === 'resources' ? highlightWords : highlightSubstrings;
+  return (text, style) =>
+    find(text, query).map(({ text: piece, isMatch }) => span(piece, isMatch ? 'match' : style));
 }
 
-const SPECIAL = /[.*+?^${}()|[\]\\]/g;
-
-/** Every occurrence of every word of the query, whatever its case. */
+/** Finds all occurrences of all words of the query, ignoring case. */
 export function highlightSubstrings(text: string, query: string): readonly HighlightPiece[] {
   const words = query
     .split(/\s+/)
     .filter(Boolean)
     .toSorted((a, b) => b.length - a.length);
   if (words.length === 0 || text === '') return [{ text, isMatch: false }];
-  const pattern = new RegExp(`(${words.map((word) => word.replace(SPECIAL, '\\$&')).join('|')})`, 'giu');
+  const pattern = new RegExp(
+    `(${words.map((word) => word.replace(REGEXP_SPECIAL, '\\$&')).join('|')})`,
+    'giu',
+  );
   return text
     .split(pattern)
     .map((piece, at) => ({ text: piece, isMatch: at % 2 === 1 }))
     .filter((piece) => piece.text !== '');
 }
 
-/** For lists that the gateway does not search itself. */
+/** Whether the texts together contain all words of the query; for lists that the gateway does not search. */
 export function matchesQuery(texts: readonly string[], query: string): boolean {
   const text = texts.join('\n').toLowerCase();
   return query

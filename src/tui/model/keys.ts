@@ -1,4 +1,4 @@
-import { withList, withListsStale, withNotice } from './model-changes.js';
+import { withList, withListsStale, withNotice, withSearch } from './model-changes.js';
 import { commandOfKey } from './row-commands.js';
 import { detailLength } from './details.js';
 import { computeLayout } from './layout.js';
@@ -6,7 +6,6 @@ import { withSelectionMoved, withSelectionAtEnd } from './list-state.js';
 import { CLOSED_DETAILS, currentList, PANELS, panelDefinition, type Model } from './model.js';
 import { knownLength } from './paged-list.js';
 import { withOverlayKeyPressed } from './overlay-keys.js';
-import { withSearch } from './search.js';
 
 const JUMPS: Readonly<Record<string, (page: number) => number>> = {
   down: () => 1,
@@ -25,23 +24,23 @@ const JUMPS: Readonly<Record<string, (page: number) => number>> = {
   G: () => Infinity,
 };
 
-/** What a key does depends on what lies on top: an overlay, the side panel, or the list. */
+/** A key goes to the overlay if one is open, else to the details pane or the list. */
 export function withKeyPressed(model: Model, key: string): Model {
   if (key === 'ctrl-c') return { ...model, isClosing: true };
   if (model.overlay) return withOverlayKeyPressed(model, model.overlay, key);
-  return everywhere(model, key) ?? pressedInPanel(model, key);
+  return withGlobalKey(model, key) ?? withPanelKey(model, key);
 }
 
-function everywhere(model: Model, key: string): Model | undefined {
+function withGlobalKey(model: Model, key: string): Model | undefined {
   switch (key) {
     case 'q':
       return { ...model, isClosing: true };
     case '?':
       return { ...model, overlay: { kind: 'help', scroll: 0 } };
     case 'tab':
-      return turned(model, 1);
+      return withPanelCycled(model, 1);
     case 'backtab':
-      return turned(model, -1);
+      return withPanelCycled(model, -1);
     case 'R':
     case 'ctrl-l':
       return withNotice(
@@ -56,15 +55,15 @@ function everywhere(model: Model, key: string): Model | undefined {
   }
 }
 
-function turned(model: Model, by: number): Model {
+function withPanelCycled(model: Model, by: number): Model {
   const at = PANELS.findIndex(({ id }) => id === model.panel);
   const panel = PANELS[(at + by + PANELS.length) % PANELS.length]!;
   return { ...model, panel: panel.id, details: { ...model.details, hasFocus: false } };
 }
 
-function pressedInPanel(model: Model, key: string): Model {
+function withPanelKey(model: Model, key: string): Model {
   const jump = JUMPS[key];
-  if (jump) return model.details.hasFocus ? scrolledDetails(model, jump) : movedInList(model, jump);
+  if (jump) return model.details.hasFocus ? withDetailsScrolled(model, jump) : withListKey(model, jump);
   switch (key) {
     case 'enter':
       return {
@@ -78,17 +77,17 @@ function pressedInPanel(model: Model, key: string): Model {
     case 'h':
       return { ...model, details: { ...model.details, hasFocus: false } };
     case 'escape':
-      return stepBack(model);
+      return withStepBack(model);
     case '/':
       return { ...model, overlay: { kind: 'search', before: model.panels[model.panel].query } };
     case 't':
-      return otherSection(model);
+      return withSectionToggled(model);
     default:
       return commandOfKey(model, key)?.run(model) ?? model;
   }
 }
 
-function movedInList(model: Model, jump: (page: number) => number): Model {
+function withListKey(model: Model, jump: (page: number) => number): Model {
   const id = currentList(model);
   const { mainRows, secondRows } = computeLayout(model);
   const by = jump(id === panelDefinition(model.panel).main ? mainRows : secondRows);
@@ -97,15 +96,15 @@ function movedInList(model: Model, jump: (page: number) => number): Model {
   );
 }
 
-function scrolledDetails(model: Model, jump: (page: number) => number): Model {
+function withDetailsScrolled(model: Model, jump: (page: number) => number): Model {
   const { detailRows } = computeLayout(model);
   const last = Math.max(0, detailLength(model) - detailRows);
   const scroll = Math.min(last, Math.max(0, model.details.scroll + jump(detailRows)));
   return { ...model, details: { ...model.details, scroll } };
 }
 
-/** The last thing that was opened or narrowed down goes first. */
-function stepBack(model: Model): Model {
+/** Undoes one step: focus, preview, details, search, filter. */
+function withStepBack(model: Model): Model {
   const { details, panel } = model;
   const { query, server } = model.panels[panel];
   if (details.hasFocus) return { ...model, details: { ...details, hasFocus: false } };
@@ -115,7 +114,7 @@ function stepBack(model: Model): Model {
   return server === undefined ? model : withSearch(model, { server: undefined });
 }
 
-function otherSection(model: Model): Model {
+function withSectionToggled(model: Model): Model {
   const { second } = panelDefinition(model.panel);
   const state = model.panels[model.panel];
   const isEmpty = second === undefined || knownLength(model.lists[second.list].paged) === 0;

@@ -1,25 +1,24 @@
 import { knownLength } from './paged-list.js';
 import { currentPanel, panelDefinition, type Model } from './model.js';
 
-/** Smaller than this nothing can be shown that would help anybody. */
+/** Below this size only a message is shown. */
 export const MIN_SIZE = { columns: 60, rows: 16 };
 
-/** Header, tabs, notice and keys. */
+/** Header, tabs, notice line and key line. */
 const FRAME_ROWS = 4;
-/** Its title and the names of its columns. */
+/** Title and column headings of a list. */
 const HEAD_ROWS = 2;
 const MIN_SECOND_ROWS = 2;
 
 export interface Layout {
   readonly columns: number;
-  /** Of everything. */
   readonly rows: number;
   readonly listColumns: number;
   readonly detailColumns: number;
-  /** Rows of entries, without heads. */
+  /** Rows of the list, without title and headings. */
   readonly mainRows: number;
   readonly secondRows: number;
-  /** Rows of text in the side panel. */
+  /** Rows of text in the details pane. */
   readonly detailRows: number;
 }
 
@@ -40,7 +39,7 @@ export function computeLayout(model: Model): Layout {
   };
 }
 
-/** The second list takes what it needs up to a third, and half when somebody is in it. */
+/** The second list gets the rows it needs, up to a third of the room, or half if it has the focus. */
 function rowsOfSecond(model: Model, room: number): number {
   const { second } = panelDefinition(model.panel);
   const length = second ? knownLength(model.lists[second.list].paged) : 0;
@@ -48,5 +47,5 @@ function rowsOfSecond(model: Model, room: number): number {
   return Math.max(1, Math.min(Math.max(length, 1), Math.max(MIN_SECOND_ROWS, most)));
 }
 
-/** Within its box. */
+/** Rows inside the frame of the help dialog. */
 export const helpRows = ({ size }: Model): number => size.rows - FRAME_ROWS - 2;

@@ -9,7 +9,7 @@ import type {
   TemplateItem,
 } from '../../client/admin-types.js';
 
-/** One row of any list. The key tells it from the others of its list, whatever else changes. */
+/** One row of any list. The key identifies it within the list while its contents change. */
 export type ListRow =
   | { readonly kind: 'server'; readonly key: string; readonly item: ServerSummary }
   | { readonly kind: 'tool'; readonly key: string; readonly item: NamedItem }
@@ -19,12 +19,12 @@ export type ListRow =
   | { readonly kind: 'template'; readonly key: string; readonly item: TemplateItem }
   | { readonly kind: 'subscription'; readonly key: string; readonly item: SubscriptionItem };
 
-/** A tool that was switched off: clients do not see it, so no list of the gateway holds it. */
+/** A disabled tool, which is in no list of the catalog. */
 export interface DisabledTool extends ServerTool {
   readonly server: string;
 }
 
-/** Lists by what they hold. `servers` and `disabled-tools` come whole, the others in pages. */
+/** `servers` and `disabled-tools` are loaded as a whole, the other lists in pages. */
 export type ListId = 'servers' | 'disabled-tools' | ListName;
 
 const ROW_BUILDERS: { readonly [L in ListName]: (item: AdminLists[L]) => ListRow } = {

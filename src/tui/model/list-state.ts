@@ -1,21 +1,21 @@
 import type { ListRow } from './list-row.js';
 import { EMPTY_LIST, indexOfKey, knownLength, markStale, rowAt, type PagedList } from './paged-list.js';
 
-/** A list with somebody looking at it. */
+/** A list with its selection and scroll position. */
 export interface ListState {
   readonly paged: PagedList;
   readonly selected: number;
-  /** Stays with the row when others come and go above it. */
+  /** Key of the selected row, which stays selected when rows above it come and go. */
   readonly selectedKey: string | undefined;
-  /** The first row in view. */
+  /** Index of the first visible row. */
   readonly top: number;
-  /** Whoever asked for the end is taken there, however many pages that takes. */
+  /** Whether pages are loaded until the last row can be selected. */
   readonly toEnd: boolean;
-  /** Changes with the question: an answer to another one is not taken. */
+  /** Increases when search or filter change: answers to requests of an earlier generation are dropped. */
   readonly generation: number;
-  /** Changes whenever something changed at the gateway. */
+  /** Increases when the list changed at the gateway. */
   readonly version: number;
-  /** Why it could not be had. Not asked again until something changes. */
+  /** Why loading failed. The list is not requested again until something changes. */
   readonly problem: string | undefined;
 }
 
@@ -30,14 +30,14 @@ export const INITIAL_LIST: ListState = {
   problem: undefined,
 };
 
-/** Another question: everything begins anew. */
+/** For another search or filter: the list is loaded from the start. */
 export const restarted = ({ generation, version }: ListState): ListState => ({
   ...INITIAL_LIST,
   generation: generation + 1,
   version,
 });
 
-/** The same question, whose answer may have changed. */
+/** For a change at the gateway: pages are shown until they are loaded again. */
 export const withPagesStale = (list: ListState): ListState => ({
   ...list,
   paged: markStale(list.paged),
@@ -47,13 +47,13 @@ export const withPagesStale = (list: ListState): ListState => ({
 
 export const selectedRowOf = ({ paged, selected }: ListState): ListRow | undefined => rowAt(paged, selected);
 
-/** Takes new rows, and keeps to the row that was selected. */
+/** Replaces the rows and keeps the selected row selected. */
 export function withRows(list: ListState, paged: PagedList): ListState {
   const last = Math.max(0, knownLength(paged) - 1);
   const found = list.selectedKey === undefined ? undefined : indexOfKey(paged, list.selectedKey);
   const selected = list.toEnd ? last : Math.min(found ?? list.selected, last);
   const toEnd = list.toEnd && paged.rest !== undefined;
-  // The row that is looked at stays where it is on the screen.
+  // The selected row keeps its place on the screen.
   const top = list.toEnd
     ? list.top
     : Math.max(0, list.top + (found === undefined ? 0 : selected - list.selected));
@@ -64,7 +64,7 @@ export function withRows(list: ListState, paged: PagedList): ListState {
 export function withSelectionMoved(list: ListState, by: number): ListState {
   const last = Math.max(0, knownLength(list.paged) - 1);
   const selected = Math.min(last, Math.max(0, list.selected + by));
-  // A row that we do not hold any more is known by its place alone.
+  // The row may be on a page that was evicted: then only its index is known.
   return { ...list, selected, selectedKey: rowAt(list.paged, selected)?.key, toEnd: false };
 }
 
@@ -73,7 +73,7 @@ export const withSelectionAtEnd = (list: ListState): ListState => ({
   toEnd: list.paged.rest !== undefined,
 });
 
-/** Scrolled so far that the selected row is in view, and no further. */
+/** Scrolls by the least amount that makes the selected row visible. */
 export function withSelectionInView(list: ListState, height: number): ListState {
   const lowest = Math.max(0, list.selected - height + 1);
   const highest = Math.min(list.selected, Math.max(0, knownLength(list.paged) - height));

@@ -1,12 +1,12 @@
 import type { ServerSummary } from '../../client/admin-types.js';
 import { serverRow, type ListRow, type ListId } from './list-row.js';
 import { matchesQuery } from './highlight.js';
-import { withRows, withPagesStale, type ListState } from './list-state.js';
-import type { Model, Notice } from './model.js';
+import { restarted, withPagesStale, withRows, type ListState } from './list-state.js';
+import { panelDefinition, type Model, type Notice, type PanelState } from './model.js';
 import { wholeList } from './paged-list.js';
 
-const NOTICE_MS = 8_000;
-const PROBLEM_MS = 20_000;
+const NOTICE_DURATION_MS = 8_000;
+const PROBLEM_DURATION_MS = 20_000;
 
 export function withList(model: Model, id: ListId, change: (list: ListState) => ListState): Model {
   const before = model.lists[id];
@@ -17,14 +17,14 @@ export function withList(model: Model, id: ListId, change: (list: ListState) => 
 export const withListsStale = (model: Model, ids: readonly ListId[]): Model =>
   ids.reduce((next, id) => withList(next, id, withPagesStale), model);
 
-/** For lists that come whole. */
+/** For lists that the gateway does not page. */
 export function withAllRows(list: ListState, entries: readonly ListRow[], isFresh: boolean): ListState {
   const paged = wholeList(entries);
   const pages = paged.pages.map((page) => ({ ...page, isFresh }));
   return withRows(list, { ...paged, pages });
 }
 
-/** The servers there are, and those among them that the panel shows. */
+/** Sets all servers, and the rows of the panel to those that match its search. */
 export function withServers(model: Model, servers: readonly ServerSummary[], isFresh: boolean): Model {
   const { query } = model.panels.servers;
   const found = servers.filter(({ id, state, transport, reason = '' }) =>
@@ -33,12 +33,12 @@ export function withServers(model: Model, servers: readonly ServerSummary[], isF
   const next = withList({ ...model, servers }, 'servers', (list) =>
     withAllRows(list, found.map(serverRow), isFresh),
   );
-  return switchedOff(model.servers) === switchedOff(servers)
+  return disabledToolCounts(model.servers) === disabledToolCounts(servers)
     ? next
     : withListsStale(next, ['disabled-tools']);
 }
 
-const switchedOff = (servers: readonly ServerSummary[]): string =>
+const disabledToolCounts = (servers: readonly ServerSummary[]): string =>
   servers.map(({ id, counts }) => `${id} ${counts.disabledTools}`).join('\n');
 
 export const withTotal = (model: Model, list: ListId, total: number, version: number): Model => ({
@@ -48,5 +48,18 @@ export const withTotal = (model: Model, list: ListId, total: number, version: nu
 
 export const withNotice = (model: Model, text: string, tone: Notice['tone']): Model => ({
   ...model,
-  notice: { text, tone, until: model.now + (tone === 'bad' ? PROBLEM_MS : NOTICE_MS) },
+  notice: { text, tone, until: model.now + (tone === 'bad' ? PROBLEM_DURATION_MS : NOTICE_DURATION_MS) },
 });
+
+/** Changes search or filter of the current panel; its lists are loaded from the start. */
+export function withSearch(model: Model, search: Partial<Pick<PanelState, 'query' | 'server'>>): Model {
+  const { main, second } = panelDefinition(model.panel);
+  const before = model.panels[model.panel];
+  const after = { ...before, ...search };
+  if (after.query === before.query && after.server === before.server) return model;
+  const next = { ...model, panels: { ...model.panels, [model.panel]: after } };
+  // All servers are in the model already.
+  if (main === 'servers') return withServers(withList(next, 'servers', restarted), next.servers, true);
+  const lists = [main, ...(second ? [second.list] : [])];
+  return lists.reduce((changed, id) => withList(changed, id, restarted), next);
+}

@@ -4,7 +4,7 @@ import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 
 export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions';
 
-/** A panel shows one list, and some a second one below it. */
+/** A panel shows one list, or two below each other. */
 export interface PanelDefinition {
   readonly id: PanelId;
   readonly title: string;
@@ -12,7 +12,7 @@ export interface PanelDefinition {
   readonly second?: {
     readonly list: ListId;
     readonly title: string;
-    /** For the line of keys. */
+    /** Shown in the key line. */
     readonly label: string;
   };
 }
@@ -23,7 +23,7 @@ export const PANELS: readonly PanelDefinition[] = [
     id: 'tools',
     title: 'Tools',
     main: 'tools',
-    second: { list: 'disabled-tools', title: 'Switched off', label: 'off' },
+    second: { list: 'disabled-tools', title: 'Disabled', label: 'disabled' },
   },
   { id: 'prompts', title: 'Prompts', main: 'prompts' },
   {
@@ -37,31 +37,32 @@ export const PANELS: readonly PanelDefinition[] = [
 
 export const panelDefinition = (id: PanelId): PanelDefinition => PANELS.find((plan) => plan.id === id)!;
 
-/** What somebody looks for in a panel. */
+/** Focused list, search and server filter of a panel. */
 export interface PanelState {
   readonly section: 'main' | 'second';
   readonly query: string;
   readonly server: string | undefined;
 }
 
+/** Connection to the event feed of the gateway. */
 export type FeedConnection =
   | { readonly state: 'connecting' }
   | { readonly state: 'live' }
   | { readonly state: 'lost'; readonly problem: string; readonly retryAt: number };
 
-/** What is done to the gateway once somebody has confirmed it. */
+/** A change at the gateway, carried out after confirmation. */
 export type PendingAction =
   | { readonly kind: 'server'; readonly action: 'enable' | 'disable' | 'reconnect'; readonly server: string }
   | {
       readonly kind: 'tool';
       readonly action: 'enable' | 'disable';
       readonly server: string;
-      /** The server's own name for it. */
+      /** Own name of the tool. */
       readonly tool: string;
     }
   | { readonly kind: 'end-subscription'; readonly id: string; readonly uri: string };
 
-/** What lies over the panel and takes the keys. */
+/** A dialog in place of the panel, or the search line; it gets all keys. */
 export type Overlay =
   | { readonly kind: 'help'; readonly scroll: number }
   | {
@@ -75,14 +76,14 @@ export type Overlay =
 
 export interface Preview {
   readonly uri: string;
-  /** Undefined while it is on its way. */
+  /** Undefined while loading. */
   readonly lines: readonly string[] | undefined;
   readonly problem: string | undefined;
 }
 
 export interface Details {
   readonly isOpen: boolean;
-  /** Whether the keys scroll it, rather than move in the list. */
+  /** Whether keys scroll the details instead of moving in the list. */
   readonly hasFocus: boolean;
   readonly scroll: number;
   readonly preview: Preview | undefined;
@@ -91,7 +92,7 @@ export interface Details {
 export interface Notice {
   readonly text: string;
   readonly tone: 'good' | 'bad' | 'plain';
-  /** When it has been read. */
+  /** Time at which it disappears. */
   readonly until: number;
 }
 
@@ -103,17 +104,17 @@ export interface Model {
   readonly panel: PanelId;
   readonly panels: Readonly<Record<PanelId, PanelState>>;
   readonly lists: Readonly<Record<ListId, ListState>>;
-  /** All of them, whatever the panel shows. */
+  /** All servers, without search and filter. */
   readonly servers: readonly ServerSummary[];
-  /** The one whose details are open, with what only a closer look tells. */
+  /** The server whose details are open, with its stderr output and definition. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
   readonly sessions: ReadonlyMap<string, SessionItem>;
   readonly sessionsVersion: { readonly wanted: number; readonly held: number };
-  /** How many there are without any filter, for the tabs. */
+  /** Totals without search and filter, for the tabs. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;
   readonly details: Details;
   readonly overlay: Overlay | undefined;
-  /** Being done right now. */
+  /** The action that is being carried out. */
   readonly pendingAction: PendingAction | undefined;
   readonly notice: Notice | undefined;
   readonly isClosing: boolean;
@@ -158,7 +159,7 @@ export const newModel = (gateway: string, size: Model['size'], now: number): Mod
 
 export const currentPanel = ({ panel, panels }: Model): PanelState => panels[panel];
 
-/** The list that the keys move in. */
+/** The list with the focus. */
 export function currentList(model: Model): ListId {
   const plan = panelDefinition(model.panel);
   return currentPanel(model).section === 'second' && plan.second ? plan.second.list : plan.main;

@@ -1,11 +1,11 @@
-import { helpLength } from './help.js';
+import { HELP_LINES } from './help.js';
 import { helpRows } from './layout.js';
 import type { Model, Overlay } from './model.js';
-import { withSearch } from './search.js';
+import { withSearch } from './model-changes.js';
 
 const MAX_QUERY_LENGTH = 200;
 
-type Of<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
+type OverlayOf<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
 
 export function withOverlayKeyPressed(model: Model, overlay: Overlay, key: string): Model {
   switch (overlay.kind) {
@@ -22,20 +22,20 @@ export function withOverlayKeyPressed(model: Model, overlay: Overlay, key: strin
 
 const closed = (model: Model): Model => ({ ...model, overlay: undefined });
 
-function inHelp(model: Model, { scroll }: Of<'help'>, key: string): Model {
-  const last = Math.max(0, helpLength() - helpRows(model));
+function inHelp(model: Model, { scroll }: OverlayOf<'help'>, key: string): Model {
+  const last = Math.max(0, HELP_LINES.length - helpRows(model));
   const by = { down: 1, j: 1, up: -1, k: -1, pagedown: 10, pageup: -10 }[key];
   if (by === undefined) return ['escape', 'q', '?', 'enter'].includes(key) ? closed(model) : model;
   return { ...model, overlay: { kind: 'help', scroll: Math.min(last, Math.max(0, scroll + by)) } };
 }
 
-/** Only a plain yes counts. */
-function inConfirm(model: Model, { action }: Of<'confirm'>, key: string): Model {
+/** Only `y` confirms. */
+function inConfirm(model: Model, { action }: OverlayOf<'confirm'>, key: string): Model {
   if (key === 'y' || key === 'Y') return { ...closed(model), pendingAction: action, notice: undefined };
   return ['n', 'N', 'q', 'escape'].includes(key) ? closed(model) : model;
 }
 
-function inServers(model: Model, overlay: Of<'servers'>, key: string): Model {
+function inServers(model: Model, overlay: OverlayOf<'servers'>, key: string): Model {
   const { options, selected } = overlay;
   switch (key) {
     case 'down':
@@ -61,8 +61,8 @@ function inServers(model: Model, overlay: Of<'servers'>, key: string): Model {
   }
 }
 
-/** The list follows every letter. */
-function inSearch(model: Model, { before }: Of<'search'>, key: string): Model {
+/** The search applies with every letter. */
+function inSearch(model: Model, { before }: OverlayOf<'search'>, key: string): Model {
   const { query } = model.panels[model.panel];
   switch (key) {
     case 'enter':

@@ -17,14 +17,14 @@ import {
 const entries = (count: number): ListRow[] =>
   Array.from({ length: count }, (_, at) => listRow('resources', resource(String(at).padStart(6, '0'))));
 
-/** A page as the gateway gives it: the cursor is the last key of the page before. */
+/** A page of the gateway: the cursor is the last key of the page before. */
 function answer(all: readonly ListRow[], cursor: string | undefined, limit: number) {
   const behind = all.filter(({ key }) => cursor === undefined || key > cursor);
   const rows = behind.slice(0, limit);
   return { rows, total: all.length, nextCursor: behind.length > limit ? rows.at(-1)!.key : undefined };
 }
 
-/** Asks for as long as something is wanted in view. */
+/** Loads pages until all rows in view are held; returns the list and the number of requests. */
 function viewed(
   list: PagedList,
   all: readonly ListRow[],
@@ -36,7 +36,7 @@ function viewed(
   let asked = 0;
   for (let wanted = nextMissingPage(next, from, to); wanted; wanted = nextMissingPage(next, from, to)) {
     next = withPage(next, wanted, answer(all, wanted.cursor, limit), true);
-    if (++asked > 1000) throw new Error('it never ends');
+    if (++asked > 1000) throw new Error('pages are requested without end');
   }
   return [next, asked];
 }
@@ -44,35 +44,35 @@ function viewed(
 const keysIn = (list: PagedList, from: number, to: number): (string | undefined)[] =>
   Array.from({ length: to - from + 1 }, (_, at) => rowAt(list, from + at)?.key);
 
-describe('a paged list', () => {
+describe('paged list', () => {
   const all = entries(95);
 
-  it('asks for no more than what is in view', () => {
+  it('loads only pages in view', () => {
     const [list, asked] = viewed(EMPTY_LIST, all, 0, 14);
     expect(asked).toBe(2);
     expect(knownLength(list)).toBe(20);
     expect(totalLength(list)).toEqual({ rows: 95, isLeast: false });
   });
 
-  it('says that it is longer where the gateway does not count', () => {
+  it('gives a lower bound of its length without a total', () => {
     const wanted = nextMissingPage(EMPTY_LIST, 0, 5)!;
     const list = withPage(EMPTY_LIST, wanted, { rows: all.slice(0, 10), nextCursor: 'x' }, true);
     expect(totalLength(list)).toEqual({ rows: 10, isLeast: true });
   });
 
-  it('asks again for what changed, and only where somebody looks', () => {
+  it('reloads only pages in view after a change', () => {
     const [whole] = viewed(EMPTY_LIST, all, 0, 94);
     const [, asked] = viewed(markStale(whole), all, 30, 39);
     expect(asked).toBe(1);
   });
 
-  it('keeps what follows when a page still ends where it did', () => {
+  it('keeps later pages if a reloaded page has the same end', () => {
     const [whole] = viewed(EMPTY_LIST, all, 0, 94);
     const [list] = viewed(markStale(whole), all, 0, 5);
     expect(knownLength(list)).toBe(95);
   });
 
-  it('lets go of pages far away, and has them again when somebody comes back', () => {
+  it('evicts distant pages and loads them again when they come into view', () => {
     const many = entries(15_000);
     let list = EMPTY_LIST;
     for (let from = 0; from < many.length; from += 1000) [list] = viewed(list, many, from, from + 40, 1000);
@@ -82,13 +82,13 @@ describe('a paged list', () => {
     expect([rowAt(back, 0)?.key, asked]).toEqual([many[0]!.key, 1]);
   });
 
-  it('finds a row by its key', () => {
+  it('finds the index of a row by its key', () => {
     const [list] = viewed(EMPTY_LIST, all, 0, 94);
     expect(indexOfKey(list, all[42]!.key)).toBe(42);
-    expect(indexOfKey(list, 'nothing')).toBeUndefined();
+    expect(indexOfKey(list, 'missing')).toBeUndefined();
   });
 
-  it('shows what the gateway has, whatever came and went in between and wherever one looks', () => {
+  it('shows the rows of the gateway after any changes and at any position', () => {
     const step = fc.record({
       gone: fc.array(fc.nat(199), { maxLength: 30 }),
       from: fc.nat(180),
@@ -100,7 +100,7 @@ describe('a paged list', () => {
         let list = EMPTY_LIST;
         for (const { gone, from, limit } of steps) {
           const now = every.filter((_, at) => !gone.includes(at));
-          // From the top down to what is in view: then places are known for certain.
+          // Loads from the top, so that positions are known.
           [list] = viewed(markStale(list), now, 0, from + 20, limit);
           [list] = viewed(list, now, from, from + 20, limit);
           const expected = Array.from({ length: 21 }, (_, at) => now[from + at]?.key);

@@ -1,25 +1,25 @@
 import type { ListRow } from './list-row.js';
 
 interface Page {
-  /** Where it begins; the first page has no cursor. */
+  /** Undefined for the first page. */
   readonly cursor: string | undefined;
-  /** Undefined when they were let go: they can be had again. */
+  /** Undefined if evicted; the page can be loaded again. */
   readonly rows: readonly ListRow[] | undefined;
   readonly count: number;
   readonly lastKey: string | undefined;
-  /** Whether nothing changed at the gateway since. */
+  /** Whether the list did not change at the gateway since the page was loaded. */
   readonly isFresh: boolean;
 }
 
 /**
- * A list of any length of which we hold what is looked at. The gateway gives it out page by page, each with the cursor
- * of the next; a cursor is a place in the order and stays good when rows come and go.
+ * A list of any length of which only pages near the visible rows are held. A cursor is a position in the sort order and
+ * stays valid when rows come and go.
  */
 export interface PagedList {
   readonly pages: readonly Page[];
-  /** What comes after the last page; undefined when nothing does. */
+  /** The part after the last page; undefined at the end of the list. */
   readonly rest: { readonly cursor: string | undefined } | undefined;
-  /** As the gateway counts; it need not. */
+  /** Total of the gateway, which may leave it out. */
   readonly total: number | undefined;
 }
 
@@ -34,22 +34,22 @@ export interface PagePosition {
   readonly cursor: string | undefined;
 }
 
-/** Many times what any screen shows. */
+/** Many times the rows of a screen; bounds the memory. */
 const MAX_ROWS_HELD = 10_000;
 
 export const EMPTY_LIST: PagedList = { pages: [], rest: { cursor: undefined }, total: undefined };
 
-/** A list that came whole. */
+/** A list with all its rows on one page. */
 export const wholeList = (rows: readonly ListRow[]): PagedList => ({
   pages: [pageOf(undefined, rows, true)],
   rest: undefined,
   total: rows.length,
 });
 
-/** How many rows can be walked to. */
+/** Number of rows whose positions are known. */
 export const knownLength = ({ pages }: PagedList): number => pages.reduce((sum, { count }) => sum + count, 0);
 
-/** How many there are; a list that does not count and goes on has at least as many. */
+/** Length of the list, or a lower bound if the gateway sends no total. */
 export function totalLength(list: PagedList): { readonly rows: number; readonly isLeast: boolean } {
   const known = knownLength(list);
   if (!list.rest) return { rows: known, isLeast: false };
@@ -60,7 +60,7 @@ export function totalLength(list: PagedList): { readonly rows: number; readonly 
 
 export const isLoaded = ({ pages }: PagedList): boolean => pages.length > 0;
 
-/** Undefined where there is no row, or none that we hold. */
+/** Undefined if there is no such row or it is not held. */
 export function rowAt({ pages }: PagedList, index: number): ListRow | undefined {
   let before = 0;
   for (const { rows, count } of pages) {
@@ -70,7 +70,7 @@ export function rowAt({ pages }: PagedList, index: number): ListRow | undefined 
   return undefined;
 }
 
-/** The next page to ask for so that these rows are at hand and as they are now; undefined when they are. */
+/** The next page to load for the rows `from` to `to`; undefined if all are held and fresh. */
 export function nextMissingPage(list: PagedList, from: number, to: number): PagePosition | undefined {
   let before = 0;
   for (const [index, page] of list.pages.entries()) {
@@ -81,7 +81,7 @@ export function nextMissingPage(list: PagedList, from: number, to: number): Page
   return list.rest && to >= before ? { index: list.pages.length, cursor: list.rest.cursor } : undefined;
 }
 
-/** Puts a page in its place. Pages behind it stay if it still ends where it did, for then they still follow. */
+/** Inserts a loaded page. Later pages stay if the page still has the same end, because they still follow it. */
 export function withPage(
   list: PagedList,
   { index }: PagePosition,
@@ -99,13 +99,13 @@ export function withPage(
   return evictDistantPages({ pages, rest: behind.length > 0 ? list.rest : rest, total }, index);
 }
 
-/** Something changed at the gateway: what we hold is shown until it has been asked for again. */
+/** For a change at the gateway: pages stay visible until they are loaded again. */
 export const markStale = (list: PagedList): PagedList => ({
   ...list,
   pages: list.pages.map((page) => ({ ...page, isFresh: false })),
 });
 
-/** The place of a row near where it was; undefined when we do not hold it. */
+/** Undefined if the row is not held. */
 export function indexOfKey(list: PagedList, key: string): number | undefined {
   let before = 0;
   for (const { rows, count } of list.pages) {
@@ -116,7 +116,7 @@ export function indexOfKey(list: PagedList, key: string): number | undefined {
   return undefined;
 }
 
-/** The pages farthest from the one that was asked for go first. */
+/** Evicts the pages farthest from the page `near` first. */
 function evictDistantPages(list: PagedList, near: number): PagedList {
   let excess = list.pages.reduce((sum, { rows = [] }) => sum + rows.length, 0) - MAX_ROWS_HELD;
   if (excess <= 0) return list;

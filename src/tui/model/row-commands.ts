@@ -2,12 +2,12 @@ import { pluralize } from '../../client/format.js';
 import { printable } from '../../client/printable.js';
 import type { ListRow } from './list-row.js';
 import { selectedRow, type PendingAction, type Model } from './model.js';
-import { withSearch } from './search.js';
+import { withSearch } from './model-changes.js';
 
-/** What can be done to the row that is selected. */
+/** A command for the selected row. */
 export interface RowCommand {
   readonly key: string;
-  /** For the line of keys. */
+  /** Shown in the key line. */
   readonly label: string;
   readonly run: (model: Model) => Model;
 }
@@ -16,37 +16,37 @@ const confirm =
   (action: PendingAction, question: string, effect: string) =>
   (model: Model): Model => ({ ...model, overlay: { kind: 'confirm', action, question, effect } });
 
-/** All that apply right now, in the order in which they are shown. */
+/** The commands that apply now, in display order. */
 export function availableCommands(model: Model): readonly RowCommand[] {
-  const entry = selectedRow(model);
-  return [...(entry ? commandsOn(entry, model) : []), ...filterCommand(model)];
+  const row = selectedRow(model);
+  return [...(row ? commandsOn(row, model) : []), ...filterCommand(model)];
 }
 
 export const commandOfKey = (model: Model, key: string): RowCommand | undefined =>
   availableCommands(model).find((command) => command.key === key);
 
-function commandsOn(entry: ListRow, model: Model): readonly RowCommand[] {
-  switch (entry.kind) {
+function commandsOn(row: ListRow, model: Model): readonly RowCommand[] {
+  switch (row.kind) {
     case 'server':
-      return serverCommands(entry.item, model);
+      return serverCommands(row.item, model);
     case 'tool':
-      return [toolCommand('disable', entry.item.server, entry.item.own)];
+      return [toolCommand('disable', row.item.server, row.item.own)];
     case 'disabled-tool':
-      return [toolCommand('enable', entry.item.server, entry.item.own)];
+      return [toolCommand('enable', row.item.server, row.item.own)];
     case 'resource':
       return [
         {
           key: 'p',
           label: model.details.preview ? 'details' : 'preview',
-          run: (current) => previewed(current, entry.item.uri),
+          run: (current) => withPreviewToggled(current, row.item.uri),
         },
       ];
     case 'subscription': {
-      const { id, uri, client } = entry.item;
+      const { id, uri, client } = row.item;
       const run = confirm(
         { kind: 'end-subscription', id, uri },
         `End the subscription to ${printable(uri)}?`,
-        `Client ${printable(client)} hears no more of it, and is not told.`,
+        `Client ${printable(client)} gets no more updates of this resource and is not notified.`,
       );
       return [{ key: 'x', label: 'end', run }];
     }
@@ -64,13 +64,13 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
     action,
     server: id,
   });
-  const see = { key: 's', label: 'resources', run: (current: Model) => resourcesOf(current, id) };
+  const showResources = { key: 's', label: 'resources', run: (current: Model) => resourcesOf(current, id) };
   if (!enabled)
     return [
       {
         key: 'e',
         label: 'enable',
-        run: confirm(on('enable'), `Enable ${name}?`, 'It is started, and what it offers is listed.'),
+        run: confirm(on('enable'), `Enable ${name}?`, 'The gateway connects to it and lists what it offers.'),
       },
     ];
   const offered = [
@@ -89,42 +89,42 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       run: confirm(
         on('disable'),
         `Disable ${name}?`,
-        `What it offers${offered === '' ? '' : ` (${offered})`} leaves every list. It stays off after a restart.`,
+        `Removes what it offers${offered === '' ? '' : ` (${offered})`} from all lists. It stays disabled after a restart.`,
       ),
     },
     {
       key: 'r',
       label: 'reconnect',
-      run: confirm(on('reconnect'), `Reconnect ${name}?`, 'Calls that run on it now will fail.'),
+      run: confirm(on('reconnect'), `Reconnect ${name}?`, 'Running calls to this server will fail.'),
     },
-    ...(model.panel === 'servers' ? [see] : []),
+    ...(model.panel === 'servers' ? [showResources] : []),
   ];
 }
 
 function toolCommand(action: 'enable' | 'disable', server: string, tool: string): RowCommand {
-  const question = action === 'enable' ? 'Switch on' : 'Switch off';
+  const verb = action === 'enable' ? 'Enable' : 'Disable';
   const effect =
     action === 'enable'
-      ? 'Clients see and call it again.'
-      : 'It is neither listed nor callable for anybody. It stays off after a restart.';
+      ? 'Clients can list and call it again.'
+      : 'Clients can neither list nor call it. It stays disabled after a restart.';
   return {
     key: action === 'enable' ? 'e' : 'd',
-    label: action === 'enable' ? 'switch on' : 'switch off',
+    label: action,
     run: confirm(
       { kind: 'tool', action, server, tool },
-      `${question} ${printable(tool)} of ${printable(server)}?`,
+      `${verb} ${printable(tool)} of ${printable(server)}?`,
       effect,
     ),
   };
 }
 
-function previewed(model: Model, uri: string): Model {
+function withPreviewToggled(model: Model, uri: string): Model {
   const { details } = model;
   const preview = details.preview ? undefined : { uri, lines: undefined, problem: undefined };
   return { ...model, details: { ...details, isOpen: true, scroll: 0, preview } };
 }
 
-/** From a server to what it offers, all of it: what was looked for there before is not meant. */
+/** Shows all resources of a server, without the previous search of the panel. */
 const resourcesOf = (model: Model, server: string): Model =>
   withSearch(
     { ...model, panel: 'resources', details: { ...model.details, hasFocus: false } },
@@ -136,7 +136,7 @@ function filterCommand({ panel, panels, servers }: Model): readonly RowCommand[]
   return [
     {
       key: 'f',
-      label: 'server',
+      label: 'filter',
       run: (model) => {
         const options = [undefined, ...servers.map(({ id }) => id)];
         const selected = Math.max(0, options.indexOf(panels[panel].server));

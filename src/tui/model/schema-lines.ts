@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const MAX_PROPERTIES = 200;
 
-/** The properties of a JSON Schema as people read them: name, type, whether it is needed, and what it is. */
+/** The properties of a JSON Schema: name, type, `required`, description and default. */
 export function schemaLines(schema: unknown, width: number): TextLine[] {
   const properties =
     isObject(schema) && isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
@@ -37,10 +37,11 @@ function typeOf(property: unknown): string {
 
 function descriptionOf(property: unknown, width: number): TextLine[] {
   const { description, default: fallback } = isObject(property) ? property : {};
-  const said = typeof description === 'string' ? description : '';
-  const also = fallback === undefined ? '' : `${said === '' ? '' : ' '}(default ${JSON.stringify(fallback)})`;
-  if (said + also === '') return [];
-  return printableLines(said + also).flatMap((line) =>
+  const text = typeof description === 'string' ? description : '';
+  const suffix =
+    fallback === undefined ? '' : `${text === '' ? '' : ' '}(default ${JSON.stringify(fallback)})`;
+  if (text + suffix === '') return [];
+  return printableLines(text + suffix).flatMap((line) =>
     wrapText(line, width - 2).map((part): TextLine => [span('  '), span(part, 'dim')]),
   );
 }

@@ -7,7 +7,7 @@ import type { TuiRequest } from './tui-request.js';
 type PageRequest = Extract<TuiRequest, { kind: 'page' }>;
 type DisabledToolsRequest = Extract<TuiRequest, { kind: 'disabled-tools' }>;
 
-/** Everything that can happen to what is on the screen. */
+/** Everything that changes the model: keys, time, the event feed, and results of requests. */
 export type TuiEvent =
   | { readonly type: 'key'; readonly key: string }
   | { readonly type: 'resized'; readonly columns: number; readonly rows: number }

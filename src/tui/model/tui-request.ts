@@ -6,8 +6,8 @@ import { selectedRow, panelDefinition, type PendingAction, type Model } from './
 import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './paged-list.js';
 
 /**
- * What is to be asked of the gateway. The key tells whether it is being asked already: a question that is on its way is
- * not given up because something changed meanwhile, or where much changes nothing would ever be answered.
+ * A request to the gateway. The key identifies a request that is already running: it is not restarted when something
+ * changes meanwhile, else a list that changes often would never be loaded.
  */
 export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }
@@ -34,13 +34,13 @@ export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'action'; readonly action: PendingAction }
 );
 
-const PAGE = 200;
-/** On the way to the end. */
-const LARGE_PAGE = 1000;
+const PAGE_SIZE = 200;
+/** While loading to the end of a list. */
+const LARGE_PAGE_SIZE = 1000;
 
 /**
- * Everything that is missing on the screen as it is now. Asked after every change: what is wanted no longer is given up,
- * and nothing has to remember what it waits for.
+ * The requests that the current screen needs, computed from the model alone. The session compares them with the running
+ * requests after every event, starts new ones and aborts those no longer needed.
  */
 export function requestsFor(model: Model): TuiRequest[] {
   const plan = panelDefinition(model.panel);
@@ -53,12 +53,12 @@ export function requestsFor(model: Model): TuiRequest[] {
     ...action,
     ...(isStale(model.lists.servers) ? [servers(model)] : []),
     ...lists.flatMap((list) => pages(model, list)),
-    ...closerLooks(model),
+    ...detailRequests(model),
     ...totals(model),
   ];
 }
 
-/** Servers come whole, and their state is on every panel. */
+/** Every panel needs the servers. */
 function servers({ lists }: Model): TuiRequest {
   const { version } = lists.servers;
   return { kind: 'servers', key: 'servers', version };
@@ -74,8 +74,10 @@ function pages(model: Model, list: ListId): TuiRequest[] {
   if (list === 'servers' || state.problem !== undefined) return [];
   if (list === 'disabled-tools') {
     if (!isStale(state) || !isLoaded(model.lists.servers.paged)) return [];
-    const withSome = model.servers.filter(({ counts }) => counts.disabledTools > 0).map(({ id }) => id);
-    const wantedServers = withSome.filter((id) => server === undefined || id === server);
+    const withDisabledTools = model.servers
+      .filter(({ counts }) => counts.disabledTools > 0)
+      .map(({ id }) => id);
+    const wantedServers = withDisabledTools.filter((id) => server === undefined || id === server);
     return [
       {
         kind: 'disabled-tools',
@@ -88,7 +90,7 @@ function pages(model: Model, list: ListId): TuiRequest[] {
   }
   const { mainRows, secondRows } = computeLayout(model);
   const height = list === panelDefinition(model.panel).main ? mainRows : secondRows;
-  // One screen ahead, so that whoever walks does not wait.
+  // Loads one screen ahead of the visible rows.
   const to = state.toEnd ? Infinity : state.top + 2 * height;
   const wanted = nextMissingPage(
     state.paged,
@@ -97,13 +99,13 @@ function pages(model: Model, list: ListId): TuiRequest[] {
   );
   if (!wanted) return [];
   const key = `${list} ${generation} ${wanted.index}`;
-  const limit = state.toEnd ? LARGE_PAGE : PAGE;
+  const limit = state.toEnd ? LARGE_PAGE_SIZE : PAGE_SIZE;
   return [{ kind: 'page', key, list, wanted, generation, version, limit, query, server }];
 }
 
-function closerLooks(model: Model): TuiRequest[] {
+function detailRequests(model: Model): TuiRequest[] {
   const { details, serverDetail, sessionsVersion } = model;
-  const entry = selectedRow(model);
+  const row = selectedRow(model);
   const found: TuiRequest[] = [];
   if (model.panel === 'subscriptions' && sessionsVersion.held !== sessionsVersion.wanted)
     found.push({
@@ -111,10 +113,10 @@ function closerLooks(model: Model): TuiRequest[] {
       key: 'sessions',
       version: sessionsVersion.wanted,
     });
-  if (details.isOpen && entry?.kind === 'server') {
+  if (details.isOpen && row?.kind === 'server') {
     const { version } = model.lists.servers;
-    const isHeld = serverDetail?.detail.id === entry.key && serverDetail.version === version;
-    if (!isHeld) found.push({ kind: 'server', key: `server ${entry.key}`, id: entry.key, version });
+    const isHeld = serverDetail?.detail.id === row.key && serverDetail.version === version;
+    if (!isHeld) found.push({ kind: 'server', key: `server ${row.key}`, id: row.key, version });
   }
   const { preview } = details;
   if (preview && preview.lines === undefined && preview.problem === undefined)

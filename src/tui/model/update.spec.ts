@@ -28,8 +28,8 @@ const selected = (harness: TuiModelHarness): string | undefined => selectedRow(h
 const actions = (harness: TuiModelHarness) =>
   harness.requests.flatMap((request) => (request.kind === 'action' ? [request.action] : []));
 
-describe('moving', () => {
-  it('goes from panel to panel and around', () => {
+describe('navigation', () => {
+  it('cycles through the panels', () => {
     const harness = new TuiModelHarness(gateway);
     const seen = ['tab', 'tab', 'tab', 'tab', 'tab', 'backtab', '3'].map(
       (key) => harness.press(key).model.panel,
@@ -53,11 +53,11 @@ describe('moving', () => {
     [['k'], '000000.txt'],
     [['pagedown'], 'z.log'],
     [['ctrl-d', 'ctrl-u'], '000000.txt'],
-  ])('with %j ends at %s', (keys, name) => {
+  ])('with %j selects %s', (keys, name) => {
     expect(selected(new TuiModelHarness(gateway).press('4', ...keys))).toContain(name);
   });
 
-  it('keeps what is selected in view, on a screen of any size', () => {
+  it('keeps the selected row in view when the terminal is resized', () => {
     const harness = new TuiModelHarness({ ...gateway, resources: many(100) }).press(
       '4',
       ...Array<string>(50).fill('j'),
@@ -73,10 +73,10 @@ describe('moving', () => {
   });
 });
 
-describe('a list of 100,000 rows', () => {
+describe('list of 100,000 rows', () => {
   const harness = new TuiModelHarness({ ...gateway, resources: many(100_000) });
 
-  it('costs one page to open', () => {
+  it('opens with one page request', () => {
     harness.press('4');
     expect(
       harness.requests.filter(({ kind, key }) => kind === 'page' && key.startsWith('resources ')),
@@ -84,12 +84,12 @@ describe('a list of 100,000 rows', () => {
     expect(totalLength(harness.model.lists.resources.paged)).toEqual({ rows: 100_000, isLeast: false });
   });
 
-  it('asks ahead of whoever walks', () => {
+  it('loads pages ahead of the selection', () => {
     for (let page = 0; page < 30; page++) harness.press('pagedown');
     expect(selected(harness)).toMatch(/0004\d\d\.txt$|0005\d\d\.txt$|0003\d\d\.txt$/);
   });
 
-  it('has an end that can be gone to, without holding all that lies before it', () => {
+  it('jumps to its end and holds at most 10,000 rows', () => {
     harness.press('G');
     expect(selected(harness)).toContain('099999.txt');
     const held = harness.model.lists.resources.paged.pages.flatMap(({ rows = [] }) => rows);
@@ -99,8 +99,8 @@ describe('a list of 100,000 rows', () => {
   });
 });
 
-describe('looking for something', () => {
-  it('filters with every letter and starts anew', () => {
+describe('search', () => {
+  it('applies with every letter and starts at the first row', () => {
     const harness = new TuiModelHarness(gateway).press('4', 'j', '/', 'z', '.');
     expect(harness.model.panels.resources.query).toBe('z.');
     expect(knownLength(harness.model.lists.resources.paged)).toBe(1);
@@ -110,14 +110,14 @@ describe('looking for something', () => {
     expect(knownLength(harness.model.lists.resources.paged)).toBe(6);
   });
 
-  it('can be taken back letter by letter, or dropped', () => {
+  it('can be edited and cancelled', () => {
     const harness = new TuiModelHarness(gateway).press('4', '/', 'a', 'b', 'backspace');
     expect(harness.model.panels.resources.query).toBe('a');
     expect(harness.press('escape').model.panels.resources.query).toBe('');
     expect(harness.press('/', 'x', ' ', 'y', 'ctrl-w').model.panels.resources.query).toBe('x ');
   });
 
-  it('in the search no letter is a command', () => {
+  it('takes no letter as a command', () => {
     const harness = new TuiModelHarness(gateway).press('4', '/', 'q', '?', '1');
     expect(harness.model).toMatchObject({
       isClosing: false,
@@ -126,20 +126,20 @@ describe('looking for something', () => {
     });
   });
 
-  it('narrows down to one server', () => {
+  it('can be limited to one server', () => {
     const harness = new TuiModelHarness(gateway).press('4', 'f', 'j', 'j', 'enter');
     expect(harness.model.panels.resources.server).toBe('other');
     expect(knownLength(harness.model.lists.resources.paged)).toBe(1);
     expect(harness.press('escape').model.panels.resources.server).toBeUndefined();
   });
 
-  it('finds servers without asking the gateway', () => {
+  it('finds servers without a request', () => {
     const harness = new TuiModelHarness(gateway).press('/', 'o', 't', 'h');
     expect(selected(harness)).toBe('other');
     expect(knownLength(harness.model.lists.servers.paged)).toBe(1);
   });
 
-  it('goes from a server to all its resources, whatever was looked for there before', () => {
+  it('is reset when the resources of a server are shown', () => {
     const harness = new TuiModelHarness(gateway).press('4', '/', 'n', 'o', 'enter', '1', 'j', 's');
     expect(harness.model).toMatchObject({
       panel: 'resources',
@@ -150,32 +150,29 @@ describe('looking for something', () => {
 });
 
 describe('details', () => {
-  it('open, take the keys, give them back and close', () => {
+  it('open, get the focus, return it and close', () => {
     const harness = new TuiModelHarness(gateway).press('enter');
     expect(harness.model.details).toMatchObject({ isOpen: true, hasFocus: false });
-    expect(harness.model.serverDetail?.detail.stderr).toEqual(['it said this']);
+    expect(harness.model.serverDetail?.detail.stderr).toEqual(['a line on stderr']);
     expect(harness.press('right').model.details.hasFocus).toBe(true);
     expect(harness.press('escape').model.details).toMatchObject({ isOpen: true, hasFocus: false });
     expect(harness.press('escape').model.details.isOpen).toBe(false);
   });
 
-  it('show the contents of a resource until another is selected', () => {
+  it('show a preview until another row is selected', () => {
     const harness = new TuiModelHarness(gateway).press('4', 'p');
     expect(harness.model.details.preview).toMatchObject({ lines: ['the contents'] });
     expect(harness.press('j').model.details.preview).toBeUndefined();
   });
 
-  it.each([[['enter']], [['escape', 'escape']]])(
-    'show the contents again after %j closed them',
-    (closing) => {
-      const harness = new TuiModelHarness(gateway).press('4', 'p', ...closing);
-      expect(harness.model.details).toMatchObject({ isOpen: false, preview: undefined });
-      expect(harness.press('p').model.details.preview).toMatchObject({ lines: ['the contents'] });
-      expect(harness.press('p').model.details).toMatchObject({ isOpen: true, preview: undefined });
-    },
-  );
+  it.each([[['enter']], [['escape', 'escape']]])('show a preview again after %j closed it', (closing) => {
+    const harness = new TuiModelHarness(gateway).press('4', 'p', ...closing);
+    expect(harness.model.details).toMatchObject({ isOpen: false, preview: undefined });
+    expect(harness.press('p').model.details.preview).toMatchObject({ lines: ['the contents'] });
+    expect(harness.press('p').model.details).toMatchObject({ isOpen: true, preview: undefined });
+  });
 
-  it('of templates are reached in their own section, unless it is empty', () => {
+  it('of templates are reached with t unless the list is empty', () => {
     const harness = new TuiModelHarness(gateway).press('4', 't');
     expect([currentList(harness.model), selected(harness)]).toEqual([
       'resource-templates',
@@ -186,23 +183,19 @@ describe('details', () => {
   });
 });
 
-describe('steering', () => {
+describe('actions', () => {
   it.each([
     ['disable a server', ['d', 'y'], { kind: 'server', action: 'disable', server: 'files' }],
     ['reconnect a server', ['j', 'r', 'y'], { kind: 'server', action: 'reconnect', server: 'other' }],
-    [
-      'switch a tool off',
-      ['2', 'd', 'y'],
-      { kind: 'tool', action: 'disable', server: 'files', tool: 'read' },
-    ],
+    ['disable a tool', ['2', 'd', 'y'], { kind: 'tool', action: 'disable', server: 'files', tool: 'read' }],
     ['end a subscription', ['5', 'x', 'y'], { kind: 'end-subscription', id: 'a' }],
-  ])('can %s', (_what, keys, action) => {
+  ])('%s after confirmation', (_what, keys, action) => {
     const harness = new TuiModelHarness(gateway).press(...keys);
     expect(actions(harness)).toMatchObject([action]);
-    expect(harness.model.notice?.text).toBe('it is done');
+    expect(harness.model.notice?.text).toBe('done');
   });
 
-  it('can enable what is disabled, and nothing else', () => {
+  it('only enable a server that is disabled', () => {
     const harness = new TuiModelHarness({
       servers: [server('off', { enabled: false, state: 'disabled' })],
     }).press('d', 'y', 'r', 'y');
@@ -210,7 +203,7 @@ describe('steering', () => {
     expect(actions(harness.press('e', 'y'))).toMatchObject([{ action: 'enable', server: 'off' }]);
   });
 
-  it('can switch on a tool that is off', () => {
+  it('enable a disabled tool', () => {
     const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
     const harness = new TuiModelHarness({ servers: [server('files', { counts })] }).press('2', 't', 'e', 'y');
     expect(actions(harness)).toMatchObject([
@@ -218,19 +211,19 @@ describe('steering', () => {
     ]);
   });
 
-  it.each([['n'], ['escape'], ['q']])('does nothing after %s', (key) => {
+  it.each([['n'], ['escape'], ['q']])('are cancelled with %s', (key) => {
     const harness = new TuiModelHarness(gateway).press('d', key);
     expect(actions(harness)).toEqual([]);
     expect(harness.model).toMatchObject({ overlay: undefined, isClosing: false });
   });
 
-  it.each([['enter'], ['d'], ['j'], ['x']])('takes %s for no answer', (key) => {
+  it.each([['enter'], ['d'], ['j'], ['x']])('are not confirmed with %s', (key) => {
     expect(new TuiModelHarness(gateway).press('d', key).model.overlay?.kind).toBe('confirm');
   });
 });
 
-describe('what the gateway tells', () => {
-  it('of a server is on the screen at once', () => {
+describe('events of the feed', () => {
+  it('update, remove and add a server', () => {
     const harness = new TuiModelHarness(gateway);
     harness.dispatch({
       type: 'feed',
@@ -244,7 +237,7 @@ describe('what the gateway tells', () => {
     expect(harness.model.servers.map(({ id }) => id)).toEqual(['other', 'new']);
   });
 
-  it('of lists has them asked again, and the selected row stays selected', () => {
+  it('reload changed lists and keep the selected row', () => {
     const harness = new TuiModelHarness(gateway).press('4', 'j', 'j');
     expect(selected(harness)).toContain('000002.txt');
     harness.gateway = { ...gateway, resources: gateway.resources!.slice(1) };
@@ -256,7 +249,7 @@ describe('what the gateway tells', () => {
     expect(selected(harness)).toBe('resource://other/z.log');
   });
 
-  it('is asked for anew after the connection was lost', () => {
+  it('missed while disconnected are made up by reloading', () => {
     const harness = new TuiModelHarness(gateway).press('4');
     harness.dispatch({ type: 'lost', problem: 'gone', retryAt: NOW + 500 });
     harness.gateway = { ...gateway, resources: [] };
@@ -268,7 +261,7 @@ describe('what the gateway tells', () => {
     expect(selected(harness)).toBeUndefined();
   });
 
-  it('of a refused configuration is said', () => {
+  it('show a refused configuration for a while', () => {
     const harness = new TuiModelHarness(gateway);
     harness.dispatch({ type: 'feed', kind: 'config', data: { ok: false, problem: 'limits.x: unknown key' } });
     expect(harness.model.notice?.text).toContain('limits.x: unknown key');

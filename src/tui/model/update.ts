@@ -16,29 +16,29 @@ import { withRows, withSelectionInView, withPagesStale } from './list-state.js';
 import { CLOSED_DETAILS, selectedRow, panelDefinition, type Model } from './model.js';
 import { isLoaded, knownLength, withPage } from './paged-list.js';
 
-/** What is on the screen after something happened. Nothing here does anything: see requestsFor. */
+/** The model after an event. A pure function: side effects follow from requestsFor. */
 export function update(model: Model, event: TuiEvent): Model {
-  const next = inView(happened(model, event));
+  const next = withSelectionsInView(applyEvent(model, event));
   const isOther = model.panel !== next.panel || selectedRow(model)?.key !== selectedRow(next)?.key;
   return isOther ? { ...next, details: { ...next.details, scroll: 0, preview: undefined } } : next;
 }
 
-type Answered = Extract<
+type Response = Extract<
   TuiEvent,
   { type: 'servers' | 'page' | 'disabled-tools' | 'server' | 'sessions' | 'total' | 'preview' }
 >;
 type Failed = Extract<TuiEvent, { type: 'failed' }>;
 
-function happened(model: Model, event: TuiEvent): Model {
+function applyEvent(model: Model, event: TuiEvent): Model {
   switch (event.type) {
     case 'key':
       return withKeyPressed(model, event.key);
     case 'resized':
       return { ...model, size: { columns: event.columns, rows: event.rows } };
     case 'tick':
-      return ticked(model, event.now);
+      return withTime(model, event.now);
     case 'connected':
-      return reconnected(model);
+      return withConnection(model);
     case 'lost':
       return { ...model, connection: { state: 'lost', problem: event.problem, retryAt: event.retryAt } };
     case 'feed':
@@ -48,18 +48,18 @@ function happened(model: Model, event: TuiEvent): Model {
     case 'done':
       return withNotice({ ...model, pendingAction: undefined }, event.text, 'good');
     case 'failed':
-      return failed(model, event);
+      return withFailure(model, event);
     default:
-      return answered(model, event);
+      return withResponse(model, event);
   }
 }
 
-function answered(model: Model, event: Answered): Model {
+function withResponse(model: Model, event: Response): Model {
   switch (event.type) {
     case 'servers':
       return withServers(model, event.servers, model.lists.servers.version === event.version);
     case 'page':
-      return withAnswer(model, event);
+      return withPageAnswer(model, event);
     case 'disabled-tools':
       return withDisabledTools(model, event);
     case 'server':
@@ -77,13 +77,13 @@ function answered(model: Model, event: Answered): Model {
   }
 }
 
-function ticked(model: Model, now: number): Model {
+function withTime(model: Model, now: number): Model {
   const isRead = model.notice !== undefined && model.notice.until <= now;
   return { ...model, now, ...(isRead ? { notice: undefined } : {}) };
 }
 
-/** Whatever happened in between was missed: everything is asked for anew. */
-function reconnected(model: Model): Model {
+/** Events may have been missed while disconnected: everything is loaded again. */
+function withConnection(model: Model): Model {
   const lists = Object.entries(model.lists).map(([id, list]) => [id, withPagesStale(list)]);
   return {
     ...model,
@@ -93,10 +93,10 @@ function reconnected(model: Model): Model {
   };
 }
 
-function withAnswer(model: Model, { request, answer }: Extract<TuiEvent, { type: 'page' }>): Model {
+function withPageAnswer(model: Model, { request, answer }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, wanted, generation, version } = request;
   const next = withList(model, id, (list) => {
-    // A page that would lie behind one that meanwhile became the last is of no use.
+    // The page before it may have become the last one meanwhile.
     if (list.generation !== generation || wanted.index > list.paged.pages.length) return list;
     return withRows(list, withPage(list.paged, wanted, answer, list.version === version));
   });
@@ -118,7 +118,7 @@ function withDisabledTools(
   });
 }
 
-function failed(model: Model, { request, problem }: Failed): Model {
+function withFailure(model: Model, { request, problem }: Failed): Model {
   switch (request.kind) {
     case 'action':
       return withNotice({ ...model, pendingAction: undefined }, problem, 'bad');
@@ -133,12 +133,12 @@ function failed(model: Model, { request, problem }: Failed): Model {
         list.generation === request.generation ? { ...list, problem } : list,
       );
     case 'total':
-      // Not asked again before something changes. What is not known is not shown.
+      // Not requested again until something changes; -1 is not shown.
       return withTotal(model, request.list, model.totals[request.list]?.total ?? -1, request.version);
     case 'sessions':
       return { ...model, sessionsVersion: { ...model.sessionsVersion, held: request.version } };
     default:
-      // A server that is looked at. It may be gone; the feed says so too.
+      // The server may have been removed; the feed reports that too.
       return withNotice({ ...model, details: CLOSED_DETAILS }, problem, 'bad');
   }
 }
@@ -153,10 +153,10 @@ function withPreview(
   return { ...model, details: { ...model.details, preview: { ...preview, ...found } } };
 }
 
-/** However big the screen is now, what is selected is on it; and nobody stays in a section with nothing in it. */
-function inView(given: Model): Model {
+/** Scrolls to the selected rows, and moves the focus out of an empty second list. */
+function withSelectionsInView(given: Model): Model {
   const plan = panelDefinition(given.panel);
-  const model = plan.second ? leavingEmpty(given, plan.second.list) : given;
+  const model = plan.second ? withoutEmptySection(given, plan.second.list) : given;
   const { mainRows, secondRows } = computeLayout(model);
   const next = withList(model, plan.main, (list) => withSelectionInView(list, mainRows));
   return plan.second
@@ -164,7 +164,7 @@ function inView(given: Model): Model {
     : next;
 }
 
-function leavingEmpty(model: Model, list: ListId): Model {
+function withoutEmptySection(model: Model, list: ListId): Model {
   const { paged } = model.lists[list];
   const state = model.panels[model.panel];
   if (state.section === 'main' || !isLoaded(paged) || knownLength(paged) > 0) return model;

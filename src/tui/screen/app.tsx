@@ -9,7 +9,7 @@ import { Header, KeyLine, NoticeLine, Tabs } from './frame.js';
 import { parseKeys } from './parse-keys.js';
 import { ListView } from './list-view.js';
 
-/** The whole screen of one session. */
+/** Connects a session to the terminal: keys, size and screen. */
 export function App({ session }: { readonly session: TuiSession }) {
   const model = useSyncExternalStore(session.subscribe, session.snapshot);
   const { exit } = useApp();
@@ -36,7 +36,7 @@ export function Screen({ model }: { readonly model: Model }) {
   if (columns < MIN_SIZE.columns || rows < MIN_SIZE.rows)
     return (
       <Text wrap="truncate">
-        {`${columns}x${rows} is too small; ${MIN_SIZE.columns}x${MIN_SIZE.rows} will do. q quits.`}
+        {`${columns}x${rows} is too small, minimum ${MIN_SIZE.columns}x${MIN_SIZE.rows}. Press q to quit.`}
       </Text>
     );
   const layout = computeLayout(model);

@@ -5,7 +5,7 @@ import type { Model } from '../model/model.js';
 import { span } from '../model/text-line.js';
 import { ScreenLine } from './screen-line.js';
 
-/** The panel at the side: everything about one row, or its contents. */
+/** The pane beside the list: details of the selected row, or a preview of its contents. */
 export function DetailsPane({ model }: { readonly model: Model }) {
   const { detailColumns: width, detailRows: height } = computeLayout(model);
   const { scroll, hasFocus, preview } = model.details;

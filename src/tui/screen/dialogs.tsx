@@ -12,12 +12,12 @@ interface Props {
   readonly height: number;
 }
 
-const WIDEST = 76;
+const MAX_WIDTH = 76;
 
-/** What lies over the panel: help, a question, or a choice. It takes the panel's place. */
+/** Help, a confirmation or a choice, shown in place of the panel. */
 export function Dialog({ model, width, height }: Props) {
   const { overlay } = model;
-  const inner = Math.min(WIDEST, width - 6);
+  const inner = Math.min(MAX_WIDTH, width - 6);
   const lines = overlay ? linesOf(overlay, model, inner, height - 2) : [];
   const title = overlay ? TITLES[overlay.kind] : '';
   const style: TextStyle = overlay?.kind === 'confirm' ? 'busy' : 'accent';
@@ -66,7 +66,7 @@ function boxed(line: TextLine, left: string, inner: number, style: TextStyle): T
   ];
 }
 
-/** The lower edge, which says so when there is more below it. */
+/** The lower border; marks that there are more lines below. */
 function bottom(overlay: Overlay | undefined, shown: number, width: number): string {
   const isMore = overlay?.kind === 'help' && overlay.scroll + shown < HELP_LINES.length;
   return isMore ? ` ↓ more `.padStart(width - 1, '─').padEnd(width, '─') : '─'.repeat(width);
@@ -74,8 +74,8 @@ function bottom(overlay: Overlay | undefined, shown: number, width: number): str
 
 const TITLES: Readonly<Record<Overlay['kind'], string>> = {
   help: 'Keys',
-  confirm: 'Are you sure?',
-  servers: 'Show only',
+  confirm: 'Confirm',
+  servers: 'Filter by server',
   search: '',
 };
 
@@ -99,9 +99,9 @@ function linesOf(overlay: Overlay, model: Model, width: number, room: number): r
 }
 
 const helpLines = (scroll: number, width: number, room: number): readonly TextLine[] =>
-  HELP_LINES.slice(scroll, scroll + room).map(({ title, keys = '', what = '' }) =>
+  HELP_LINES.slice(scroll, scroll + room).map(({ title, keys = '', description = '' }) =>
     title === undefined
-      ? [span(keys, 'accent'), span(truncateEnd(what, Math.max(0, width - textWidth(keys))))]
+      ? [span(keys, 'accent'), span(truncateEnd(description, Math.max(0, width - textWidth(keys))))]
       : textLine(title, 'bold'),
   );
 
@@ -115,7 +115,7 @@ function serverLines(
   return options.slice(top, top + room).map((id, at) => {
     const isSelected = top + at === selected;
     const state = id === undefined ? '' : (servers.find((server) => server.id === id)?.state ?? '');
-    const name = id === undefined ? 'every server' : printable(id);
+    const name = id === undefined ? 'all servers' : printable(id);
     return [
       span(isSelected ? '▶ ' : '  ', 'accent'),
       span(truncateEnd(name, width - 16), isSelected ? 'bold' : 'plain'),

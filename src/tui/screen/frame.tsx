@@ -1,7 +1,14 @@
 import { printable } from '../../client/printable.js';
 import { truncateEnd, truncateMiddle, textWidth } from '../../client/terminal-text.js';
 import { availableCommands } from '../model/row-commands.js';
-import { selectedRow, PANELS, panelDefinition, type Model, type PanelId } from '../model/model.js';
+import {
+  selectedRow,
+  PANELS,
+  panelDefinition,
+  type Model,
+  type PanelId,
+  type PendingAction,
+} from '../model/model.js';
 import { span, type TextSpan, type TextLine } from '../model/text-line.js';
 import { VERSION } from '../../version.js';
 import { ScreenLine } from './screen-line.js';
@@ -11,7 +18,7 @@ interface Props {
   readonly width: number;
 }
 
-/** Which gateway this is, and whether we hear from it. */
+/** Name and address of the gateway, and the state of the connection to it. */
 export function Header({ model, width }: Props) {
   const state = connection(model);
   const name = ' Gatehouse ';
@@ -29,7 +36,7 @@ function connection({ connection: { state } }: Model): TextSpan {
   return state === 'lost' ? span('✖ lost', 'bad') : span('○ connecting', 'busy');
 }
 
-/** The panels, with how much is in each. */
+/** The panels with the number of entries in each. */
 export function Tabs({ model, width }: Props) {
   const isNarrow = width < 90;
   const line = PANELS.flatMap(({ id, title }, at): TextLine => {
@@ -61,7 +68,7 @@ export function formatCompact(number: number): string {
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
 }
 
-/** What whoever looks should know: what was done, what failed, or that the screen is old. */
+/** Search line, lost connection, running action, or result of the last action. */
 export function NoticeLine({ model, width }: Props) {
   return <ScreenLine line={noticeOf(model, width)} width={width} />;
 }
@@ -74,38 +81,38 @@ function noticeOf(model: Model, width: number): TextLine {
   }
   if (link.state === 'lost') {
     const seconds = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
-    const again = seconds === 0 ? 'trying again' : `trying again in ${seconds}s`;
+    const next = seconds === 0 ? 'reconnecting' : `reconnecting in ${seconds}s`;
     return [
       span(
-        truncateEnd(` Connection lost, ${again}; what you see may be old: ${printable(link.problem)}`, width),
+        truncateEnd(` Connection lost, ${next}; data may be out of date: ${printable(link.problem)}`, width),
         'bad',
       ),
     ];
   }
-  if (pendingAction) return [span(truncateEnd(` ${doing(pendingAction)}…`, width), 'busy')];
+  if (pendingAction) return [span(truncateEnd(` ${describeAction(pendingAction)}…`, width), 'busy')];
   if (notice) return [span(truncateEnd(` ${printable(notice.text)}`, width), notice.tone)];
-  return troubleOf(model, width);
+  return reasonLine(model, width);
 }
 
-/** Why the selected server is not ready: the list has seldom room for it. */
-function troubleOf(model: Model, width: number): TextLine {
+/** Why the selected server is not ready, because the list has no room for long reasons. */
+function reasonLine(model: Model, width: number): TextLine {
   if (model.details.isOpen) return [];
-  const entry = selectedRow(model);
-  if (entry?.kind !== 'server' || entry.item.state === 'ready' || entry.item.reason === undefined) return [];
-  return [span(truncateEnd(` ${printable(`${entry.item.id}: ${entry.item.reason}`)}`, width), 'dim')];
+  const row = selectedRow(model);
+  if (row?.kind !== 'server' || row.item.state === 'ready' || row.item.reason === undefined) return [];
+  return [span(truncateEnd(` ${printable(`${row.item.id}: ${row.item.reason}`)}`, width), 'dim')];
 }
 
-function doing(action: NonNullable<Model['pendingAction']>): string {
+function describeAction(action: PendingAction): string {
   if (action.kind === 'end-subscription') return 'ending the subscription';
   const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[action.action];
   return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }
 
-/** The keys that do something right now; where there is no room for all, those that lead to the others stay. */
+/** The keys that work now. Help and quit always fit; others are left out if there is no room. */
 export function KeyLine({ model, width }: Props) {
   const { keys, always } = keysFor(model);
-  let room = width - always.reduce((sum, each) => sum + lengthOf(each), 0);
-  const fitting = keys.filter((each) => (room -= lengthOf(each)) >= 0);
+  let room = width - always.reduce((sum, each) => sum + labelWidth(each), 0);
+  const fitting = keys.filter((each) => (room -= labelWidth(each)) >= 0);
   const line = [...fitting, ...always].flatMap(([key, label]) => [
     span(` ${key}`, 'accent'),
     span(` ${label} `, 'dim'),
@@ -115,15 +122,15 @@ export function KeyLine({ model, width }: Props) {
 
 type KeyLabel = readonly [string, string];
 
-const lengthOf = ([key, label]: KeyLabel): number => textWidth(key) + textWidth(label) + 3;
+const labelWidth = ([key, label]: KeyLabel): number => textWidth(key) + textWidth(label) + 3;
 
 const ALWAYS: readonly KeyLabel[] = [
   ['?', 'help'],
   ['q', 'quit'],
 ];
 const IN_SEARCH: readonly KeyLabel[] = [
-  ['Enter', 'keep'],
-  ['Esc', 'drop'],
+  ['Enter', 'apply'],
+  ['Esc', 'cancel'],
   ['^U', 'clear'],
 ];
 const IN_QUESTION: readonly KeyLabel[] = [
@@ -137,7 +144,7 @@ const IN_CHOICE: readonly KeyLabel[] = [
 ];
 const IN_DETAILS: readonly KeyLabel[] = [
   ['↑↓', 'scroll'],
-  ['←', 'to the list'],
+  ['←', 'back to list'],
 ];
 
 function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly KeyLabel[] } {
@@ -159,7 +166,7 @@ function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly Ke
 function panelKeys(model: Model): readonly KeyLabel[] {
   const { details, panel, panels } = model;
   const { second } = panelDefinition(panel);
-  const section = panels[panel].section === 'second' ? 'back up' : second?.label;
+  const section = panels[panel].section === 'second' ? 'main list' : second?.label;
   return [
     ['Enter', details.isOpen ? 'close' : 'details'],
     ...availableCommands(model).map(({ key, label }): KeyLabel => [key, label]),

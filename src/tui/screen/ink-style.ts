@@ -14,7 +14,7 @@ const COLOURED: Readonly<Record<TextStyle, InkStyle>> = {
   match: { color: 'yellow', bold: true, underline: true },
 };
 
-/** Weight and lines instead of colours, for those who asked to be spared (no-color.org). */
+/** With NO_COLOR set (no-color.org): bold and underline instead of colours. */
 const COLOURLESS: Readonly<Record<TextStyle, InkStyle>> = {
   ...COLOURED,
   accent: { bold: true },

@@ -4,7 +4,7 @@ import { truncateEnd, textWidth } from '../../client/terminal-text.js';
 import { formatCount } from '../../client/format.js';
 import { placeColumns, rowLine, headerLine } from '../model/columns.js';
 import type { ListId } from '../model/list-row.js';
-import { highlighterFor } from '../model/marking.js';
+import { highlighterFor } from '../model/highlight.js';
 import { panelDefinition, type Model } from '../model/model.js';
 import { isLoaded, knownLength, totalLength, rowAt } from '../model/paged-list.js';
 import { textLine, span, type TextLine } from '../model/text-line.js';
@@ -15,23 +15,23 @@ interface Props {
   readonly list: ListId;
   readonly title: string;
   readonly width: number;
-  /** Of the entries. */
+  /** Rows of the list, without title and headings. */
   readonly height: number;
-  /** Whether its selected row is the one that counts. */
+  /** Whether the selected row of this list is shown as selected. */
   readonly isCurrent: boolean;
-  /** Whether the keys move in it. */
+  /** Whether keys move in this list. */
   readonly hasFocus: boolean;
-  /** The names of the columns cost a row, which a list below another has not. */
+  /** Whether column headings are shown; the second list of a panel has no room for them. */
   readonly hasHead: boolean;
 }
 
-/** For the mark of the selected row. */
+/** Space for the marker of the selected row. */
 const MARGIN = 2;
 
-/** A list as far as it is in view. */
+/** The visible part of a list. */
 export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHead }: Props) {
   const state = model.lists[list];
-  const marked = highlighterFor(list, model.panels[model.panel].query);
+  const highlight = highlighterFor(list, model.panels[model.panel].query);
   const placed = placeColumns(list, width - MARGIN);
   const rows = Array.from({ length: height }, (_, at) => state.top + at);
   const known = knownLength(state.paged);
@@ -41,11 +41,13 @@ export function ListView({ model, list, title, width, height, isCurrent, hasFocu
       {hasHead && <ScreenLine line={[span('  '), span(headerLine(placed), 'dim')]} width={width} />}
       {rows.map((index) => {
         const isSelected = index === state.selected && known > 0 && isCurrent;
-        const entry = rowAt(state.paged, index);
-        const mark = span(isSelected ? '▶ ' : '  ', 'accent');
-        const line = entry ? rowLine(entry, placed, marked, model) : lineAt(model, list, index, known);
+        const row = rowAt(state.paged, index);
+        const marker = span(isSelected ? '▶ ' : '  ', 'accent');
+        const line = row
+          ? rowLine(row, placed, highlight, model)
+          : placeholderLine(model, list, index, known);
         return (
-          <ScreenLine key={index} line={[mark, ...line]} width={width} isInverse={isSelected && hasFocus} />
+          <ScreenLine key={index} line={[marker, ...line]} width={width} isInverse={isSelected && hasFocus} />
         );
       })}
     </Box>
@@ -61,7 +63,7 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
         ...(state.query === '' ? [] : [` search: ${printable(state.query)} `]),
       ]
     : [];
-  const where = placeIn(model, list);
+  const where = positionText(model, list);
   const name = ` ${title} `;
   const narrowed = truncateEnd(
     filters.join('─'),
@@ -85,35 +87,35 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
   ];
 }
 
-/** `3 of 107`, with what is still on its way. */
-function placeIn(model: Model, list: ListId): string {
+/** `3 of 107`, or the progress of loading to the end. */
+function positionText(model: Model, list: ListId): string {
   const { paged, selected, toEnd } = model.lists[list];
   const { rows, isLeast } = totalLength(paged);
   if (!isLoaded(paged) || rows === 0) return '';
   const of = `${formatCount(rows)}${isLeast ? '+' : ''}`;
-  if (toEnd) return ` on the way to the end: ${formatCount(knownLength(paged))} of ${of} `;
+  if (toEnd) return ` loading to the end: ${formatCount(knownLength(paged))} of ${of} `;
   return ` ${formatCount(selected + 1)} of ${of} `;
 }
 
-/** In the place of a row that is not there. */
-function lineAt(model: Model, list: ListId, index: number, known: number): TextLine {
+/** The line for a row that does not exist or is not loaded. */
+function placeholderLine(model: Model, list: ListId, index: number, known: number): TextLine {
   const { paged, problem } = model.lists[list];
   if (problem !== undefined && index === known)
-    return textLine(`cannot be read: ${problem}; R tries again`, 'bad');
+    return textLine(`cannot load: ${problem}; press R to retry`, 'bad');
   if (index < known) return textLine('…', 'dim');
   if (index > known || index > 0) return [];
   if (!isLoaded(paged)) return textLine(model.connection.state === 'live' ? 'loading…' : 'not loaded', 'dim');
-  return textLine(nothingIn(model, list), 'dim');
+  return textLine(emptyText(model, list), 'dim');
 }
 
-function nothingIn({ panel, panels }: Model, list: ListId): string {
+function emptyText({ panel, panels }: Model, list: ListId): string {
   const { query, server } = panels[panel];
-  const what = NOTHING[list];
+  const what = EMPTY_TEXTS[list];
   const ofServer = server === undefined ? '' : ` of ${printable(server)}`;
   return query === '' ? `${what}${ofServer}` : `${what}${ofServer} match ${printable(query)}`;
 }
 
-const NOTHING: Readonly<Record<ListId, string>> = {
+const EMPTY_TEXTS: Readonly<Record<ListId, string>> = {
   servers: 'no servers',
   tools: 'no tools',
   'disabled-tools': 'none',

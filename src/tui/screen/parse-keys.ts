@@ -12,24 +12,24 @@ const NAMES = [
   ['return', 'enter'],
   ['escape', 'escape'],
   ['backspace', 'backspace'],
-  // What most keyboards send for backspace.
+  // Most terminals send this for the backspace key.
   ['delete', 'backspace'],
 ] as const;
 
-/** The keys in one piece of input: whoever types fast, or pastes, presses several at once. */
+/** The keys in one chunk of input, which holds several keys after a paste or fast typing. */
 export function parseKeys(input: string, key: Key): readonly string[] {
-  // Two at once are one key to Ink, with the second as its input.
+  // Ink reports two Esc in one chunk as one key with the second as its input.
   if (key.escape && input === '\x1b') return ['escape', 'escape'];
   if (key.tab) return [key.shift ? 'backtab' : 'tab'];
   const named = NAMES.find(([flag]) => key[flag]);
   if (named) return [named[1]];
   if (key.ctrl) return [`ctrl-${input}`];
-  // With Alt held, a letter means nothing here.
+  // Alt combinations are not used.
   if (key.meta) return [];
   return Array.from(input, (letter) => CONTROLS[letter] ?? withControl(letter));
 }
 
-/** Ctrl and a letter are one character, which Ink tells apart only where it comes alone. */
+/** A control character within a chunk: Ink decodes it only if it is a chunk of its own. */
 function withControl(letter: string): string {
   const code = letter.codePointAt(0)!;
   return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;

@@ -5,12 +5,12 @@ import { inkStyle } from './ink-style.js';
 
 interface Props {
   readonly line: TextLine;
-  /** Exactly so wide: what is shorter is filled up, so that nothing of what was there before shines through. */
+  /** Exact width: a shorter line is padded, so that it overwrites the previous frame. */
   readonly width: number;
   readonly isInverse?: boolean;
 }
 
-/** One row of the screen. Text in it must be printable already. */
+/** One row of the screen. Its text must be printable already. */
 export function ScreenLine({ line, width, isInverse = false }: Props) {
   const used = line.reduce((sum, { text }) => sum + textWidth(text), 0);
   return (

@@ -49,11 +49,11 @@ function frameOf(model: Model): string {
 
 const screenOf = (harness: TuiModelHarness): string => frameOf(harness.model);
 
-describe('the screen', () => {
-  const ways: [string, string[]][] = [
+describe('Screen', () => {
+  const screens: [string, string[]][] = [
     ['servers', []],
     ['details of a server', ['j', 'enter']],
-    ['a question', ['d']],
+    ['a confirmation', ['d']],
     ['help', ['?']],
     ['tools', ['2', 'enter']],
     ['prompts', ['3']],
@@ -67,7 +67,7 @@ describe('the screen', () => {
     ['subscriptions', ['5', 'enter']],
   ];
 
-  it.each(ways)('fits a terminal of any size and obeys no name: %s', (_what, keys) => {
+  it.each(screens)('fits the terminal and contains no control character: %s', (_what, keys) => {
     for (const [columns, rows] of [
       [60, 16],
       [80, 24],
@@ -75,7 +75,7 @@ describe('the screen', () => {
       const lines = screenOf(new TuiModelHarness(gateway, { columns, rows }).press(...keys)).split('\n');
       expect(lines).toHaveLength(rows);
       for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
-      // oxlint-disable-next-line no-control-regex -- these are what it is about
+      // oxlint-disable-next-line no-control-regex -- the test is about control characters
       expect(lines.join('')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
     }
   });
@@ -91,11 +91,11 @@ describe('the screen', () => {
     );
   });
 
-  it('shows what a hostile name is made of', () => {
+  it('shows control characters of a hostile name as escapes', () => {
     expect(screenOf(new TuiModelHarness(gateway).press('4', 'enter'))).toContain('\\x1b[2J\\x1b]0;owned');
   });
 
-  it('says everything about a resource at the side', () => {
+  it('shows all fields of a resource in the details pane', () => {
     const frame = screenOf(new TuiModelHarness(gateway, { columns: 99, rows: 40 }).press('4', 'j', 'enter'));
     for (const fact of [
       'file:///app.log',
@@ -108,7 +108,7 @@ describe('the screen', () => {
       expect(frame).toContain(fact);
   });
 
-  it('marks what was looked for at the side too, by words and without their accents', () => {
+  it('highlights matches in the details pane, by words without accents', () => {
     const described = resource('a.txt', {
       definition: { name: 'a.txt', description: 'Das Résumé von Anna' },
     });
@@ -123,18 +123,18 @@ describe('the screen', () => {
     expect(found.map(({ text }) => text)).toEqual(['Résu']);
   });
 
-  it('shows what a tool takes that is switched off', () => {
+  it('shows the arguments of a disabled tool', () => {
     const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
     const harness = new TuiModelHarness(
       { servers: [server('files', { counts })] },
       { columns: 80, rows: 30 },
     );
     expect(screenOf(harness.press('2', 't', 'enter'))).toMatch(
-      /switched off[\s\S]*Arguments[\s\S]*path {2}string/,
+      /disabled: hidden from all clients[\s\S]*Arguments[\s\S]*path {2}string/,
     );
   });
 
-  it('shows how many resources and templates a server has, and the last of many lines on stderr', () => {
+  it('shows the counts of a server and its latest lines on stderr', () => {
     const harness = new TuiModelHarness(gateway, { columns: 80, rows: 60 }).press('enter');
     const stderr = Array.from({ length: 50 }, (_, at) => `line ${at}`);
     const held = harness.model.serverDetail!;
@@ -143,11 +143,11 @@ describe('the screen', () => {
       serverDetail: { ...held, detail: { ...held.detail, stderr } },
     });
     expect(frame).toMatch(/resources +3[\s\S]*templates +1/);
-    expect(frame).toMatch(/… 30 lines before *\n[^\n]*│ line 30 *\n/);
+    expect(frame).toMatch(/… 30 earlier lines *\n[^\n]*│ line 30 *\n/);
     expect(frame).toContain('line 49');
   });
 
-  it('has something to say where there is nothing', () => {
+  it('shows a text for an empty list', () => {
     const empty = new TuiModelHarness({ servers: [server('files')] });
     expect(screenOf(empty.press('4'))).toContain('no resources');
     expect(screenOf(empty.press('/', 'x', 'y'))).toContain('no resources match xy');
@@ -155,34 +155,34 @@ describe('the screen', () => {
     expect(screenOf(empty.press('5'))).toContain('no subscriptions');
   });
 
-  it('says that the connection is lost, and that the screen may be old', () => {
+  it('shows a lost connection and the time of the next attempt', () => {
     const harness = new TuiModelHarness(gateway, { columns: 100, rows: 24 }).dispatch({
       type: 'lost',
-      problem: 'nobody listens there',
+      problem: 'connection refused',
       retryAt: NOW + 3000,
     });
     const frame = screenOf(harness);
     expect(frame).toContain('✖ lost');
     expect(frame).toContain(
-      'Connection lost, trying again in 3s; what you see may be old: nobody listens there',
+      'Connection lost, reconnecting in 3s; data may be out of date: connection refused',
     );
   });
 
-  it('says why a server is not ready', () => {
+  it('shows the reason why a server is not ready', () => {
     expect(screenOf(new TuiModelHarness(gateway).press('j'))).toContain('broken: cannot start "x"');
   });
 
-  it('names what would happen before it does', () => {
+  it('shows the effect of an action before its confirmation', () => {
     const frame = screenOf(new TuiModelHarness(gateway).press('d'));
     expect(frame).toContain('Disable files?');
     expect(frame).toContain('2 tools, 1 prompt, 3 resources, 1 template');
   });
 
-  it('asks for a larger terminal where it cannot show anything', () => {
+  it('shows a message if the terminal is too small', () => {
     expect(screenOf(new TuiModelHarness(gateway, { columns: 40, rows: 10 }))).toContain('40x10 is too small');
   });
 
-  it('keeps help and the way out among the keys, however few have room', () => {
+  it('always shows the keys for help and quit', () => {
     for (const columns of [60, 70, 80, 99])
       expect(screenOf(new TuiModelHarness(gateway, { columns, rows: 24 }).press('4'))).toMatch(
         /\? help +q quit$/,
@@ -196,8 +196,8 @@ describe('the screen', () => {
     [99_999, '100k'],
     [999_999, '1M'],
     [1_540_000, '1.5M'],
-  ])('counts %i as %s', (number, said) => {
-    expect(formatCompact(number)).toBe(said);
+  ])('formats %i as %s', (number, formatted) => {
+    expect(formatCompact(number)).toBe(formatted);
   });
 });
 
@@ -218,8 +218,8 @@ async function started() {
   return { api, session, app, shows };
 }
 
-describe('the app', () => {
-  it('takes keys as terminals send them, also many at once', async () => {
+describe('App', () => {
+  it('accepts keys as terminals send them, also several in one chunk', async () => {
     const { session, app, shows } = await started();
     app.stdin.write('\x1b[B');
     await shows('▶ broken');
@@ -243,7 +243,7 @@ describe('the app', () => {
     ['one', '\x1b', { isOpen: false, query: 'log', server: 'files' }],
     ['two', '\x1b\x1b', { isOpen: false, query: '', server: 'files' }],
     ['three', '\x1b\x1b\x1b', { isOpen: false, query: '', server: undefined }],
-  ])('takes Esc pressed fast for as often as it was pressed: %s', async (_times, typed, left) => {
+  ])('counts every Esc in one chunk: %s', async (_times, typed, left) => {
     const { session, app } = await started();
     app.stdin.write('s/log\r\r');
     await until('the details are open', () => session.model.details.isOpen);
@@ -256,17 +256,17 @@ describe('the app', () => {
     });
   });
 
-  it('follows the gateway without a key', async () => {
+  it('shows changes of the gateway without a key press', async () => {
     const { api, app, shows } = await started();
     api.emit('server', server('files', { state: 'crash-loop' }));
     await shows('crash-loop');
     expect(app.lastFrame()).toMatch(/▶ files +crash-loop/);
   });
 
-  it('ends with q', async () => {
+  it('quits with q', async () => {
     const { session, app } = await started();
     expect(session.model.isClosing).toBe(false);
     app.stdin.write('q');
-    await until('it is over', () => session.model.isClosing);
+    await until('it quits', () => session.model.isClosing);
   });
 });
