@@ -6,7 +6,7 @@ import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { StateDir } from './config/state-dir.js';
 import { CompletionModule } from './completion/completion.module.js';
-import { DiscoveryModule } from './meta-tools/meta-tools.module.js';
+import { MetaToolsModule } from './meta-tools/meta-tools.module.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsEndpointModule } from './health/metrics-endpoint.module.js';
@@ -33,7 +33,7 @@ export class AppModule {
         ResourcesModule,
         SubscriptionsModule,
         CompletionModule,
-        DiscoveryModule,
+        MetaToolsModule,
         EdgeModule,
         AdminModule,
         HealthModule,

@@ -15,7 +15,7 @@ import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
 /** A tool's own name may be long, and stands in the path of the admin API. */
-const LONGEST_PARAMETER = 1024;
+const MAX_PARAMETER_LENGTH = 1024;
 
 /** Starts the gateway; it ends by a signal. Rejects when it cannot start. */
 export async function serve({ config: path }: { readonly config: string }): Promise<void> {
@@ -28,7 +28,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
     AppModule.with(config, { path, load }, traces.tracing),
     new FastifyAdapter({
       serverFactory: (fastify: RequestListener) => server.create(fastify),
-      routerOptions: { maxParamLength: LONGEST_PARAMETER },
+      routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     }),
     { logger, abortOnError: false },
   );

@@ -89,7 +89,7 @@ export class AdminActions {
     try {
       await this.audit.append(event);
     } catch (error) {
-      this.metrics.auditNotWritten();
+      this.metrics.countAuditFailure();
       throw error;
     }
   }

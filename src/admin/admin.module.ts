@@ -3,7 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import { BackendsModule } from '../backends/backends.module.js';
 import { DirectoryLock } from '../state/directory-lock.js';
 import { StateDir } from '../config/state-dir.js';
-import { DiscoveryModule } from '../meta-tools/meta-tools.module.js';
+import { MetaToolsModule } from '../meta-tools/meta-tools.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
@@ -41,7 +41,7 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     BackendsModule,
     ProjectsModule,
     RegistryModule,
-    DiscoveryModule,
+    MetaToolsModule,
     SubscriptionsModule,
     EdgeModule,
   ],

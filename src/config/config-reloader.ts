@@ -9,7 +9,7 @@ import type { LiveConfig } from './live-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /** Editors and orchestrators write in several steps; only the last of them counts. */
-const SETTLE_MS = 200;
+const DEBOUNCE_MS = 200;
 
 /** What follows the file while the gateway runs. The rest needs a restart, and a change of it is only reported. */
 const LIVE_KEYS = new Set<keyof GatehouseConfig>(['mcpServers', 'projects', 'auth', 'secrets', '$schema']);
@@ -38,8 +38,8 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private readonly listeners = new ListenerSet<[outcome: ReloadOutcome]>();
   private readonly onHangup = (): void => void this.reload();
   /** The address in use, whatever a later file says of it. */
-  private readonly bound: HttpSettings;
-  private seen: string | undefined;
+  private readonly boundHttp: HttpSettings;
+  private lastFingerprint: string | undefined;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
   /** When a configuration was last accepted. */
   lastGoodAt = new Date();
@@ -48,7 +48,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     private readonly live: LiveConfig,
     private readonly source: ConfigSource,
   ) {
-    this.bound = live.current.http;
+    this.boundHttp = live.current.http;
   }
 
   onApplicationBootstrap(): void {
@@ -92,19 +92,19 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 
   private schedule(): void {
     // Other files of the directory change too. One of them may be our own log, which a reload makes grow.
-    const mark = markOf(this.source.path);
-    if (mark === this.seen) return;
-    this.seen = mark;
+    const mark = fingerprintOf(this.source.path);
+    if (mark === this.lastFingerprint) return;
+    this.lastFingerprint = mark;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.reload(), SETTLE_MS).unref();
+    this.timer = setTimeout(() => this.reload(), DEBOUNCE_MS).unref();
   }
 
   private apply(config: GatehouseConfig): void {
-    if (!config.auth.isConfigured && needsAuth(this.bound))
+    if (!config.auth.isConfigured && needsAuth(this.boundHttp))
       throw new Error('auth: cannot go while the gateway listens beyond loopback; change http and restart');
     const before = this.live.current;
     const changed = (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
-      (key) => !isDeepStrictEqual(inOrder(config[key]), inOrder(before[key])),
+      (key) => !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(before[key])),
     );
     if (changed.length === 0) return;
     const waiting = changed.filter((key) => !LIVE_KEYS.has(key));
@@ -115,10 +115,10 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 }
 
 /** Maps are equal in any order, but the order of the servers decides about names. */
-const inOrder = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
+const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
 /** Differs whenever the file, or what a link puts in its place, was written, replaced or removed. */
-function markOf(path: string): string {
+function fingerprintOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file ? `${file.dev} ${file.ino} ${file.ctimeNs} ${file.mtimeNs} ${file.size}` : 'none';
 }

@@ -82,8 +82,8 @@ async function stuckReader(stuckMs?: number) {
   const reader = await Reader.open();
   const outcomes: NotificationOutcome[] = [];
   const stream = streamOf(undefined, stuckMs, {
-    notified: (_kind, outcome) => outcomes.push(outcome),
-    streamEnded: () => {},
+    countNotification: (_kind, outcome) => outcomes.push(outcome),
+    countStreamEnd: () => {},
   });
   stream.connect(reader.response);
   reader.socket.pause();
@@ -157,8 +157,10 @@ describe('a stream', () => {
 
   it('leaves out what waits and is taken back, also for who resumes, and counts it', async () => {
     const outcomes: NotificationOutcome[] = [];
-    const observer = { notified: (_: string, outcome: NotificationOutcome) => outcomes.push(outcome) };
-    const stream = streamOf(undefined, PATIENT, { ...observer, streamEnded: () => {} });
+    const observer = {
+      countNotification: (_: string, outcome: NotificationOutcome) => outcomes.push(outcome),
+    };
+    const stream = streamOf(undefined, PATIENT, { ...observer, countStreamEnd: () => {} });
     for (const n of [1, 2, 3]) stream.send(frameOf(n), { ...MAY_GO, server: n === 2 ? 'db' : 'git' });
     stream.withdraw(({ server }) => server === 'db');
     expect(outcomes).toEqual(['dropped']);

@@ -8,11 +8,11 @@ import { StreamConnection } from './stream-connection.js';
 
 /** Hears what becomes of notifications and connections. */
 export interface StreamObserver {
-  notified(kind: NotificationKind, outcome: NotificationOutcome): void;
-  streamEnded(reason: StreamEnd): void;
+  countNotification(kind: NotificationKind, outcome: NotificationOutcome): void;
+  countStreamEnd(reason: StreamEnd): void;
 }
 
-const NO_OBSERVER: StreamObserver = { notified: () => {}, streamEnded: () => {} };
+const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
 /** What an event that waits may suffer when too many wait: the first to go are those that say something once. */
 type DropOrder = 'dropped first' | 'dropped last' | 'kept';
@@ -162,7 +162,7 @@ export class EventStream {
     // The only one is the last one, too, and what takes its place may do so without a new table.
     if (outcome !== 'coalesced' || this.queued.size > 1) this.queued.delete(key);
     const { kind } = waiting.options;
-    if (outcome && kind) this.observer.notified(kind, outcome);
+    if (outcome && kind) this.observer.countNotification(kind, outcome);
   }
 
   /** What was sent after this sequence is sent again, ahead of what waits. */
@@ -192,11 +192,11 @@ export class EventStream {
 
   private deliver(frame: EventFrame, kind: NotificationKind | undefined): void {
     this.newest?.write(frame.bytes);
-    if (kind) this.observer.notified(kind, 'delivered');
+    if (kind) this.observer.countNotification(kind, 'delivered');
   }
 
   private disconnected(connection: StreamConnection): void {
-    this.observer.streamEnded(this.endOf(connection));
+    this.observer.countStreamEnd(this.endOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
     this.flush();

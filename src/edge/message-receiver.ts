@@ -137,7 +137,7 @@ export class MessageReceiver {
 
   private recordMetrics({ method }: RequestContext, { startedAt }: Exchange, outcome: RequestOutcome): void {
     const seconds = (performance.now() - startedAt) / 1000;
-    this.metrics.requestEnded(method, this.dispatcher.handles(method), outcome, seconds);
+    this.metrics.observeRequest(method, this.dispatcher.handles(method), outcome, seconds);
   }
 
   private notifyIdle(): void {

@@ -48,11 +48,11 @@ class Observed implements StreamObserver {
   readonly heard: string[] = [];
   readonly stream = new EventStream('', new ReplayBuffer(100, 1_000_000), LIMITS, this);
 
-  notified(kind: string, outcome: string): void {
+  countNotification(kind: string, outcome: string): void {
     this.heard.push(`${kind} ${outcome}`);
   }
 
-  streamEnded(reason: string): void {
+  countStreamEnd(reason: string): void {
     this.heard.push(reason);
   }
 

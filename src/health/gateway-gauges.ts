@@ -30,7 +30,7 @@ export class GatewayGauges implements OnModuleInit {
 
   onModuleInit(): void {
     const { metrics } = this;
-    metrics.keepServers((server) => this.servers.current.has(server));
+    metrics.retainServers((server) => this.servers.current.has(server));
     if (this.settings.aliases) metrics.exposeAlias();
     this.gauge('mcp_sessions_active', 'Sessions that are open.', () => this.sessions.size);
     this.readBackends();

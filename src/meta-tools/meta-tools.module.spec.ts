@@ -5,7 +5,7 @@ import { readConfig } from '../config/load-config.js';
 import { Naming } from '../config/naming.js';
 import { MetaTools } from '../registry/meta-tools.js';
 import { Registry } from '../registry/registry.service.js';
-import { DiscoveryModule } from './meta-tools.module.js';
+import { MetaToolsModule } from './meta-tools.module.js';
 import { ResourceSearch } from './resource-search.js';
 import { ToolSearch } from './tool-search.js';
 
@@ -13,7 +13,7 @@ import { ToolSearch } from './tool-search.js';
 function toolsWith(config: object): number {
   const live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
   const registry = new Registry(new Naming());
-  new DiscoveryModule(
+  new MetaToolsModule(
     live,
     registry,
     new MetaTools(registry),

@@ -14,7 +14,7 @@ import { toolTools } from './tool-tools.js';
   providers: [ResourceSearch, ToolSearch],
   exports: [ResourceSearch],
 })
-export class DiscoveryModule implements OnModuleInit {
+export class MetaToolsModule implements OnModuleInit {
   constructor(
     private readonly live: LiveConfig,
     private readonly registry: Registry,

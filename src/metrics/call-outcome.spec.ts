@@ -3,7 +3,7 @@ import { GatewayError, RemoteError, serverUnavailable, type ErrorKind } from '..
 import { JsonText } from '../lib/json-text/json-text.js';
 import { outcomeOfFailure, outcomeOfResult } from './call-outcome.js';
 
-describe('the outcome of a call', () => {
+describe('call outcome', () => {
   it.each([
     ['{"content":[]}', 'ok'],
     ['{"content":[],"isError":false}', 'ok'],
@@ -11,7 +11,7 @@ describe('the outcome of a call', () => {
     ['{ "isError" : true, "content": [] }', 'tool_error'],
     ['{"structuredContent":{"isError":true},"content":[]}', 'ok'],
     ['{"content":[{"type":"text","text":"\\"isError\\":true"}]}', 'ok'],
-  ])('that has the result %s is %s', (text, outcome) => {
+  ])('of the result %s is %s', (text, outcome) => {
     expect(outcomeOfResult(new JsonText(text))).toBe(outcome);
   });
 
@@ -20,11 +20,11 @@ describe('the outcome of a call', () => {
     ['overloaded', 'overloaded'],
     ['cancelled', 'cancelled'],
     ['internal', 'error'],
-  ])('that failed by %s is %s', (kind, outcome) => {
+  ])('of the error kind %s is %s', (kind, outcome) => {
     expect(outcomeOfFailure(new GatewayError(kind, 'no'))).toBe(outcome);
   });
 
-  it('tells a server that is away from one that answers with an error', () => {
+  it('distinguishes an unavailable server from an error response', () => {
     expect(outcomeOfFailure(serverUnavailable('s', 'it is down'))).toBe('unavailable');
     expect(outcomeOfFailure(new RemoteError(-1, 'no', '{}'))).toBe('error');
     expect(outcomeOfFailure('whatever')).toBe('error');

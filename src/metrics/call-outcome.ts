@@ -2,9 +2,9 @@ import { GatewayError, RemoteError, type ErrorKind } from '../core/errors.js';
 import { memberText, type JsonText } from '../lib/json-text/json-text.js';
 
 /**
- * - `tool_error`: the tool ran, and says itself that it failed
- * - `error`: the server answered with an error of the protocol, or what went wrong is nobody else's
- * - the others: the call has no answer, because of what the word says
+ * - `tool_error`: the tool ran and its result has `isError`
+ * - `error`: the server answered with a JSON-RPC error, or the gateway failed
+ * - the others: the call has no result for the named reason
  */
 export type CallOutcome =
   'ok' | 'tool_error' | 'error' | 'unavailable' | 'timeout' | 'overloaded' | 'cancelled';
@@ -16,7 +16,7 @@ const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
   cancelled: 'cancelled',
 };
 
-/** Results are not parsed: one that does not even hold the word is none of a failed tool. */
+/** A result is parsed only if its text contains `isError`. */
 export const outcomeOfResult = ({ text }: JsonText): CallOutcome =>
   text.includes('"isError"') && memberText(text, 'isError') === 'true' ? 'tool_error' : 'ok';
 

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { register } from 'prom-client';
 import { Metrics } from './metrics.js';
 
-/** Global, because every room counts. In the registry of the process, where Node's own numbers are too. */
+/** Global, because every module counts. Uses prom-client's default registry, which also has Node's metrics. */
 @Global()
 @Module({
   providers: [{ provide: Metrics, useFactory: () => new Metrics(register) }],

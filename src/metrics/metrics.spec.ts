@@ -6,11 +6,11 @@ import { notificationKind } from '../core/notification-kind.js';
 const scrape = async (metrics: Metrics): Promise<Scrape> => new Scrape(await metrics.text());
 
 describe('Metrics', () => {
-  it('times requests by method and outcome; a method without a handler becomes no label', async () => {
+  it('observes requests by method and outcome, without a label for methods that have no handler', async () => {
     const metrics = new Metrics();
-    metrics.requestEnded('tools/call', true, 'ok', 0.2);
-    metrics.requestEnded('tools/call', true, 'ok', 0.3);
-    metrics.requestEnded('made/up', false, 'error', 0.001);
+    metrics.observeRequest('tools/call', true, 'ok', 0.2);
+    metrics.observeRequest('tools/call', true, 'ok', 0.3);
+    metrics.observeRequest('made/up', false, 'error', 0.001);
     const now = await scrape(metrics);
     const labels = { method: 'tools/call', outcome: 'ok' };
     expect(now.value('mcp_request_duration_seconds_count', labels)).toBe(2);
@@ -20,14 +20,14 @@ describe('Metrics', () => {
     expect(JSON.stringify(now.samples)).not.toContain('made/up');
   });
 
-  it('shows the same value however often it is read', async () => {
+  it('exposes the same value at every scrape', async () => {
     const metrics = new Metrics();
-    metrics.toolCalled('s', 'ok');
+    metrics.countToolCall('s', 'ok');
     await scrape(metrics);
     expect((await scrape(metrics)).value('mcp_tool_calls_total', { server_id: 's', outcome: 'ok' })).toBe(1);
   });
 
-  it('has every bounded series from the start, so that the first event is seen as growth', async () => {
+  it('exposes every bounded series from the start with the value zero', async () => {
     const now = await scrape(new Metrics());
     expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(0);
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(0);
@@ -36,13 +36,13 @@ describe('Metrics', () => {
     expect(now.value('mcp_active_subscriptions')).toBe(0);
   });
 
-  it('counts what happens', async () => {
+  it('exposes what was counted', async () => {
     const metrics = new Metrics();
-    metrics.notified('progress', 'coalesced');
-    metrics.streamEnded('stuck');
-    metrics.authFailed('expired');
-    metrics.auditNotWritten();
-    metrics.resourceUpdated('delivered');
+    metrics.countNotification('progress', 'coalesced');
+    metrics.countStreamEnd('stuck');
+    metrics.countAuthFailure('expired');
+    metrics.countAuditFailure();
+    metrics.countUpdate('delivered');
     metrics.activeSubscriptions = () => 7;
     const now = await scrape(metrics);
     expect(now.value('mcp_notifications_total', { kind: 'progress', outcome: 'coalesced' })).toBe(1);
@@ -53,30 +53,30 @@ describe('Metrics', () => {
     expect(now.value('mcp_active_subscriptions')).toBe(7);
   });
 
-  it('forgets servers that are gone, also when one of their calls ends later', async () => {
+  it('removes the series of unknown servers, also when one of their calls ends later', async () => {
     const metrics = new Metrics();
     const servers = new Set(['stays', 'goes']);
-    metrics.keepServers((server) => servers.has(server));
+    metrics.retainServers((server) => servers.has(server));
     for (const server of servers) {
-      metrics.toolCalled(server, 'ok');
-      metrics.resourceRead(server, 'text/plain', 'ok');
+      metrics.countToolCall(server, 'ok');
+      metrics.countResourceRead(server, 'text/plain', 'ok');
     }
     servers.delete('goes');
     for (let i = 0; i < 2; i++) {
       const now = await scrape(metrics);
       expect(now.seriesOf('mcp_tool_calls_total')).toEqual([{ server_id: 'stays', outcome: 'ok' }]);
       expect(now.seriesOf('mcp_resource_reads_total')).toHaveLength(1);
-      metrics.toolCalled('goes', 'ok');
+      metrics.countToolCall('goes', 'ok');
     }
   });
 
-  it('shows resource reads under the alias too, as success or failure', async () => {
+  it('exposes resource reads under the alias as success or failure', async () => {
     const metrics = new Metrics();
     metrics.exposeAlias();
-    metrics.resourceRead('db', 'text/plain; charset=utf-8', 'ok');
-    metrics.resourceRead('db', 'text/plain', 'ok');
-    metrics.resourceRead('db', undefined, 'timeout');
-    metrics.resourceRead('db', undefined, 'error');
+    metrics.countResourceRead('db', 'text/plain; charset=utf-8', 'ok');
+    metrics.countResourceRead('db', 'text/plain', 'ok');
+    metrics.countResourceRead('db', undefined, 'timeout');
+    metrics.countResourceRead('db', undefined, 'error');
     const now = await scrape(metrics);
     const canonical = now.samples.filter(({ name }) => name === 'mcp_resource_reads_total');
     const alias = now.samples.filter(({ name }) => name === 'mcpResourceReadsTotal');
@@ -92,7 +92,7 @@ describe('Metrics', () => {
     expect(Object.keys(alias[0]!.labels)).toEqual(['serverId', 'mimeType', 'status']);
   });
 
-  it('reads what it exposes at every scrape: what is gone is gone', async () => {
+  it('reads exposed values at every scrape', async () => {
     const metrics = new Metrics();
     const sizes = new Map([['a', 1]]);
     const family = { name: 'gatehouse_size', help: 'A size.', labelNames: ['of'] };
@@ -102,16 +102,16 @@ describe('Metrics', () => {
     expect((await scrape(metrics)).seriesOf('gatehouse_size')).toEqual([]);
   });
 
-  it("follows Prometheus' rules for names", async () => {
+  it("follows Prometheus' naming rules", async () => {
     const metrics = new Metrics();
-    metrics.toolCalled('s', 'ok');
-    metrics.resourceRead('s', 'a/b', 'ok');
-    metrics.requestEnded('ping', true, 'ok', 0.1);
+    metrics.countToolCall('s', 'ok');
+    metrics.countResourceRead('s', 'a/b', 'ok');
+    metrics.observeRequest('ping', true, 'ok', 0.1);
     expect((await scrape(metrics)).problems()).toEqual([]);
   });
 });
 
-describe('the kind of a notification', () => {
+describe('notificationKind', () => {
   it.each([
     ['notifications/tools/list_changed', 'tools/list_changed'],
     ['notifications/resources/updated', 'resources/updated'],
@@ -119,7 +119,7 @@ describe('the kind of a notification', () => {
     ['notifications/progress', 'progress'],
     ['notifications/made/up', '_other'],
     ['message', '_other'],
-  ])('of %s is %s', (method, kind) => {
+  ])('maps %s to %s', (method, kind) => {
     expect(notificationKind(method)).toBe(kind);
   });
 });

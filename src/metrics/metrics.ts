@@ -1,19 +1,18 @@
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client';
 import { VERSION } from '../version.js';
 import type { CallOutcome } from './call-outcome.js';
-import { Durations } from './durations.js';
+import { DurationHistogram } from './duration-histogram.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
 import { NOTIFICATION_KINDS, type NotificationKind } from '../core/notification-kind.js';
-import { Tally } from './tally.js';
+import { LabelledCounter } from './labelled-counter.js';
 
-/** How a request ended, as far as a label may say it. */
 export type RequestOutcome = 'ok' | 'error';
 
-/** `coalesced`: a later one of its kind took its place. `dropped`: its reader was too slow. */
+/** `coalesced`: replaced by a later notification of its kind. `dropped`: the client reads too slowly. */
 export type NotificationOutcome = 'delivered' | 'coalesced' | 'dropped';
 const NOTIFICATION_OUTCOMES: readonly NotificationOutcome[] = ['delivered', 'coalesced', 'dropped'];
 
-/** `stuck`: its reader took nothing for too long and was let go. `replaced`: the client opened it anew. */
+/** `left`: the client disconnected. `stuck`: the client stopped reading. `replaced`: the client opened the stream again. */
 export type StreamEnd = 'finished' | 'left' | 'replaced' | 'stuck';
 const STREAM_ENDS: readonly StreamEnd[] = ['finished', 'left', 'replaced', 'stuck'];
 
@@ -28,11 +27,11 @@ const AUTH_FAILURES: readonly AuthFailure[] = [
   'unverifiable',
 ];
 
-/** `unheard`: nobody is subscribed. `coalesced`: a later one of the same resource took its place. */
+/** `unheard`: no subscriber. `coalesced`: replaced by a later update of the same resource. */
 export type UpdateOutcome = 'delivered' | 'unheard' | 'coalesced';
 const UPDATE_OUTCOMES: readonly UpdateOutcome[] = ['delivered', 'unheard', 'coalesced'];
 
-/** `limit`: too many already. `failed`: the server refused. `unknown`: there is no such resource. */
+/** `limit`: a subscription limit is reached. `failed`: the server refused. `unknown`: the resource does not exist. */
 export type SubscriptionRejection = 'limit' | 'failed' | 'unavailable' | 'unknown';
 const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
   'limit',
@@ -41,11 +40,11 @@ const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
   'unknown',
 ];
 
-/** Values that are read when they are asked for: each with its labels. */
+/** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-/** The series of one method, looked up once. */
-type Timers = Readonly<Record<RequestOutcome, (seconds: number) => void>>;
+/** The observers of one method, by outcome. */
+type Observers = Readonly<Record<RequestOutcome, (seconds: number) => void>>;
 
 interface Family {
   readonly type: 'counter' | 'gauge';
@@ -54,88 +53,88 @@ interface Family {
   readonly labelNames?: readonly string[];
 }
 
-/** The method of a request that there is no handler for. */
-const NO_METHOD = '_other';
+/** Label of requests without a handler. */
+const UNKNOWN_METHOD = '_other';
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * Every number the gateway shows. Labels are bounded: server ids come from the configuration, methods from the
- * handlers there are; nothing that a client writes becomes one.
+ * All metrics of the gateway. Labels are bounded: server ids come from the configuration and methods from the registered
+ * handlers. Text from clients never becomes a label.
  */
 export class Metrics {
-  private readonly toolCalls = new Tally(['server_id', 'outcome']);
-  private readonly resourceReads = new Tally(['server_id', 'mime_type', 'outcome']);
-  private readonly notifications = new Tally(['kind', 'outcome']);
-  private readonly streamEnds = new Tally(['reason']);
-  private readonly authFailures = new Tally(['reason']);
+  private readonly toolCalls = new LabelledCounter(['server_id', 'outcome']);
+  private readonly resourceReads = new LabelledCounter(['server_id', 'mime_type', 'outcome']);
+  private readonly notifications = new LabelledCounter(['kind', 'outcome']);
+  private readonly streamEnds = new LabelledCounter(['reason']);
+  private readonly authFailures = new LabelledCounter(['reason']);
   private readonly mimeTypes = new MimeTypeLabels();
-  private readonly durations = new Durations(
+  private readonly durations = new DurationHistogram(
     'mcp_request_duration_seconds',
-    'Time from reading an MCP request to writing its answer.',
+    'Time from reading an MCP request to writing its response.',
     LATENCY_BUCKETS,
   );
-  private readonly timers = new Map<string, Timers>();
-  private forgetServers: () => void = () => {};
+  private readonly observers = new Map<string, Observers>();
+  private removeUnknownServers: () => void = () => {};
   private auditFailures = 0;
-  private readonly subscriptionEvents = new Tally(['outcome']);
-  private readonly subscriptionRejections = new Tally(['reason']);
-  /** Set by the room that keeps them: what clients hold, and what servers hold for the gateway. */
+  private readonly subscriptionEvents = new LabelledCounter(['outcome']);
+  private readonly subscriptionRejections = new LabelledCounter(['reason']);
+  /** Set by the subscriptions module: subscriptions of clients, and upstream subscriptions at servers. */
   activeSubscriptions: () => number = () => 0;
   upstreamSubscriptions: () => number = () => 0;
 
   constructor(readonly registry: Registry = new Registry()) {
-    // Declared to take only its own classes, a registry asks for no more of a metric than Durations has.
+    // The type of registerMetric allows prom-client's own classes only; the registry calls nothing but `get`.
     registry.registerMetric(this.durations as unknown as Histogram);
-    for (const reason of AUTH_FAILURES) this.authFailures.count([reason], 0);
-    for (const reason of STREAM_ENDS) this.streamEnds.count([reason], 0);
-    for (const outcome of UPDATE_OUTCOMES) this.subscriptionEvents.count([outcome], 0);
-    for (const reason of SUBSCRIPTION_REJECTIONS) this.subscriptionRejections.count([reason], 0);
+    for (const reason of AUTH_FAILURES) this.authFailures.increment([reason], 0);
+    for (const reason of STREAM_ENDS) this.streamEnds.increment([reason], 0);
+    for (const outcome of UPDATE_OUTCOMES) this.subscriptionEvents.increment([outcome], 0);
+    for (const reason of SUBSCRIPTION_REJECTIONS) this.subscriptionRejections.increment([reason], 0);
     for (const kind of NOTIFICATION_KINDS)
-      for (const outcome of NOTIFICATION_OUTCOMES) this.notifications.count([kind, outcome], 0);
-    this.exposeCounts();
+      for (const outcome of NOTIFICATION_OUTCOMES) this.notifications.increment([kind, outcome], 0);
+    this.exposeCounters();
   }
 
-  /** `handled` says whether there is a handler for the method: one that there is none for becomes no label. */
-  requestEnded(method: string, handled: boolean, outcome: RequestOutcome, seconds: number): void {
-    const name = handled ? method : NO_METHOD;
-    const timer = this.timers.get(name) ?? this.timerOf(name);
+  /** `handled`: whether a handler exists for the method. Other methods are counted under one label. */
+  observeRequest(method: string, handled: boolean, outcome: RequestOutcome, seconds: number): void {
+    const name = handled ? method : UNKNOWN_METHOD;
+    const timer = this.observers.get(name) ?? this.createObservers(name);
     timer[outcome](seconds);
   }
 
-  toolCalled(server: string, outcome: CallOutcome): void {
-    this.toolCalls.count([server, outcome]);
+  countToolCall(server: string, outcome: CallOutcome): void {
+    this.toolCalls.increment([server, outcome]);
   }
 
-  resourceRead(server: string, mimeType: string | undefined, outcome: CallOutcome): void {
-    this.resourceReads.count([server, this.mimeTypes.of(mimeType), outcome]);
+  countResourceRead(server: string, mimeType: string | undefined, outcome: CallOutcome): void {
+    this.resourceReads.increment([server, this.mimeTypes.of(mimeType), outcome]);
   }
 
-  notified(kind: NotificationKind, outcome: NotificationOutcome): void {
-    this.notifications.count([kind, outcome]);
+  countNotification(kind: NotificationKind, outcome: NotificationOutcome): void {
+    this.notifications.increment([kind, outcome]);
   }
 
-  /** A server told of a change of a resource, or the gateway itself does. */
-  resourceUpdated(outcome: UpdateOutcome): void {
-    this.subscriptionEvents.count([outcome]);
+  /** Counts an update from a server, or one that the gateway sends itself after a gap or a deletion. */
+  countUpdate(outcome: UpdateOutcome): void {
+    this.subscriptionEvents.increment([outcome]);
   }
 
-  subscriptionRejected(reason: SubscriptionRejection): void {
-    this.subscriptionRejections.count([reason]);
+  countSubscriptionRejection(reason: SubscriptionRejection): void {
+    this.subscriptionRejections.increment([reason]);
   }
 
-  streamEnded(reason: StreamEnd): void {
-    this.streamEnds.count([reason]);
+  countStreamEnd(reason: StreamEnd): void {
+    this.streamEnds.increment([reason]);
   }
 
-  authFailed(reason: AuthFailure): void {
-    this.authFailures.count([reason]);
+  countAuthFailure(reason: AuthFailure): void {
+    this.authFailures.increment([reason]);
   }
 
-  auditNotWritten(): void {
+  countAuditFailure(): void {
     this.auditFailures++;
   }
 
-  /** Shows values that are read at every scrape: what is gone is gone from the scrape too. */
+  /** Exposes values that are read at every scrape. A value that is no longer read disappears from the scrape. */
   expose({ type, ...family }: Family, read: () => Reading): void {
     const metric =
       type === 'gauge'
@@ -158,18 +157,18 @@ export class Metrics {
     this.registry.registerMetric(metric);
   }
 
-  /** Only these servers are shown; what was counted of others is forgotten. Asked at every scrape. */
-  keepServers(isKnown: (server: string) => boolean): void {
-    this.forgetServers = () => {
+  /** At every scrape, removes the series of servers that are not known any more. */
+  retainServers(isKnown: (server: string) => boolean): void {
+    this.removeUnknownServers = () => {
       this.toolCalls.retain(([server]) => isKnown(server));
       this.resourceReads.retain(([server]) => isKnown(server));
     };
   }
 
-  /** Shows resource reads under a second name too, for those whose dashboards have it: as success or failure. */
+  /** Exposes resource reads under a second name with the labels that existing dashboards use. */
   exposeAlias(): void {
     const labelNames = ['serverId', 'mimeType', 'status'];
-    const help = 'The same as mcp_resource_reads_total, by whether they succeeded.';
+    const help = 'Resource reads as in mcp_resource_reads_total, by success or failure.';
     this.expose({ type: 'counter', name: 'mcpResourceReadsTotal', help, labelNames }, () =>
       Array.from(this.resourceReads, ([{ server_id: serverId, mime_type: mimeType, outcome }, count]) => [
         { serverId, mimeType, status: outcome === 'ok' ? 'success' : 'failure' },
@@ -178,43 +177,47 @@ export class Metrics {
     );
   }
 
-  /** Everything, in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   text(): Promise<string> {
-    this.forgetServers();
+    this.removeUnknownServers();
     return this.registry.metrics();
   }
 
-  private timerOf(method: string): Timers {
+  private createObservers(method: string): Observers {
     const timer = {
-      ok: this.durations.under({ method, outcome: 'ok' }),
-      error: this.durations.under({ method, outcome: 'error' }),
+      ok: this.durations.observer({ method, outcome: 'ok' }),
+      error: this.durations.observer({ method, outcome: 'error' }),
     };
-    this.timers.set(method, timer);
+    this.observers.set(method, timer);
     return timer;
   }
 
-  private exposeCounts(): void {
-    this.exposeTally('mcp_tool_calls_total', 'Tool calls, by the server that owns the tool.', this.toolCalls);
-    this.exposeTally('mcp_resource_reads_total', 'Resource reads.', this.resourceReads);
-    this.exposeTally('mcp_notifications_total', 'Notifications to clients.', this.notifications);
-    this.exposeTally(
+  private exposeCounters(): void {
+    this.exposeCounter(
+      'mcp_tool_calls_total',
+      'Tool calls, by the server that owns the tool.',
+      this.toolCalls,
+    );
+    this.exposeCounter('mcp_resource_reads_total', 'Resource reads.', this.resourceReads);
+    this.exposeCounter('mcp_notifications_total', 'Notifications to clients.', this.notifications);
+    this.exposeCounter(
       'gatehouse_stream_closes_total',
-      'Connections of event streams that ended.',
+      'Closed connections of event streams.',
       this.streamEnds,
     );
-    this.exposeTally(
+    this.exposeCounter(
       'gatehouse_auth_failures_total',
       'MCP requests without valid credentials.',
       this.authFailures,
     );
-    this.exposeTally(
+    this.exposeCounter(
       'mcp_subscription_events_total',
-      'Updates of resources, from servers or of our own after a gap or a deletion, by what became of them.',
+      'Resource updates from servers, or of the gateway itself after a gap or a deletion, by outcome.',
       this.subscriptionEvents,
     );
-    this.exposeTally(
+    this.exposeCounter(
       'gatehouse_subscription_rejections_total',
-      'Subscriptions that were refused.',
+      'Refused subscriptions.',
       this.subscriptionRejections,
     );
     this.exposeCount(
@@ -230,7 +233,7 @@ export class Metrics {
     this.expose(
       {
         ...upstream,
-        help: 'Resources that servers keep the gateway informed of, or that it looks at itself.',
+        help: 'Upstream subscriptions at servers, and resources that the gateway polls.',
       },
       () => [[{}, this.upstreamSubscriptions()]],
     );
@@ -240,8 +243,8 @@ export class Metrics {
     ]);
   }
 
-  private exposeTally(name: string, help: string, tally: Tally<readonly string[]>): void {
-    this.expose({ type: 'counter', name, help, labelNames: tally.names }, () => tally);
+  private exposeCounter(name: string, help: string, counter: LabelledCounter<readonly string[]>): void {
+    this.expose({ type: 'counter', name, help, labelNames: counter.names }, () => counter);
   }
 
   private exposeCount(name: string, help: string, read: () => number): void {

@@ -12,11 +12,11 @@ describe('MimeTypeLabels', () => {
     ['text/plain"} 1\nfake 2', '_other'],
     [`a/${'b'.repeat(100)}`, '_other'],
     [undefined, '_none'],
-  ])('makes %j into %s', (mimeType, label) => {
+  ])('normalises %j to %s', (mimeType, label) => {
     expect(new MimeTypeLabels().of(mimeType)).toBe(label);
   });
 
-  it('keeps those it knows, and takes only so many', () => {
+  it('limits the number of distinct labels', () => {
     const labels = new MimeTypeLabels(2);
     expect(['a/a', 'b/b', 'c/c', 'a/a'].map((type) => labels.of(type))).toEqual([
       'a/a',

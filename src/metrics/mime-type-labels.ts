@@ -1,4 +1,4 @@
-/** What servers write is not what a label may hold: the type alone, and only so many different ones. */
+/** MIME types as bounded label values: without parameters, and at most a fixed number of distinct ones. */
 export class MimeTypeLabels {
   private readonly known = new Set<string>();
 

@@ -46,7 +46,7 @@ export class ResourcesController {
     if (!found) throw resourceNotFound(uri);
     try {
       const result = await this.forward(found, context);
-      this.metrics.resourceRead(found.server, mimeTypeOf(result) ?? listedTypeOf(found), 'ok');
+      this.metrics.countResourceRead(found.server, mimeTypeOf(result) ?? listedTypeOf(found), 'ok');
       return result;
     } catch (error) {
       this.failed(found, context, error);
@@ -66,7 +66,7 @@ export class ResourcesController {
   private failed(found: ResolvedResource, { requestId }: McpContext, error: unknown): void {
     const { server, uri } = found;
     const outcome = outcomeOfFailure(error);
-    this.metrics.resourceRead(server, listedTypeOf(found), outcome);
+    this.metrics.countResourceRead(server, listedTypeOf(found), outcome);
     if (outcome === 'cancelled') return;
     this.logger.warn({ message: 'resource not read', server, uri, requestId, cause: String(error) });
   }

@@ -27,7 +27,7 @@ export class ResourceUpdates implements OnModuleInit {
     private readonly metrics: Metrics,
   ) {
     this.routing = new UpdateRouting(subscribers.table, (outcome) =>
-      metrics.notified('resources/updated', outcome),
+      metrics.countNotification('resources/updated', outcome),
     );
   }
 
@@ -63,7 +63,7 @@ export class ResourceUpdates implements OnModuleInit {
   /** Reports it under the public URI that it had. Throttled updates are dropped: they would announce its return. */
   reportDeletion({ server, uri }: ResourceAddress, publicUri: string): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
-      if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.resourceUpdated('coalesced');
+      if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUpdate('coalesced');
     const params = (): string => gatewayParams(publicUri, 'deleted');
     this.publish(new ResourceUpdate(server, uri, undefined, { size: uri.length, params }));
   }
@@ -78,14 +78,14 @@ export class ResourceUpdates implements OnModuleInit {
     // Where sessions have their own links, none of them reads resources over the shared link.
     const isUnowned = backend?.hasSessionLinks === true && owner === undefined;
     if (isUnowned || this.subscribers.table.covering(server, uri).length === 0) {
-      this.metrics.resourceUpdated('unheard');
+      this.metrics.countUpdate('unheard');
       return;
     }
     const publicParams = (): string => withPublicUri(paramsText, this.publicUri(server, uri));
     const content = { size: paramsText.length, params: publicParams };
     const update = new ResourceUpdate(server, uri, owner, content);
     if (!this.throttle.pass(update.key, backend?.config.watch.coalesceMs ?? 0, update))
-      this.metrics.resourceUpdated('coalesced');
+      this.metrics.countUpdate('coalesced');
   }
 
   private publish(update: ResourceUpdate): void {
@@ -94,7 +94,7 @@ export class ResourceUpdates implements OnModuleInit {
       recipients: () => this.recipientsOf(update),
       createEvent: () => update.createEvent(),
     });
-    if (!isNew) this.metrics.resourceUpdated('coalesced');
+    if (!isNew) this.metrics.countUpdate('coalesced');
   }
 
   private *recipientsOf(update: ResourceUpdate): Generator<Subscriber, void, undefined> {
@@ -105,7 +105,7 @@ export class ResourceUpdates implements OnModuleInit {
       const client = this.subscribers.client(next.value);
       if (client) yield client;
     }
-    this.metrics.resourceUpdated(next.value > 0 ? 'delivered' : 'unheard');
+    this.metrics.countUpdate(next.value > 0 ? 'delivered' : 'unheard');
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });
   }
 

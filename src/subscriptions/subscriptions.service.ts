@@ -139,7 +139,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   private unknown(uri: string): GatewayError {
-    this.metrics.subscriptionRejected('unknown');
+    this.metrics.countSubscriptionRejection('unknown');
     return nothingToSubscribe(uri);
   }
 
@@ -174,7 +174,7 @@ export class Subscriptions implements OnModuleInit {
 
   private refusal({ server, uri }: Subscription, error: unknown): unknown {
     const refused = error instanceof RemoteError;
-    this.metrics.subscriptionRejected(refused ? 'failed' : 'unavailable');
+    this.metrics.countSubscriptionRejection(refused ? 'failed' : 'unavailable');
     this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
     if (!refused) return error;
     return new GatewayError(
@@ -207,7 +207,7 @@ export class Subscriptions implements OnModuleInit {
     try {
       return act();
     } catch (error) {
-      this.metrics.subscriptionRejected('limit');
+      this.metrics.countSubscriptionRejection('limit');
       throw error;
     }
   }

@@ -51,10 +51,10 @@ export class ToolsController {
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
       const shown = withPublicLinks(result, this.registry.links.publicUrisFor(server));
-      this.metrics.toolCalled(server, outcomeOfResult(result));
+      this.metrics.countToolCall(server, outcomeOfResult(result));
       return shown;
     } catch (error) {
-      this.metrics.toolCalled(server, outcomeOfFailure(error));
+      this.metrics.countToolCall(server, outcomeOfFailure(error));
       throw error;
     }
   }

@@ -12,7 +12,7 @@ import { OpenAccessWarning } from './open-access-warning.js';
     {
       provide: Authenticator,
       useFactory: (settings: AuthSettings, metrics: Metrics) =>
-        new Authenticator(settings, Date.now, (reason) => metrics.authFailed(reason)),
+        new Authenticator(settings, Date.now, (reason) => metrics.countAuthFailure(reason)),
       inject: [AuthSettings, Metrics],
     },
   ],

@@ -2,32 +2,32 @@ import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What is known of one combination of labels: how many fell into each bucket, the last being for all above. */
-interface Series {
+/** Observations of one combination of labels, by bucket; the last bucket has no upper bound. */
+interface HistogramSeries {
   readonly labels: Labels;
   readonly counts: number[];
   sum: number;
 }
 
 /**
- * A histogram of seconds. Prometheus's own client hashes the labels at every observation, which is most of its work
- * (see Tally); here whoever observes holds its series, and the labels are put to the counts when somebody looks.
+ * Histogram of durations in seconds. prom-client hashes the labels at every observation (see LabelledCounter); here the
+ * caller holds an observer per series, and the labels are added when it is scraped.
  */
-export class Durations {
+export class DurationHistogram {
   readonly type = 'histogram';
-  private readonly all: Series[] = [];
+  private readonly series: HistogramSeries[] = [];
 
   constructor(
     readonly name: string,
     readonly help: string,
-    /** The upper bounds of the buckets, in ascending order. */
+    /** Upper bounds of the buckets, ascending. */
     private readonly bounds: readonly number[],
   ) {}
 
-  /** The way to observe under these labels. A series shows from its first observation on. */
-  under(labels: Labels): (seconds: number) => void {
-    const series: Series = { labels, counts: this.bounds.map(() => 0).concat(0), sum: 0 };
-    this.all.push(series);
+  /** The function that observes a duration under these labels. A series is exposed from its first observation on. */
+  observer(labels: Labels): (seconds: number) => void {
+    const series: HistogramSeries = { labels, counts: this.bounds.map(() => 0).concat(0), sum: 0 };
+    this.series.push(series);
     return (seconds) => {
       let bucket = 0;
       while (seconds > this.bounds[bucket]!) bucket++;
@@ -36,18 +36,18 @@ export class Durations {
     };
   }
 
-  /** What a registry asks of a metric. */
+  /** Called by the prom-client registry. */
   get(): Promise<Partial<MetricObjectWithValues<MetricValueWithName<string>>>> {
     const { name, help, type } = this;
     return Promise.resolve({
       name,
       help,
       type: type as never,
-      values: this.all.flatMap((one) => this.valuesOf(one)),
+      values: this.series.flatMap((one) => this.valuesOf(one)),
     });
   }
 
-  private valuesOf({ labels, counts, sum }: Series): MetricValueWithName<string>[] {
+  private valuesOf({ labels, counts, sum }: HistogramSeries): MetricValueWithName<string>[] {
     let below = 0;
     const buckets = counts.map((count, bucket) => ({
       metricName: `${this.name}_bucket`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { Durations } from './durations.js';
+import { DurationHistogram } from './duration-histogram.js';
 
 const NAME = 'test_seconds';
 const BOUNDS = [0.1, 0.5, 1];
@@ -12,8 +12,8 @@ const textOf = (register: (registry: Registry) => void): Promise<string> => {
   return registry.metrics();
 };
 
-describe('Durations', () => {
-  it("says what Prometheus's own histogram says of the same observations", async () => {
+describe('DurationHistogram', () => {
+  it('exposes the same values as a prom-client histogram', async () => {
     const label = fc.constantFrom('a', 'b', 'quoted "c"');
     const seconds = fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constantFrom(...BOUNDS));
     await fc.assert(
@@ -30,10 +30,10 @@ describe('Durations', () => {
           for (const [method, value] of observations) histogram.observe({ method }, value);
         });
         const ours = await textOf((registry) => {
-          const durations = new Durations(NAME, 'Help.', BOUNDS);
+          const durations = new DurationHistogram(NAME, 'Help.', BOUNDS);
           const observe = new Map<string, (seconds: number) => void>();
           for (const [method, value] of observations) {
-            if (!observe.has(method)) observe.set(method, durations.under({ method }));
+            if (!observe.has(method)) observe.set(method, durations.observer({ method }));
             observe.get(method)!(value);
           }
           registry.registerMetric(durations as unknown as Histogram);
@@ -43,9 +43,9 @@ describe('Durations', () => {
     );
   });
 
-  it('shows nothing of labels that were never observed', async () => {
-    const durations = new Durations(NAME, 'Help.', BOUNDS);
-    durations.under({ method: 'never' });
+  it('exposes no series without observations', async () => {
+    const durations = new DurationHistogram(NAME, 'Help.', BOUNDS);
+    durations.observer({ method: 'never' });
     expect((await durations.get()).values).toEqual([]);
   });
 });
