@@ -10,26 +10,26 @@ import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
-/** What a server listed, and the catalog in which its resources had their names. */
-interface Listed {
+/** The resources that a server listed, and the catalog in which they had their public URIs. */
+interface ListedResources {
   readonly list: ResourceList;
   readonly catalog: Catalog;
 }
 
-interface Difference {
-  readonly gone: ReadonlySet<string>;
-  readonly come: ReadonlySet<string>;
+interface ListingDifference {
+  readonly removed: ReadonlySet<string>;
+  readonly added: ReadonlySet<string>;
   readonly patterns: readonly ResourcePattern[];
 }
 
-/** Follows what is subscribed to through the lists: what vanishes is reported, what comes back is watched again. */
+/** Compares successive listings of a server, and reports which subscribed resources were removed or added. */
 @Injectable()
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
-  private last = Catalog.EMPTY;
-  /** What servers listed before they were replaced, as long as something is wanted of them. */
-  private readonly parted = new Map<string, Listed>();
-  /** Lists are compared one at a time, in the order in which they came. */
+  private lastCatalog = Catalog.EMPTY;
+  /** By server with subscriptions: its last listing, from when it left the catalog until the next one is known. */
+  private readonly previous = new Map<string, ListedResources>();
+  /** Listings are compared one at a time, in the order in which they came. */
   private readonly comparisons = new SerialQueue();
 
   constructor(
@@ -40,84 +40,78 @@ export class ListingWatcher implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.registry.onChange((change, catalog) => this.follow(change, catalog));
-    // A server that has nothing changes nothing in the lists.
+    this.registry.onChange((change, catalog) => this.catalogChanged(change, catalog));
+    // The catalog does not change when a server lists no resources at all.
     this.backends.onSynced(({ id, listing }) => {
-      if (listing?.resources === ResourceList.NONE) this.settle(id, listing.resources);
+      if (listing?.resources === ResourceList.NONE) this.listed(id, listing.resources);
     });
-    // A server that goes before it has listed anything changes nothing in them either.
+    // Nor does it when a server is disabled before it has listed anything.
     this.subscribers.onChange(({ server }) => {
-      if (this.subscribers.table.countOfServer(server) === 0) this.parted.delete(server);
+      if (this.subscribers.table.countOfServer(server) === 0) this.previous.delete(server);
     });
   }
 
-  private follow({ resources }: CatalogChange, catalog: Catalog): void {
-    const previous = this.last;
-    this.last = catalog;
+  private catalogChanged({ resources }: CatalogChange, catalog: Catalog): void {
+    const before = this.lastCatalog;
+    this.lastCatalog = catalog;
     for (const id of resources) {
-      const before = this.parted.get(id) ?? { list: listOf(previous, id), catalog: previous };
-      const now = listOf(catalog, id);
-      this.parted.set(id, before);
-      // A server that is being replaced has lost none of its resources; its first lists come one after the other.
-      if (now !== ResourceList.EMPTY) this.settle(id, now);
-      else if (this.subscribers.table.countOfServer(id) === 0) this.parted.delete(id);
+      const list = listOf(catalog, id);
+      if (!this.previous.has(id)) this.previous.set(id, { list: listOf(before, id), catalog: before });
+      // A server that is being replaced leaves the catalog for a while, but its resources are not gone.
+      if (list !== ResourceList.EMPTY) this.listed(id, list);
+      else if (this.subscribers.table.countOfServer(id) === 0) this.previous.delete(id);
     }
   }
 
-  /** It is known what the server has now. */
-  private settle(server: string, now: ResourceList): void {
-    const before = this.parted.get(server);
-    this.parted.delete(server);
-    if (!before || before.list === now) return;
-    const after = { list: now, catalog: this.last };
+  private listed(server: string, list: ResourceList): void {
+    const before = this.previous.get(server);
+    this.previous.delete(server);
+    if (!before || before.list === list) return;
+    const after = { list, catalog: this.lastCatalog };
     this.comparisons
       .run(() => this.compare(server, before, after))
       .catch((error: unknown) =>
-        this.logger.error({ message: 'lists were not compared', server, cause: String(error) }),
+        this.logger.error({ message: 'comparison of listings failed', server, cause: String(error) }),
       );
   }
 
-  private async compare(server: string, before: Listed, after: Listed): Promise<void> {
-    const { gone, come, patterns } = await this.differences(server, before.list, after.list);
-    const nameIn = ({ catalog }: Listed, uri: string): string => catalog.resources.publicUri({ server, uri });
-    // By the names that they had in the lists.
-    for (const uri of gone) this.upstreams.resourceGone({ server, uri }, nameIn(before, uri));
+  private async compare(server: string, before: ListedResources, after: ListedResources): Promise<void> {
+    const { removed, added, patterns } = await this.findDifference(server, before.list, after.list);
+    const publicUriIn = ({ catalog }: ListedResources, uri: string): string =>
+      catalog.resources.publicUri({ server, uri });
+    for (const uri of removed) this.upstreams.resourceGone({ server, uri }, publicUriIn(before, uri));
     const isFirst = before.list === ResourceList.EMPTY;
-    for (const uri of come)
+    for (const uri of added)
       this.upstreams.resourceListed(
         { server, uri },
-        { isFirst, isRenamed: nameIn(before, uri) !== nameIn(after, uri) },
+        { isFirst, isRenamed: publicUriIn(before, uri) !== publicUriIn(after, uri) },
       );
     for (const pattern of patterns) await this.upstreams.patternListed(server, pattern);
   }
 
-  private async differences(server: string, before: ResourceList, now: ResourceList): Promise<Difference> {
+  private async findDifference(
+    server: string,
+    before: ResourceList,
+    after: ResourceList,
+  ): Promise<ListingDifference> {
     const yieldIfDue = sliceScheduler.start();
-    // One that several targets want is one all the same.
-    const gone = new Set<string>();
-    const come = new Set<string>();
-    const patterns: ResourcePattern[] = [];
-    const sort = (uri: string): void => {
-      const [was, is] = [before.find(uri) !== undefined, now.find(uri) !== undefined];
-      if (was !== is) (is ? come : gone).add(uri);
+    const [removed, added] = [new Set<string>(), new Set<string>()];
+    const compare = async (uris: Iterable<string>): Promise<void> => {
+      let compared = 0;
+      for (const uri of uris) {
+        const [was, is] = [before.find(uri) !== undefined, after.find(uri) !== undefined];
+        if (was !== is) (is ? added : removed).add(uri);
+        if ((++compared & 255) === 0) await yieldIfDue();
+      }
     };
-    let looks = 0;
-    for (const { uri, pattern } of Array.from(this.subscribers.table.targetsOf(server))) {
-      if ((++looks & 255) === 0) await yieldIfDue();
-      if (!pattern) {
-        sort(uri);
-        continue;
-      }
-      patterns.push(pattern);
-      for (const list of [before, now]) (await findMatches(list, pattern, yieldIfDue)).uris.forEach(sort);
-    }
-    // A pattern keeps what it had when others come before it in the list, beyond what is looked at there.
-    if (patterns.length > 0)
-      for (const uri of this.upstreams.trackedUris(server)) {
-        if ((++looks & 255) === 0) await yieldIfDue();
-        sort(uri);
-      }
-    return { gone, come, patterns };
+    const targets = Array.from(this.subscribers.table.targetsOf(server));
+    const patterns = targets.flatMap(({ pattern }) => pattern ?? []);
+    await compare(targets.filter(({ pattern }) => !pattern).map(({ uri }) => uri));
+    for (const pattern of patterns)
+      for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
+    // A pattern keeps the resources that it has when others come before them in the list, beyond the maximum.
+    if (patterns.length > 0) await compare(this.upstreams.trackedUris(server));
+    return { removed, added, patterns };
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ResourceList } from '../core/resources/resource-list.js';
 import { patternOf } from '../core/resources/resource-pattern.js';
-import { findMatches, matchesIn } from './pattern-matches.js';
+import { findMatches, type PatternMatches } from './pattern-matches.js';
 
 const listOf = (count: number): Promise<ResourceList> =>
   ResourceList.build(
@@ -9,45 +9,44 @@ const listOf = (count: number): Promise<ResourceList> =>
     Array.from({ length: count }, (_, n) => ({ name: `x://${String(n).padStart(5, '0')}`, text: '{}' })),
     () => undefined,
   );
-const pattern = (text: string): NonNullable<ReturnType<typeof patternOf>> => patternOf(text)!;
+const find = (list: ResourceList, text: string): Promise<PatternMatches> =>
+  findMatches(list, patternOf(text)!, () => undefined);
 
-describe('what a pattern watches of a list', () => {
-  it('is what fits, in the order of the list', async () => {
+describe('findMatches', () => {
+  it('finds the resources that match a pattern, in the order of the list', async () => {
     const list = await listOf(30);
-    expect(matchesIn(list, pattern('x://0001*'))).toEqual({
+    expect(await find(list, 'x://0001*')).toEqual({
       uris: Array.from({ length: 10 }, (_, n) => `x://0001${n}`),
       isCut: false,
     });
-    expect(matchesIn(list, pattern('y://*'))).toEqual({ uris: [], isCut: false });
+    expect(await find(list, 'y://*')).toEqual({ uris: [], isCut: false });
   });
 
   it.each([
     [1000, false],
     [1001, true],
-  ])('is no more than a thousand: of %d', async (count, isCut) => {
-    const found = matchesIn(await listOf(count), pattern('*'));
+  ])('finds at most 1000 resources of %d', async (count, isCut) => {
+    const found = await find(await listOf(count), '*');
     expect([found.uris.length, found.isCut]).toEqual([1000, isCut]);
   });
 
-  it('is found giving way, and the same whichever way it is found', async () => {
-    const list = await listOf(5000);
-    let pauses = 0;
-    const found = await findMatches(list, pattern('x://{n}9'), () => {
-      pauses++;
+  it('yields to the event loop after each 256 resources', async () => {
+    let yields = 0;
+    const found = await findMatches(await listOf(5000), patternOf('x://{n}9')!, () => {
+      yields++;
       return undefined;
     });
     expect(found.uris).toHaveLength(500);
-    expect(pauses).toBe(Math.floor(5000 / 256));
-    expect(matchesIn(await listOf(5000), pattern('x://{n}9'))).toEqual(found);
+    expect(yields).toBe(Math.floor(5000 / 256));
+    expect(await find(await listOf(5000), 'x://{n}9')).toEqual(found);
   });
 
-  it('is found once for each list, as long as there are not too many patterns', async () => {
+  it('scans a list once per pattern, up to 100 patterns', async () => {
     const list = await listOf(10);
-    const first = matchesIn(list, pattern('*'));
-    expect(matchesIn(list, pattern('*'))).toBe(first);
-    expect(await findMatches(list, pattern('*'), () => undefined)).toBe(first);
-    for (let n = 0; n < 100; n++) matchesIn(list, pattern(`${n}*`));
-    expect(matchesIn(list, pattern('*'))).not.toBe(first);
-    expect(matchesIn(list, pattern('*'))).toEqual(first);
+    const first = await find(list, '*');
+    expect(await find(list, '*')).toBe(first);
+    for (let n = 0; n < 100; n++) await find(list, `${n}*`);
+    expect(await find(list, '*')).not.toBe(first);
+    expect(await find(list, '*')).toEqual(first);
   });
 });

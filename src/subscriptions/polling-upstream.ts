@@ -1,84 +1,83 @@
 import { createHash } from 'node:crypto';
-import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Upstream } from '../core/subscriptions/upstream-reconciler.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 
-/** Looks are spread, so that those of many resources do not come all at once. */
+/** Fraction of the interval by which polls are spread, so that those of many resources do not coincide. */
 const JITTER = 0.2;
-/** After failures the looks come less often, down to this part of them. */
-const MOST_BACKOFF = 32;
-/** Looks at one server at once; the others wait. */
-const MOST_LOOKS = 4;
-/** No digest is this: whatever is seen after a look that failed is something else. */
-const UNSEEN = '';
+/** After failures a resource is polled less often, up to this multiple of the interval. */
+const MAX_BACKOFF_FACTOR = 32;
+const MAX_CONCURRENT_POLLS = 4;
+/** Differs from every digest, so that the first successful read after a failed one counts as a change. */
+const UNREAD = '';
 
-interface Watched {
-  /** Of what was seen last; undefined before the first look. */
+interface PolledResource {
+  /** Of the last content; undefined before the first poll. */
   digest: string | undefined;
   failures: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Stands in for a server that tells of no changes: looks now and then, and tells when it sees something else. */
+/** Reads resources of a server at intervals, in place of a server that takes subscriptions. */
 export class PollingUpstream implements Upstream {
-  private readonly watched = new Map<string, Watched>();
-  private readonly looks = new WorkerPool<string>(MOST_LOOKS, (uri) => this.lookAgain(uri));
+  private readonly polled = new Map<string, PolledResource>();
+  private readonly polls = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));
 
   constructor(
     private readonly read: (uri: string) => Promise<JsonText>,
-    private readonly changed: (uri: string) => void,
-    private readonly pollMs: number,
+    private readonly onChange: (uri: string) => void,
+    private readonly intervalMs: number,
   ) {}
 
-  /** What it sees first is what later looks are compared with; only then may the client go on. */
+  /** Resolves after the first poll, with which later ones are compared. */
   async subscribe(uri: string): Promise<void> {
-    const watched: Watched = { digest: undefined, failures: 0, timer: undefined };
-    // One that was gone and is back may be looked at still.
-    clearTimeout(this.watched.get(uri)?.timer);
-    this.watched.set(uri, watched);
-    await this.look(uri, watched);
+    const resource: PolledResource = { digest: undefined, failures: 0, timer: undefined };
+    // A resource that was gone and is listed again may still be polled.
+    clearTimeout(this.polled.get(uri)?.timer);
+    this.polled.set(uri, resource);
+    await this.poll(uri, resource);
   }
 
   unsubscribe(uri: string): Promise<void> {
-    clearTimeout(this.watched.get(uri)?.timer);
-    this.watched.delete(uri);
-    this.looks.delete(uri);
+    clearTimeout(this.polled.get(uri)?.timer);
+    this.polled.delete(uri);
+    this.polls.delete(uri);
     return Promise.resolve();
   }
 
   stop(): void {
-    this.looks.clear();
-    for (const uri of this.watched.keys()) void this.unsubscribe(uri);
+    this.polls.clear();
+    for (const uri of this.polled.keys()) void this.unsubscribe(uri);
   }
 
-  private async look(uri: string, watched: Watched): Promise<void> {
+  private async poll(uri: string, resource: PolledResource): Promise<void> {
     try {
       const { text } = await this.read(uri);
       const digest = createHash('sha256').update(text).digest('base64');
-      const before = watched.digest;
-      watched.digest = digest;
-      watched.failures = 0;
-      if (this.isWatched(uri, watched) && before !== undefined && before !== digest) this.changed(uri);
+      const before = resource.digest;
+      resource.digest = digest;
+      resource.failures = 0;
+      if (this.isPolled(uri, resource) && before !== undefined && before !== digest) this.onChange(uri);
     } catch {
-      // A server that cannot be read from says so to whoever reads; here it is only asked less often.
-      watched.failures++;
-      watched.digest ??= UNSEEN;
+      // Clients that read the resource get the error; here it only makes polls less frequent.
+      resource.failures++;
+      resource.digest ??= UNREAD;
     }
-    if (this.isWatched(uri, watched)) this.plan(uri, watched);
+    if (this.isPolled(uri, resource)) this.schedule(uri, resource);
   }
 
-  private plan(uri: string, watched: Watched): void {
-    const pause = this.pollMs * Math.min(2 ** watched.failures, MOST_BACKOFF);
-    const delay = pause * (1 + JITTER * (2 * Math.random() - 1));
-    watched.timer = setTimeout(() => this.looks.add(uri), delay).unref();
+  private schedule(uri: string, resource: PolledResource): void {
+    const interval = this.intervalMs * Math.min(2 ** resource.failures, MAX_BACKOFF_FACTOR);
+    const delay = interval * (1 + JITTER * (2 * Math.random() - 1));
+    resource.timer = setTimeout(() => this.polls.add(uri), delay).unref();
   }
 
-  private async lookAgain(uri: string): Promise<void> {
-    const watched = this.watched.get(uri);
-    if (watched) await this.look(uri, watched);
+  private async pollAgain(uri: string): Promise<void> {
+    const resource = this.polled.get(uri);
+    if (resource) await this.poll(uri, resource);
   }
 
-  private isWatched(uri: string, watched: Watched): boolean {
-    return this.watched.get(uri) === watched;
+  private isPolled(uri: string, resource: PolledResource): boolean {
+    return this.polled.get(uri) === resource;
   }
 }

@@ -2,28 +2,25 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
-import { timeoutError } from '../backends/link/link-errors.js';
-import { RemoteError, serverUnavailable } from '../core/errors.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
 import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
-import { withTimeout } from '../lib/deadlines/timeout.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { MAX_PATTERN_MATCHES } from './pattern-matches.js';
 import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
+import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
 import { openUpstream, UpstreamLinks, upstreamKindOf, type UpstreamLink } from './upstream-link.js';
 import { WantedResources } from './wanted-resources.js';
 
-const MAX_CONCURRENT = 8;
 const RECONCILER: ReconcilerOptions = {
   lingerMs: 500,
-  maxConcurrent: MAX_CONCURRENT,
+  maxConcurrent: MAX_CONCURRENT_REQUESTS,
   retry: { firstMs: 5000, longestMs: 300_000 },
   schedule: scheduleTimeout,
 };
@@ -48,6 +45,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private readonly links = new UpstreamLinks();
   private readonly wanted: WantedResources;
   private readonly sessionLinks: SessionLinkOpener;
+  private readonly confirmation: SubscriptionConfirmation;
   /** Ids of rows that a client waits for. They count in the background only after that. */
   private readonly pending = new Set<string>();
 
@@ -61,6 +59,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.wanted = new WantedResources(subscribers.table, registry, (server) =>
       this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
+    this.confirmation = new SubscriptionConfirmation(this.links, backends, subscribers);
     this.sessionLinks = new SessionLinkOpener(subscribers, backends, ({ id }) => this.pending.has(id));
   }
 
@@ -85,23 +84,26 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);
+    const uris = await this.urisOf(row);
+    let confirmed: ReadonlySet<string>;
     try {
-      const pattern = patternOf(row.uri);
-      if (pattern) await this.confirmMatches(row, await this.wanted.matching(row.server, pattern));
-      else await this.confirmUri(row, row.uri);
+      confirmed = await this.confirmation.confirm(row, uris);
     } finally {
       this.pending.delete(row.id);
     }
-    // The link may be another by now.
+    // The link may be another by now, which left out the row because it was pending.
     this.sessionLinks.open(row);
-    if (!patternOf(row.uri)) this.linkOf(row)?.reconciler.markDirty(row.uri);
+    const reconciler = this.linkOf(row)?.reconciler;
+    for (const uri of uris)
+      if (confirmed.has(uri)) reconciler?.markDirty(uri);
+      else reconciler?.retryLater(uri);
   }
 
   /** A row was added without a client that waits for it. */
   rowRestored(row: Subscription): void {
     this.sessionLinks.open(row);
     const link = this.linkOf(row);
-    if (link) void this.markTargetDirty(row.server, link, row.uri);
+    if (link) void this.markRowDirty(row, link);
   }
 
   /** A resource that is subscribed to is listed, or listed again. */
@@ -211,77 +213,16 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private async markAllDirty(server: string, link: UpstreamLink): Promise<void> {
     const targets = this.wanted.targetsOf(server, link.owner, ({ id }) => !this.pending.has(id));
     for (const { uri, pattern } of targets) if (!pattern) link.reconciler.markDirty(uri);
-    for (const { uri, pattern } of targets) if (pattern) await this.markTargetDirty(server, link, uri);
+    for (const { uri, pattern } of targets) if (pattern) await this.markRowDirty({ server, uri }, link);
   }
 
-  private async markTargetDirty(server: string, { reconciler }: UpstreamLink, uri: string): Promise<void> {
+  private async markRowDirty(row: ResourceAddress, { reconciler }: UpstreamLink): Promise<void> {
+    for (const uri of await this.urisOf(row)) reconciler.markDirty(uri);
+  }
+
+  private async urisOf({ server, uri }: ResourceAddress): Promise<readonly string[]> {
     const pattern = patternOf(uri);
-    const uris = pattern ? await this.wanted.matching(server, pattern) : [uri];
-    for (const one of uris) reconciler.markDirty(one);
-  }
-
-  private async confirmMatches(row: Subscription, uris: readonly string[]): Promise<void> {
-    const left = uris.values();
-    const confirmed = new Set<string>();
-    const failures: unknown[] = [];
-    const worker = async (): Promise<void> => {
-      for (const uri of left) {
-        try {
-          await this.confirmUri(row, uri);
-          confirmed.add(uri);
-        } catch (error) {
-          failures.push(error);
-          // A server that refuses one resource may accept the next; one that is gone or does not answer accepts none.
-          if (!(error instanceof RemoteError)) return;
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
-    if (failures.length > 0 && confirmed.size === 0) throw failures[0];
-    const reconciler = this.linkOf(row)?.reconciler;
-    for (const uri of uris)
-      if (confirmed.has(uri)) reconciler?.markDirty(uri);
-      else reconciler?.retryLater(uri);
-  }
-
-  /** Waits no longer than a call would. */
-  private async confirmUri(row: Subscription, uri: string): Promise<void> {
-    const backend = this.backends.get(row.server);
-    const { timeoutMs } = backend.config;
-    const confirmed = backend.hasSessionLinks
-      ? this.confirmOnSessionLink(backend, row, uri)
-      : this.confirmOnSharedLink(backend, uri);
-    await withTimeout(confirmed, timeoutMs, () => timeoutError(row.server, 'resources/subscribe', timeoutMs));
-  }
-
-  /** Where only the session with the server expired, the request is repeated on the next link. */
-  private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
-    const link = this.links.find(backend.id)?.link;
-    try {
-      return await this.confirmOnLink(backend.id, undefined, uri);
-    } catch (error) {
-      if (error instanceof RemoteError || !(await backend.replacementLink(link))) throw error;
-    }
-    await this.confirmOnLink(backend.id, undefined, uri);
-  }
-
-  private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
-    const session = this.subscribers.client(row)?.session;
-    if (!session) return;
-    const link = await backend.sessionLink(session);
-    try {
-      return await this.confirmOnLink(backend.id, session.id, uri);
-    } catch (error) {
-      if (error instanceof RemoteError || this.links.find(backend.id, session.id)?.link === link) throw error;
-    }
-    await backend.sessionLink(session);
-    await this.confirmOnLink(backend.id, session.id, uri);
-  }
-
-  private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
-    const link = this.links.find(server, owner);
-    if (!link) throw serverUnavailable(server, 'it is not connected');
-    await link.reconciler.confirm(uri);
+    return pattern ? this.wanted.matching(server, pattern) : [uri];
   }
 
   private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {

@@ -2,6 +2,7 @@ import { RetryTimer, type Schedule } from '../../lib/backoff/retry-timer.js';
 import type { BackoffLimits } from '../../lib/backoff/backoff.js';
 import { WorkerPool } from '../../lib/queues/worker-pool.js';
 import { RemoteError, serverUnavailable } from '../errors.js';
+import { UriState, Waiter, type UpstreamRequestKind } from './uri-state.js';
 
 /** How one server is made to report changes of a resource over one link. */
 export interface Upstream {
@@ -32,29 +33,6 @@ export interface ReconcilerOptions {
   readonly maxConcurrent: number;
   readonly retry: BackoffLimits;
   readonly schedule: Schedule;
-}
-
-export type UpstreamRequestKind = 'subscribe' | 'unsubscribe';
-
-/** The actual state of one URI. */
-interface UriState {
-  readonly uri: string;
-  /** Whether the server holds the subscription. A request without a clear answer leaves `unknown`. */
-  held: 'no' | 'unknown' | 'yes';
-  /** Desired and actual state are to be compared. */
-  isDirty: boolean;
-  /** A worker compares them. At most one does, so that a URI has at most one request on the wire. */
-  isBusy: boolean;
-  inFlight: UpstreamRequestKind | undefined;
-  /** Subscribers are owed an update when the server holds it again. */
-  hasMissedUpdates: boolean;
-  /** The server no longer lists the resource: background requests wait until it does. */
-  isGone: boolean;
-  /** The resource went during the request: the answer may be about a subscription that went with it. */
-  isAnswerStale: boolean;
-  waiter: Waiter | undefined;
-  cancelLinger: (() => void) | undefined;
-  hasLingered: boolean;
 }
 
 /**
@@ -172,19 +150,7 @@ export class UpstreamReconciler {
   }
 
   private track(uri: string): UriState {
-    const state: UriState = {
-      uri,
-      held: 'no',
-      isDirty: false,
-      isBusy: false,
-      inFlight: undefined,
-      hasMissedUpdates: false,
-      isGone: false,
-      isAnswerStale: false,
-      waiter: undefined,
-      cancelLinger: undefined,
-      hasLingered: false,
-    };
+    const state = new UriState(uri);
     this.states.set(uri, state);
     return state;
   }
@@ -306,20 +272,5 @@ export class UpstreamReconciler {
   private setHeld(state: UriState, held: UriState['held']): void {
     this.size += Number(held === 'yes') - Number(state.held === 'yes');
     state.held = held;
-  }
-}
-
-/** The outcome that the clients share which wait for one URI. */
-class Waiter {
-  resolve!: () => void;
-  reject!: (error: unknown) => void;
-  readonly promise = new Promise<void>((resolve, reject) => {
-    this.resolve = resolve;
-    this.reject = reject;
-  });
-
-  constructor() {
-    // The clients may all have left by then: a rejection without a recipient must not end the process.
-    this.promise.catch(() => undefined);
   }
 }

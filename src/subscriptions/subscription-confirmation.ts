@@ -1,0 +1,82 @@
+import type { Backend } from '../backends/backend.js';
+import type { Backends } from '../backends/backends.service.js';
+import { timeoutError } from '../backends/link/link-errors.js';
+import { RemoteError, serverUnavailable } from '../core/errors.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { withTimeout } from '../lib/deadlines/timeout.js';
+import type { Subscribers } from './subscribers.js';
+import type { UpstreamLinks } from './upstream-link.js';
+
+/** Maximum concurrent requests: for one row here, and for one link in its reconciler. */
+export const MAX_CONCURRENT_REQUESTS = 8;
+
+/** Waits until the server has confirmed the URIs of a row that a client asked for. */
+export class SubscriptionConfirmation {
+  constructor(
+    private readonly links: UpstreamLinks,
+    private readonly backends: Backends,
+    private readonly subscribers: Subscribers,
+  ) {}
+
+  /** Returns the URIs that the server confirmed. Fails when there are some and the server confirmed none. */
+  async confirm(row: Subscription, uris: readonly string[]): Promise<ReadonlySet<string>> {
+    const left = uris.values();
+    const confirmed = new Set<string>();
+    const failures: unknown[] = [];
+    const worker = async (): Promise<void> => {
+      for (const uri of left) {
+        try {
+          await this.confirmUri(row, uri);
+          confirmed.add(uri);
+        } catch (error) {
+          failures.push(error);
+          // A server that refuses one resource may accept the next; one that is gone or does not answer accepts none.
+          if (!(error instanceof RemoteError)) return;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_REQUESTS }, worker));
+    if (failures.length > 0 && confirmed.size === 0) throw failures[0];
+    return confirmed;
+  }
+
+  /** Waits no longer than a call would. */
+  private async confirmUri(row: Subscription, uri: string): Promise<void> {
+    const backend = this.backends.get(row.server);
+    const { timeoutMs } = backend.config;
+    const confirmed = backend.hasSessionLinks
+      ? this.confirmOnSessionLink(backend, row, uri)
+      : this.confirmOnSharedLink(backend, uri);
+    await withTimeout(confirmed, timeoutMs, () => timeoutError(row.server, 'resources/subscribe', timeoutMs));
+  }
+
+  /** Where only the session with the server expired, the request is repeated on the next link. */
+  private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
+    const link = this.links.find(backend.id)?.link;
+    try {
+      return await this.confirmOnLink(backend.id, undefined, uri);
+    } catch (error) {
+      if (error instanceof RemoteError || !(await backend.replacementLink(link))) throw error;
+    }
+    await this.confirmOnLink(backend.id, undefined, uri);
+  }
+
+  private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
+    const session = this.subscribers.client(row)?.session;
+    if (!session) return;
+    const link = await backend.sessionLink(session);
+    try {
+      return await this.confirmOnLink(backend.id, session.id, uri);
+    } catch (error) {
+      if (error instanceof RemoteError || this.links.find(backend.id, session.id)?.link === link) throw error;
+    }
+    await backend.sessionLink(session);
+    await this.confirmOnLink(backend.id, session.id, uri);
+  }
+
+  private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
+    const link = this.links.find(server, owner);
+    if (!link) throw serverUnavailable(server, 'it is not connected');
+    await link.reconciler.confirm(uri);
+  }
+}
