@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
 import { search } from '../../build/lib/text-index/search.js';
 import { SearchIndex } from '../../build/lib/text-index/search-index.js';
+import { SEARCH_SCHEMA } from '../../build/meta-tools/search-fields.js';
 import { resourceText, SERVERS } from './resources.mjs';
 import { median } from './statistics.mjs';
 
@@ -18,7 +19,7 @@ const byUri = (a, b) => (a.uri < b.uri ? -1 : a.uri > b.uri ? 1 : 0);
 const ENGINES = {
   /** One index per server, as in the gateway. */
   ours: () => {
-    const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(byUri));
+    const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(SEARCH_SCHEMA, byUri));
     return {
       add: (document) => indexes[document.server].add(document, document, document.mimeType),
       remove: (document) => indexes[document.server].remove(document),

@@ -3,7 +3,7 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { bareType } from './mime-types.js';
-import { fieldsOf } from './search-fields.js';
+import { fieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
 /** A resource in the index. One that a new list has as it was stays there, and only stands for the new one. */
 export interface IndexedResource {
@@ -12,7 +12,7 @@ export interface IndexedResource {
 
 /** The index of one server, and the list it was last brought in step with. */
 export class IndexedServer {
-  readonly index = new SearchIndex<IndexedResource>(byUri);
+  readonly index = new SearchIndex<IndexedResource>(SEARCH_SCHEMA, byUri);
   private readonly indexing = new SingleFlight(
     () => this.list === this.current(),
     () => this.replace(this.current()),

@@ -6,7 +6,7 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { fieldsOf } from './search-fields.js';
+import { fieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
 /** Full-text search in the tools, brought up to date when somebody searches: there are never very many. */
 @Injectable()
@@ -47,7 +47,7 @@ export class ToolSearch {
   }
 
   private add(entry: ListedEntry): void {
-    const index = this.indexes.get(entry.server) ?? new SearchIndex(byName);
+    const index = this.indexes.get(entry.server) ?? new SearchIndex(SEARCH_SCHEMA, byName);
     this.indexes.set(entry.server, index);
     index.add(entry, { ...fieldsOf(entry.definition.text), name: entry.publicName });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { Entries, MOST_DOCUMENTS, Postings } from './postings.js';
+import { PostingList, MAX_DOCUMENTS, Postings } from './postings.js';
 
 interface Entry {
   readonly word: number;
@@ -15,7 +15,7 @@ const additions = fc.array(
 );
 
 function read(postings: Postings, word: number): Omit<Entry, 'word'>[] {
-  const entries = new Entries();
+  const entries = new PostingList();
   postings.read(word, entries);
   return Array.from({ length: entries.size }, (_, i) => ({
     document: entries.documents[i]!,
@@ -23,20 +23,20 @@ function read(postings: Postings, word: number): Omit<Entry, 'word'>[] {
   }));
 }
 
-/** Every word has an entry to begin with, as words without one are never asked about. */
+/** Every term has a posting, since terms without one are never read. */
 function entriesOf(steps: readonly { word: number; step: number; weight: number }[]): Entry[] {
   const first = Array.from({ length: WORDS }, (_, word) => ({ word, document: 0, weight: 255 }));
   const rest: Entry[] = [];
   let document = 0;
   for (const { word, step, weight } of steps) {
     document += step + 1;
-    if (document < MOST_DOCUMENTS) rest.push({ word, document, weight });
+    if (document < MAX_DOCUMENTS) rest.push({ word, document, weight });
   }
   return [...first, ...rest];
 }
 
 describe('Postings', () => {
-  it('give back what was added, before and after they are sealed', () => {
+  it('returns the added postings, before and after sealing', () => {
     fc.assert(
       fc.property(additions, fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: WORDS }), (steps, order) => {
         const entries = entriesOf(steps);
@@ -57,11 +57,11 @@ describe('Postings', () => {
     );
   });
 
-  it('hold a word that every document has', () => {
+  it('holds a term that every document has', () => {
     const postings = new Postings();
-    for (let document = 0; document < MOST_DOCUMENTS; document++)
+    for (let document = 0; document < MAX_DOCUMENTS; document++)
       postings.add(0, document, 1 + (document % 255));
-    expect(read(postings, 0)).toHaveLength(MOST_DOCUMENTS);
-    expect(read(postings, 0).at(-1)).toEqual({ document: MOST_DOCUMENTS - 1, weight: MOST_DOCUMENTS % 255 });
+    expect(read(postings, 0)).toHaveLength(MAX_DOCUMENTS);
+    expect(read(postings, 0).at(-1)).toEqual({ document: MAX_DOCUMENTS - 1, weight: MAX_DOCUMENTS % 255 });
   });
 });

@@ -1,28 +1,26 @@
-import { withRoomFor } from './grow.js';
+/** Maximum number of documents in a segment. Document ids are less than this. */
+export const MAX_DOCUMENTS = 4096;
 
-/** Documents are numbered from 0 to one less than this. */
-export const MOST_DOCUMENTS = 4096;
-
-/** Marks a head that is itself the one entry of its word, as most words have only one. */
+/** Marks a head that holds the only posting of its term, as most terms have only one. */
 const SINGLE = 1 << 24;
-const LEAST_CAPACITY = 8;
+const MIN_CAPACITY = 8;
 const MORE = 0x80;
 
-/** Where the entries of a word are read into: in the order of the documents, of which each is there once. */
-export class Entries {
+/** A buffer for the decoded postings of one term, by ascending document. */
+export class PostingList {
   size = 0;
-  readonly documents = new Uint16Array(MOST_DOCUMENTS);
-  readonly weights = new Uint8Array(MOST_DOCUMENTS);
+  readonly documents = new Uint16Array(MAX_DOCUMENTS);
+  readonly weights = new Uint8Array(MAX_DOCUMENTS);
 }
 
 /**
- * Per word, the documents that have it and what it weighs there. A word with several has a list in one array of bytes:
- * the distance from the document before, in one byte or two, and the weight.
+ * For each term id, the documents that have the term and its weight there. The postings of a term are delta-encoded in a
+ * shared array of bytes: the distance from the previous document in one or two bytes, then the weight.
  */
 export class Postings {
-  /** How many entries there are in all. */
+  /** Number of postings of all terms. */
   size = 0;
-  /** By word: its only entry, or one more than the number of its list; 0 for none. */
+  /** By term: its only posting, or the index of its list plus one; 0 for none. */
   private heads = new Uint32Array(32);
 
   private lists = 0;
@@ -33,16 +31,16 @@ export class Postings {
 
   private bytes = new Uint8Array(256);
   private used = 0;
-  /** By capacity, where lists were that have moved. */
+  /** Free space by capacity, left by lists that have moved. */
   private readonly free = new Map<number, number[]>();
 
-  /** Documents come in ascending order. */
-  add(word: number, document: number, weight: number): void {
+  /** Documents must be added in ascending order. */
+  add(term: number, document: number, weight: number): void {
     this.size++;
-    this.heads = withRoomFor(this.heads, word + 1);
-    const head = this.heads[word]!;
+    this.heads = withCapacity(this.heads, term + 1);
+    const head = this.heads[term]!;
     if (head === 0) {
-      this.heads[word] = SINGLE | (document << 8) | weight;
+      this.heads[term] = SINGLE | (document << 8) | weight;
       return;
     }
     if (!(head & SINGLE)) {
@@ -50,23 +48,23 @@ export class Postings {
       return;
     }
     const list = this.openList();
-    this.heads[word] = list + 1;
+    this.heads[term] = list + 1;
     this.append(list, (head - SINGLE) >>> 8, head & 0xff);
     this.append(list, document, weight);
   }
 
-  count(word: number): number {
-    const head = this.heads[word]!;
+  count(term: number): number {
+    const head = this.heads[term]!;
     return head & SINGLE ? 1 : this.counts[head - 1]!;
   }
 
-  read(word: number, entries: Entries): void {
-    const { documents, weights } = entries;
-    const head = this.heads[word]!;
+  read(term: number, list: PostingList): void {
+    const { documents, weights } = list;
+    const head = this.heads[term]!;
     if (head & SINGLE) {
       documents[0] = (head - SINGLE) >>> 8;
       weights[0] = head & 0xff;
-      entries.size = 1;
+      list.size = 1;
       return;
     }
     const { bytes } = this;
@@ -79,20 +77,20 @@ export class Postings {
       documents[i] = document;
       weights[i] = bytes[at++]!;
     }
-    entries.size = count;
+    list.size = count;
   }
 
   /**
-   * Gives the words new numbers, of which `words` says which they had, lays their lists out in that order, and gives
-   * back the room that is kept for more. Nothing can be added any more.
+   * Renumbers the terms, lays out their lists in the new order, and frees spare capacity; nothing can be added
+   * afterwards. `oldIds` has the old id of each new one.
    */
-  seal(words: Uint16Array): void {
-    const heads = new Uint32Array(words.length);
+  seal(oldIds: Uint16Array): void {
+    const heads = new Uint32Array(oldIds.length);
     const bytes = new Uint8Array(this.lengths.reduce((sum, length) => sum + length, 0));
     let used = 0;
-    for (let word = 0; word < words.length; word++) {
-      const head = this.heads[words[word]!]!;
-      heads[word] = head;
+    for (let term = 0; term < oldIds.length; term++) {
+      const head = this.heads[oldIds[term]!]!;
+      heads[term] = head;
       if (head & SINGLE) continue;
       const start = this.starts[head - 1]!;
       const length = this.lengths[head - 1]!;
@@ -111,18 +109,18 @@ export class Postings {
 
   private openList(): number {
     const list = this.lists++;
-    this.starts = withRoomFor(this.starts, this.lists);
-    this.lengths = withRoomFor(this.lengths, this.lists);
-    this.counts = withRoomFor(this.counts, this.lists);
-    this.lasts = withRoomFor(this.lasts, this.lists);
-    this.starts[list] = this.allocate(LEAST_CAPACITY);
+    this.starts = withCapacity(this.starts, this.lists);
+    this.lengths = withCapacity(this.lengths, this.lists);
+    this.counts = withCapacity(this.counts, this.lists);
+    this.lasts = withCapacity(this.lasts, this.lists);
+    this.starts[list] = this.allocate(MIN_CAPACITY);
     return list;
   }
 
   private append(list: number, document: number, weight: number): void {
     const distance = document - this.lasts[list]!;
     const length = this.lengths[list]!;
-    this.ensure(list, length + (distance < MORE ? 2 : 3));
+    this.ensureCapacity(list, length + (distance < MORE ? 2 : 3));
     let at = this.starts[list]! + length;
     if (distance < MORE) {
       this.bytes[at++] = distance;
@@ -136,7 +134,7 @@ export class Postings {
     this.lasts[list] = document;
   }
 
-  private ensure(list: number, length: number): void {
+  private ensureCapacity(list: number, length: number): void {
     const before = capacityOf(this.lengths[list]!);
     const capacity = capacityOf(length);
     if (capacity === before) return;
@@ -154,12 +152,22 @@ export class Postings {
     if (free !== undefined) return free;
     const start = this.used;
     this.used += capacity;
-    this.bytes = withRoomFor(this.bytes, this.used);
+    this.bytes = withCapacity(this.bytes, this.used);
     return start;
   }
 }
 
-/** A list has the least power of two that holds it, so that a list of n entries moves log n times. */
+/** The smallest power of two that holds the list, so that a list of n postings moves log n times. */
 function capacityOf(length: number): number {
-  return length <= LEAST_CAPACITY ? LEAST_CAPACITY : 1 << (32 - Math.clz32(length - 1));
+  return length <= MIN_CAPACITY ? MIN_CAPACITY : 1 << (32 - Math.clz32(length - 1));
+}
+
+type TypedArray = Uint8Array | Uint16Array | Uint32Array;
+
+/** The array itself if it is long enough, else a copy of at least twice its length. */
+export function withCapacity<T extends TypedArray>(array: T, length: number): T {
+  if (length <= array.length) return array;
+  const larger = new (array.constructor as new (length: number) => T)(Math.max(length, 2 * array.length));
+  larger.set(array);
+  return larger;
 }

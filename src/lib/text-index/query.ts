@@ -1,59 +1,58 @@
-import { chunksOf, type Chunk } from './words.js';
+import { tokenize, type Token } from './tokenizer.js';
 
-/** One word that is searched for. */
-export interface QueryWord {
+export interface QueryTerm {
   readonly text: string;
-  /** Whether longer words that start so count too. */
+  /** Whether longer terms that start with it match too. */
   readonly isPrefix: boolean;
-  /** Which parts of the query are met by it, as bits: one for a part, several for a whole like `getUserProfile`. */
-  readonly covers: number;
+  /** The parts of the query that it matches, as bits: one for a part, several for a whole like `getUserProfile`. */
+  readonly coverage: number;
 }
 
 export interface Query {
-  readonly words: readonly QueryWord[];
+  readonly terms: readonly QueryTerm[];
   /** All parts, as bits. */
-  readonly all: number;
+  readonly fullCoverage: number;
 }
 
-const MOST_CHARACTERS = 256;
-const MOST_PARTS = 12;
+const MAX_QUERY_LENGTH = 256;
+const MAX_QUERY_PARTS = 12;
 
-/** `isPrefix` says of a word, and of whether it is the last one, whether longer words count too. */
-export function parseQuery(text: string, isPrefix: (word: string, isLast: boolean) => boolean): Query {
-  const chunks = withinLimit(distinct(chunksOf(text.slice(0, MOST_CHARACTERS))));
-  const words: QueryWord[] = [];
+/** `isPrefix` decides for a term whether longer terms match too; `isLast` is true for the last one. */
+export function parseQuery(text: string, isPrefix: (term: string, isLast: boolean) => boolean): Query {
+  const tokens = withinLimit(distinct(tokenize(text.slice(0, MAX_QUERY_LENGTH))));
+  const terms: QueryTerm[] = [];
   let bits = 0;
-  for (const [index, { whole, parts }] of chunks.entries()) {
-    const isLast = index === chunks.length - 1;
+  for (const [index, { whole, parts }] of tokens.entries()) {
+    const isLast = index === tokens.length - 1;
     const before = bits;
-    for (const [place, part] of parts.entries()) {
-      const isLastPart = isLast && place === parts.length - 1;
-      words.push({ text: part, isPrefix: isPrefix(part, isLastPart), covers: 1 << bits++ });
+    for (const [position, part] of parts.entries()) {
+      const isLastPart = isLast && position === parts.length - 1;
+      terms.push({ text: part, isPrefix: isPrefix(part, isLastPart), coverage: 1 << bits++ });
     }
-    const covers = (1 << bits) - (1 << before);
-    if (parts.length > 1) words.push({ text: whole, isPrefix: isPrefix(whole, isLast), covers });
+    const coverage = (1 << bits) - (1 << before);
+    if (parts.length > 1) terms.push({ text: whole, isPrefix: isPrefix(whole, isLast), coverage });
   }
-  return { words, all: (1 << bits) - 1 };
+  return { terms, fullCoverage: (1 << bits) - 1 };
 }
 
-/** Each once, and the last one, which may still be being typed, in any case. */
-function distinct(chunks: readonly Chunk[]): Chunk[] {
-  const before = new Map(chunks.slice(0, -1).map((chunk) => [chunk.whole, chunk]));
-  return [...before.values(), ...chunks.slice(-1)];
+/** Each token once, and always the last one, which may be incomplete. */
+function distinct(tokens: readonly Token[]): Token[] {
+  const before = new Map(tokens.slice(0, -1).map((token) => [token.whole, token]));
+  return [...before.values(), ...tokens.slice(-1)];
 }
 
-/** One that has too many parts for the rest of the room is sought as a whole. */
-function withinLimit(chunks: readonly Chunk[]): Chunk[] {
-  let room = MOST_PARTS;
-  return chunks.slice(0, MOST_PARTS).flatMap((chunk) => {
-    if (room === 0) return [];
-    const parts = chunk.parts.length <= room ? chunk.parts : [chunk.whole];
-    room -= parts.length;
-    return [{ whole: chunk.whole, parts }];
+/** A token with more parts than the limit leaves is searched as a whole. */
+function withinLimit(tokens: readonly Token[]): Token[] {
+  let left = MAX_QUERY_PARTS;
+  return tokens.slice(0, MAX_QUERY_PARTS).flatMap((token) => {
+    if (left === 0) return [];
+    const parts = token.parts.length <= left ? token.parts : [token.whole];
+    left -= parts.length;
+    return [{ whole: token.whole, parts }];
   });
 }
 
-export function bitsIn(bits: number): number {
+export function bitCount(bits: number): number {
   let count = 0;
   for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
   return count;

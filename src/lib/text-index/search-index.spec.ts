@@ -7,17 +7,18 @@ interface Item {
   readonly name: string;
 }
 
+const SCHEMA = [{ name: 'name', boost: 4, usualLength: 3 }];
 const COUNT = 9_000;
 const byKey = (a: Item, b: Item): number => a.key - b.key;
-/** In no order of the keys. */
+/** Not in the order of their keys. */
 const items = Array.from({ length: COUNT }, (_, i): Item => {
   const key = (i * 7919) % COUNT;
   return { key, name: `log ${key % 100} of server${key}` };
 });
 
 function filled(): SearchIndex<Item> {
-  const index = new SearchIndex(byKey);
-  for (const item of items) index.add(item, item);
+  const index = new SearchIndex(SCHEMA, byKey);
+  for (const item of items) index.add(item, { name: item.name });
   return index;
 }
 
@@ -25,7 +26,7 @@ const keysOf = (index: SearchIndex<Item>, query: string, limit: number): number[
   search([index], query, { limit }).map(({ key }) => key);
 
 describe('SearchIndex', () => {
-  it('spreads many documents over several segments, which nobody sees', () => {
+  it('finds documents across several segments', () => {
     const index = filled();
     expect(index.segments.length).toBeGreaterThan(2);
     expect(index.size).toBe(COUNT);
@@ -39,12 +40,12 @@ describe('SearchIndex', () => {
     ['two of three', (key: number) => key % 3 > 0],
     ['nearly all', (key: number) => key % 1000 > 0],
     ['all', () => true],
-  ])('forgets %s as if they had never been there', (_which, isRemoved) => {
+  ])('after removal of %s ranks like an index that never had them', (_which, isRemoved) => {
     const index = filled();
     for (const item of items) if (isRemoved(item.key)) index.remove(item);
     const left = items.filter(({ key }) => !isRemoved(key));
-    const fresh = new SearchIndex(byKey);
-    for (const item of left) fresh.add(item, item);
+    const fresh = new SearchIndex(SCHEMA, byKey);
+    for (const item of left) fresh.add(item, { name: item.name });
 
     expect(index.size).toBe(left.length);
     for (const query of ['log', 'l', 'log 42', 'server7', 'of servre', 'server1 9'])
@@ -53,22 +54,22 @@ describe('SearchIndex', () => {
     expect(index.segments.length).toBeLessThanOrEqual(4 * (left.length / 4096) + 2);
   });
 
-  it('takes documents again that were removed', () => {
+  it('accepts removed documents again', () => {
     const index = filled();
     for (const item of items) {
       index.remove(item);
-      index.add(item, item);
+      index.add(item, { name: item.name });
     }
     expect(index.size).toBe(COUNT);
     expect(index.segments.length).toBeLessThanOrEqual(10);
     expect(keysOf(index, 'log', 5)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('removes what is not there without a trace', () => {
-    const index = new SearchIndex(byKey);
+  it('ignores the removal of an absent item', () => {
+    const index = new SearchIndex(SCHEMA, byKey);
     index.remove(items[0]!);
     expect(index.size).toBe(0);
-    index.add(items[0]!, items[0]!);
+    index.add(items[0]!, { name: items[0]!.name });
     index.remove(items[0]!);
     index.remove(items[0]!);
     expect(index.size).toBe(0);

@@ -1,21 +1,21 @@
-import { Kinds } from './kinds.js';
-import { Segment } from './segment.js';
-import { weigh, type SearchFields } from './weights.js';
-
-export type { SearchFields } from './weights.js';
+import { KindTable, Segment } from './segment.js';
+import { termWeights, type DocumentFields, type IndexedField } from './term-weights.js';
 
 /**
- * The documents of one server, to be searched together with those of others. It keeps the items themselves and the
- * words of their fields, not the texts. Adding and removing are bounded, whatever the size.
+ * An inverted index of items, to be searched together with other indexes of the same schema. It keeps the items and the
+ * terms of their fields, not the texts. The time to add or remove an item does not depend on the size of the index.
  */
 export class SearchIndex<Item> {
   private open: Segment<Item>;
-  private readonly kinds = new Kinds();
+  private readonly kinds = new KindTable();
   private readonly sealed = new Set<Segment<Item>>();
   private count = 0;
 
-  /** The order of items that score the same. */
-  constructor(readonly compare: (a: Item, b: Item) => number) {
+  /** `compare` orders items of equal score. */
+  constructor(
+    private readonly schema: readonly IndexedField[],
+    readonly compare: (a: Item, b: Item) => number,
+  ) {
     this.open = new Segment(compare, this.kinds);
   }
 
@@ -23,15 +23,14 @@ export class SearchIndex<Item> {
     return this.count;
   }
 
-  /** What a search runs over. */
   get segments(): readonly Segment<Item>[] {
     return [this.open, ...this.sealed];
   }
 
-  /** The item must not be there yet. */
-  add(item: Item, fields: SearchFields, kind = ''): void {
-    const weights = weigh(fields);
-    if (!this.open.hasRoomFor(1, weights.size, weights.size)) this.startNext();
+  /** The item must not be in the index. A search can filter by `kind`. */
+  add(item: Item, fields: DocumentFields, kind = ''): void {
+    const weights = termWeights(this.schema, fields);
+    if (!this.open.hasRoomFor(1, weights.size, weights.size)) this.startSegment();
     this.open.add(item, weights, this.kinds.numberOf(kind));
     this.count++;
   }
@@ -41,18 +40,18 @@ export class SearchIndex<Item> {
     const segment = this.segments.find((candidate) => candidate.remove(item));
     if (!segment) return;
     this.count--;
-    if (segment.size < segment.length / 2) this.clear(segment);
+    if (segment.size < segment.length / 2) this.compact(segment);
   }
 
-  /** Moves what is left of a segment that is mostly gaps to where there is room. */
-  private clear(segment: Segment<Item>): void {
+  /** Merges a segment with many removed documents into the open one. */
+  private compact(segment: Segment<Item>): void {
     this.sealed.delete(segment);
     if (segment === this.open) this.open = new Segment(this.compare, this.kinds);
-    else if (!this.open.hasRoomForAll(segment)) this.startNext();
-    this.open.absorb(segment);
+    else if (!this.open.canMerge(segment)) this.startSegment();
+    this.open.mergeFrom(segment);
   }
 
-  private startNext(): void {
+  private startSegment(): void {
     this.open.seal();
     this.sealed.add(this.open);
     this.open = new Segment(this.compare, this.kinds);

@@ -1,18 +1,34 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { matching, search } from './search.js';
-import { SearchIndex, type SearchFields } from './search-index.js';
-import { chunksOf, wordsOf } from './words.js';
+import { SearchIndex } from './search-index.js';
+import { tokenize, termsOf } from './tokenizer.js';
 
-interface Item extends SearchFields {
+const SCHEMA = [
+  { name: 'name', boost: 4, usualLength: 3 },
+  { name: 'title', boost: 3, usualLength: 4 },
+  { name: 'uri', boost: 1.5, usualLength: 8, isUri: true },
+  { name: 'description', boost: 1, usualLength: 16 },
+  { name: 'mimeType', boost: 1, usualLength: 2 },
+];
+
+interface Fields {
+  readonly name?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly uri?: string | undefined;
+  readonly mimeType?: string | undefined;
+}
+
+interface Item extends Fields {
   readonly key: string;
 }
 
 const byKey = (a: Item, b: Item): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 function indexOf(items: Iterable<Item>): SearchIndex<Item> {
-  const index = new SearchIndex(byKey);
-  for (const item of items) index.add(item, item);
+  const index = new SearchIndex(SCHEMA, byKey);
+  for (const item of items) index.add(item, { ...item });
   return index;
 }
 
@@ -27,7 +43,7 @@ const matched = (items: readonly Item[], query: string): string[] =>
 describe('search', () => {
   it.each<[string, string, Item[]]>([
     [
-      'a whole word over a longer one',
+      'a term over its completions',
       'log',
       [
         { key: '2', name: 'logs' },
@@ -35,12 +51,12 @@ describe('search', () => {
       ],
     ],
     [
-      'a whole word over a longer one, even if that is rarer',
+      'a term over its completions, even if those are rarer',
       'log',
       [{ key: 'last', name: 'logs' }, ...Array.from('abcdefghi', (key): Item => ({ key, name: 'log' }))],
     ],
     [
-      'a little longer over much longer',
+      'a short completion over a long one',
       'log',
       [
         { key: '2', name: 'logistics' },
@@ -72,7 +88,7 @@ describe('search', () => {
       ],
     ],
     [
-      'more words over fewer',
+      'more matched terms over fewer',
       'app log',
       [
         { key: '2', name: 'app' },
@@ -81,7 +97,7 @@ describe('search', () => {
       ],
     ],
     [
-      'a rare word over a common one',
+      'a rare term over a common one',
       'common rare',
       [
         { key: '2', name: 'common' },
@@ -107,7 +123,7 @@ describe('search', () => {
       ],
     ],
     [
-      'equals by their order',
+      'items of equal score by their order',
       'log',
       [
         { key: '2', name: 'log' },
@@ -153,26 +169,26 @@ describe('search', () => {
     ['no typo in short words', 'usre', []],
     ['no typo where the word is found as it is written', 'server', ['server']],
     ['no typo where the word is the start of one', 'serve', ['server']],
-  ])('forgives %s', (_what, query, keys) => {
+  ])('matches fuzzily: %s', (_what, query, keys) => {
     const items = [profile, { key: 'server', name: 'server' }, { key: 'serva', name: 'serva' }];
     expect(found(items, query)).toEqual(keys);
   });
 
-  it('gives no more than the limit, and of equals the first', () => {
+  it('returns at most the limit, and of items with equal scores the first', () => {
     const index = indexOf(['c', 'a', 'd', 'b'].map((key) => ({ key, name: 'log' })));
     expect(keysOf(search([index], 'log', { limit: 2 }))).toEqual(['a', 'b']);
     expect(search([index], 'log', { limit: 0 })).toEqual([]);
     expect(search([], 'log', { limit: 2 })).toEqual([]);
   });
 
-  it('fills the limit with what is of a kind that passes, whatever moved meanwhile', () => {
-    const index = new SearchIndex<Item>(byKey);
+  it('fills the limit with items whose kind passes, also after segments were merged', () => {
+    const index = new SearchIndex<Item>(SCHEMA, byKey);
     const items = Array.from({ length: 9000 }, (_, n) => ({ key: String(n).padStart(4, '0'), name: 'log' }));
-    for (const [n, item] of items.entries()) index.add(item, item, `kind ${n % 3}`);
+    for (const [n, item] of items.entries()) index.add(item, { ...item }, `kind ${n % 3}`);
     const ofKind = (name: string): string[] =>
       keysOf(search([index], 'log', { limit: 2, kind: (kind) => kind === name }));
     expect(ofKind('kind 1')).toEqual(['0001', '0004']);
-    // Enough that what is left is put together anew.
+    // Enough that segments are merged.
     for (const item of items.slice(0, 6001)) index.remove(item);
     expect(ofKind('kind 1')).toEqual(['6001', '6004']);
     expect(ofKind('kind 2')).toEqual(['6002', '6005']);
@@ -180,7 +196,7 @@ describe('search', () => {
     expect(keysOf(search([index], 'log', { limit: 2 }))).toEqual(['6001', '6002']);
   });
 
-  it('answers a hostile query within reason', () => {
+  it('answers hostile queries in bounded time', () => {
     const index = indexOf(
       Array.from({ length: 2000 }, (_, i) => ({ key: `${i}`, name: `aB${i}`.repeat(5) })),
     );
@@ -206,14 +222,14 @@ describe('matching', () => {
   ];
 
   it.each([
-    ['all words, the last as a prefix', 'app log', ['log', 'logs']],
-    ['no word but the last as a prefix', 'ap log', []],
-    ['words in any order and field', 'user app', ['logs']],
+    ['all terms, the last as a prefix', 'app log', ['log', 'logs']],
+    ['no term but the last as a prefix', 'ap log', []],
+    ['terms in any order and field', 'user app', ['logs']],
     ['a whole, or all its parts', 'getUserProfile', ['flat', 'profile']],
-    ['a whole that is not finished', 'getUserPro', ['flat', 'profile']],
+    ['an incomplete whole', 'getUserPro', ['flat', 'profile']],
     ['no typos', 'porfile', []],
-    ['everything for no words', ' ', ['flat', 'log', 'logs', 'profile']],
-  ])('takes %s', (_rule, query, keys) => {
+    ['anything for a query without terms', ' ', ['flat', 'log', 'logs', 'profile']],
+  ])('finds items with %s', (_rule, query, keys) => {
     expect(matched(items, query)).toEqual(keys);
   });
 });
@@ -233,15 +249,15 @@ const word = fc.constantFrom(
 );
 const text = fc.array(word, { maxLength: 5 }).map((words) => words.join(' '));
 const fields = fc.record({ name: text, title: text, description: text, uri: text, mimeType: text });
-/** Adds a document, or removes one of those that are there. */
+/** Adds a document, or removes one that is in the index. */
 const steps = fc.array(fc.oneof(fields, fc.nat(100)), { maxLength: 60 });
 
-/** The documents of an index that has seen all the steps. */
-function follow(taken: readonly (SearchFields | number)[]): { index: SearchIndex<Item>; live: Item[] } {
-  const index = new SearchIndex(byKey);
+/** The index and its items after all steps. */
+function follow(taken: readonly (Fields | number)[]): { index: SearchIndex<Item>; live: Item[] } {
+  const index = new SearchIndex(SCHEMA, byKey);
   let live: Item[] = [];
   for (const [number, step] of taken.entries()) {
-    // A search between two changes must not leave anything behind that the next one relies on.
+    // A search between two changes must not influence later searches.
     search([index], 'app', { limit: 1 });
     if (typeof step === 'number') {
       const removed = live[step % (live.length || 1)];
@@ -250,7 +266,7 @@ function follow(taken: readonly (SearchFields | number)[]): { index: SearchIndex
       live = live.filter((item) => item !== removed);
     } else {
       const item = { key: `${(number * 37) % 101}`, ...step };
-      index.add(item, item);
+      index.add(item, { ...item });
       live.push(item);
     }
   }
@@ -259,11 +275,11 @@ function follow(taken: readonly (SearchFields | number)[]): { index: SearchIndex
 
 function hasAll(item: Item, query: string): boolean {
   const words = [item.name, item.title, item.description, item.uri, item.mimeType].flatMap((each) =>
-    wordsOf(each ?? ''),
+    termsOf(each ?? ''),
   );
   const has = (part: string, isPrefix: boolean): boolean =>
     words.some((each) => (isPrefix ? each.startsWith(part) : each === part));
-  const chunks = chunksOf(query);
+  const chunks = tokenize(query);
   return chunks.every(({ whole, parts }, index) => {
     const isLast = index === chunks.length - 1;
     return (
@@ -272,8 +288,8 @@ function hasAll(item: Item, query: string): boolean {
   });
 }
 
-describe('an index that changes', () => {
-  it('matches what a naive filter matches', () => {
+describe('SearchIndex after changes', () => {
+  it('matches the same items as a filter', () => {
     fc.assert(
       fc.property(steps, text, (taken, query) => {
         const { index, live } = follow(taken);
@@ -285,7 +301,7 @@ describe('an index that changes', () => {
     );
   });
 
-  it('ranks like one that was built from what is left', () => {
+  it('ranks like an index built from the remaining items', () => {
     fc.assert(
       fc.property(steps, text, fc.nat(20), (taken, query, limit) => {
         const { index, live } = follow(taken);
@@ -297,13 +313,13 @@ describe('an index that changes', () => {
     );
   });
 
-  it('scores equals the same, to the last bit, whatever else is in their indexes', () => {
-    const twin = { name: 'app log', description: 'of a server' };
+  it('scores equal documents equally, to the last bit, in different indexes', () => {
+    const equal = { name: 'app log', description: 'of a server' };
     fc.assert(
       fc.property(fc.array(fields, { maxLength: 20 }), (others) => {
-        const plain = indexOf(['1', '4'].map((key) => ({ key, ...twin })));
+        const plain = indexOf(['1', '4'].map((key) => ({ key, ...equal })));
         const mixed = indexOf([
-          ...['2', '3'].map((key) => ({ key, ...twin })),
+          ...['2', '3'].map((key) => ({ key, ...equal })),
           { key: '5', description: 'apps logs ofs servers' },
           ...others.map((each, i) => ({ key: `other ${i}`, ...each })),
         ]);
@@ -313,7 +329,7 @@ describe('an index that changes', () => {
     );
   });
 
-  it('ranks the same however the documents are spread over indexes, and whatever other indexes there are', () => {
+  it('ranks independently of the division of documents over indexes and of other indexes', () => {
     fc.assert(
       fc.property(
         fc.array(fields, { maxLength: 20 }),

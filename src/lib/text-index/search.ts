@@ -1,26 +1,26 @@
-import { Best } from './best.js';
-import type { Kinds } from './kinds.js';
-import { Entries } from './postings.js';
 import type { Yield } from '../slices/slices.js';
-import { bitsIn, parseQuery, type Query } from './query.js';
+import { PostingList } from './postings.js';
+import { bitCount, parseQuery, type Query } from './query.js';
 import type { SearchIndex } from './search-index.js';
-import type { Segment } from './segment.js';
-import { SoughtWord } from './sought-word.js';
-import { Tally } from './tally.js';
+import type { KindTable, Segment } from './segment.js';
+import { SegmentScores } from './segment-scores.js';
+import { TermScorer } from './term-scorer.js';
+import { TopK } from './top-k.js';
 
 export interface SearchOptions {
   readonly limit: number;
-  /** Only what is of a kind that passes. */
+  /** Only documents whose kind passes the test. */
   readonly kind?: ((name: string) => boolean) | undefined;
 }
 
-/** Shorter words are sought among longer ones only when they may still be being typed. */
-const LEAST_PREFIX = 3;
-const RANKS = 0x10000;
+/** A shorter term is a prefix only if it is the last one of the query, which may be incomplete. */
+const MIN_PREFIX_LENGTH = 3;
+/** Ranks are less than this. */
+const MAX_RANKS = 0x10000;
 
 /**
- * Best first. Any word of the query is enough, more are better. How rare a word is, is counted over exactly these
- * indexes, so that the order tells nothing about others. Items that score the same come in the indexes' own order.
+ * Items that match at least one term of the query, best first. Document frequencies are counted over exactly these
+ * indexes, so that the ranking reveals nothing about others. Items of equal score come in the order of the index.
  */
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
@@ -34,7 +34,7 @@ export function search<Item>(
   }
 }
 
-/** The same, giving way while it works. What is added meanwhile is not found, what is removed may be. */
+/** The same in slices. Items added meanwhile are not found; items removed meanwhile may be. */
 export async function slicedSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
@@ -54,20 +54,20 @@ function* searchSteps<Item>(
   text: string,
   { limit, kind }: SearchOptions,
 ): Generator<void, Item[]> {
-  const query = parseQuery(text, (word, isLast) => isLast || word.length >= LEAST_PREFIX);
-  const best = new Best<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
-  const passing = new Passing(kind);
-  const sweep = new Sweep(indexes, query);
-  yield* sweep.look();
-  for (const segments of sweep.weigh('with typos')) {
+  const query = parseQuery(text, (term, isLast) => isLast || term.length >= MIN_PREFIX_LENGTH);
+  const best = new TopK<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
+  const kindFilter = new KindFilter(kind);
+  const run = new QueryRun(indexes, query);
+  yield* run.lookUpTerms();
+  for (const segments of run.computeWeights('fuzzy')) {
     for (const segment of segments) {
-      const tally = sweep.tallyOf(segment);
-      tally.weighCoverage(bitsIn(query.all));
-      if (kind) tally.keep(segment.kindNumbers, passing.in(segment.kinds));
-      const documents = new Best<number>(limit, notCompared);
-      select(tally, segment.ranks, best.leastScore, documents);
+      const scores = run.scoresOf(segment);
+      scores.applyCoverage(bitCount(query.fullCoverage));
+      if (kind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
+      const documents = new TopK<number>(limit, compareEqualKeys);
+      selectBest(scores, segment.ranks, best.minScore, documents);
       for (const { item: document } of documents.take())
-        best.offer(segment.at(document)!, tally.scores[document]!);
+        best.offer(segment.itemAt(document)!, scores.values[document]!);
     }
     yield;
   }
@@ -75,76 +75,76 @@ function* searchSteps<Item>(
 }
 
 /**
- * Every item that has all words of the query, the last one as a prefix; all items when there are no words. Found as
- * they are taken, so that whoever takes them can give way.
+ * Items that match all terms of the query, the last one as a prefix; all items when the query has no terms. Found
+ * lazily, so that the caller can yield to the event loop between items.
  */
 export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
-  const query = parseQuery(text, (_word, isLast) => isLast);
-  const sweep = new Sweep(indexes, query);
-  for (const segments of sweep.weigh('as written')) {
+  const query = parseQuery(text, (_term, isLast) => isLast);
+  const run = new QueryRun(indexes, query);
+  for (const segments of run.computeWeights('exact')) {
     const items: Item[] = [];
     for (const segment of segments) {
-      if (query.words.length === 0) items.push(...segment.all);
-      else collect(segment, sweep.tallyOf(segment), query.all, items);
+      if (query.terms.length === 0) items.push(...segment.liveItems);
+      else collect(segment, run.scoresOf(segment), query.fullCoverage, items);
     }
     yield* items;
   }
 }
 
-/** The kinds that pass, found out once for each index. */
-class Passing {
-  private readonly known = new Map<Kinds, Uint8Array>();
+/** The kinds that pass, computed once for each index. */
+class KindFilter {
+  private readonly cache = new Map<KindTable, Uint8Array>();
 
   constructor(private readonly test: (name: string) => boolean = () => true) {}
 
-  in(kinds: Kinds): Uint8Array {
-    let passing = this.known.get(kinds);
-    if (!passing) this.known.set(kinds, (passing = kinds.passing(this.test)));
+  passingIn(kinds: KindTable): Uint8Array {
+    let passing = this.cache.get(kinds);
+    if (!passing) this.cache.set(kinds, (passing = kinds.passing(this.test)));
     return passing;
   }
 }
 
-/** Goes through the indexes with the words of a query. */
-class Sweep<Item> {
-  private readonly words: readonly SoughtWord<Item>[];
-  private readonly tally = new Tally();
+/** One query over the segments of several indexes. */
+class QueryRun<Item> {
+  private readonly terms: readonly TermScorer<Item>[];
+  private readonly scores = new SegmentScores();
 
   constructor(
     private readonly indexes: readonly SearchIndex<Item>[],
     query: Query,
   ) {
-    const entries = new Entries();
-    this.words = query.words.map((word) => new SoughtWord<Item>(word, entries));
+    const postings = new PostingList();
+    this.terms = query.terms.map((term) => new TermScorer<Item>(term, postings));
   }
 
-  /** Finds the words in what nothing but gaps comes into any more, and stops in between for others. */
-  *look(): Generator<void, void> {
+  /** Finds the terms in sealed segments, which only lose documents; one step for each segment. */
+  *lookUpTerms(): Generator<void, void> {
     for (const segment of this.segments) {
       if (!segment.isSealed) continue;
-      for (const word of this.words) word.look(segment);
+      for (const term of this.terms) term.lookUp(segment);
       yield;
     }
   }
 
   /**
-   * What belongs together in one go. Segments that can still be added to number their words anew, so that they come
-   * first and all at once. Those that are gone by now have left what they had to others.
+   * Returns the groups of segments to score, each in one step. Open segments are one group, which comes first: their
+   * term ids change when they are sealed. A segment that was merged meanwhile is not among them, but its target is.
    */
-  weigh(spelling: 'with typos' | 'as written'): readonly (readonly Segment<Item>[])[] {
+  computeWeights(match: 'fuzzy' | 'exact'): readonly (readonly Segment<Item>[])[] {
     const { segments } = this;
     const documents = this.indexes.reduce((sum, index) => sum + index.size, 0);
-    for (const word of this.words) word.weigh(segments, documents, spelling === 'with typos');
+    for (const term of this.terms) term.computeWeights(segments, documents, match === 'fuzzy');
     return [
       segments.filter(({ isSealed }) => !isSealed),
       ...segments.filter(({ isSealed }) => isSealed).map((segment) => [segment]),
     ];
   }
 
-  /** It lasts until the next one is asked for. */
-  tallyOf(segment: Segment<Item>): Tally {
-    this.tally.clear();
-    for (const word of this.words) word.tally(segment, this.tally);
-    return this.tally;
+  /** Valid until the next call. */
+  scoresOf(segment: Segment<Item>): SegmentScores {
+    this.scores.clear();
+    for (const term of this.terms) term.score(segment, this.scores);
+    return this.scores;
   }
 
   private get segments(): readonly Segment<Item>[] {
@@ -152,25 +152,26 @@ class Sweep<Item> {
   }
 }
 
-/** The score and the rank in one number, by which documents are told apart without a look at their items. */
-function select(tally: Tally, ranks: Uint16Array, leastScore: number, best: Best<number>): void {
-  const { documents, scores, scoreBits, size } = tally;
-  let leastKey = best.leastScore;
+/** Orders documents by score and rank combined in one number, so that items need not be compared. */
+function selectBest(scores: SegmentScores, ranks: Uint16Array, minScore: number, best: TopK<number>): void {
+  const { documents, values, valueBits, size } = scores;
+  let minKey = best.minScore;
   for (let i = 0; i < size; i++) {
     const document = documents[i]!;
-    if (scores[document]! < leastScore) continue;
-    const key = scoreBits[document]! * RANKS + (RANKS - 1 - ranks[document]!);
-    if (key <= leastKey) continue;
+    if (values[document]! < minScore) continue;
+    const key = valueBits[document]! * MAX_RANKS + (MAX_RANKS - 1 - ranks[document]!);
+    if (key <= minKey) continue;
     best.offer(document, key);
-    leastKey = best.leastScore;
+    minKey = best.minScore;
   }
 }
 
-function collect<Item>(segment: Segment<Item>, tally: Tally, all: number, items: Item[]): void {
-  const { documents, covered, size } = tally;
+function collect<Item>(segment: Segment<Item>, scores: SegmentScores, full: number, items: Item[]): void {
+  const { documents, coverage, size } = scores;
   for (let i = 0; i < size; i++) {
-    if (covered[documents[i]!] === all) items.push(segment.at(documents[i]!)!);
+    if (coverage[documents[i]!] === full) items.push(segment.itemAt(documents[i]!)!);
   }
 }
 
-const notCompared = (): number => 0;
+/** Keys of documents are unique, so this decides nothing. */
+const compareEqualKeys = (): number => 0;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { Entries } from './postings.js';
-import { Segment } from './segment.js';
+import { PostingList } from './postings.js';
+import { KindTable, Segment } from './segment.js';
 
 const WORDS = ['app', 'log', 'report', 'server'];
-/** A document is the words that it has, with their weights. */
+/** The terms of a document with their weights. */
 const document = fc.dictionary(fc.constantFrom(...WORDS), fc.integer({ min: 1, max: 255 }), {
   noNullPrototype: true,
 });
@@ -25,16 +25,16 @@ function segmentOf(prefix: string, rows: readonly { words: Record<string, number
   return { segment, left: items.filter((_, index) => !rows[index]!.isRemoved) };
 }
 
-/** The items that have the word, with its weights, as the segment knows them. */
+/** The items that have the term, with its weights, as the segment has them. */
 function entriesOf(segment: Segment<Item>, word: string): [Item | undefined, number][] {
-  const { from, to } = segment.vocabulary.startingWith(word);
+  const { from, to } = segment.terms.prefixRange(word);
   if (from === to) return [];
-  const entries = new Entries();
-  const number = segment.vocabulary.numberAt(from);
+  const entries = new PostingList();
+  const number = segment.terms.idAt(from);
   segment.read(number, entries);
-  expect(segment.count(number, new Entries())).toBe(entries.size);
+  expect(segment.documentCount(number, new PostingList())).toBe(entries.size);
   return Array.from({ length: entries.size }, (_, i) => [
-    segment.at(entries.documents[i]!),
+    segment.itemAt(entries.documents[i]!),
     entries.weights[i]!,
   ]);
 }
@@ -43,44 +43,60 @@ const expected = (items: readonly Item[], word: string): [Item, number][] =>
   items.flatMap((item): [Item, number][] => (word in item.words ? [[item, item.words[word]!]] : []));
 
 describe('Segment', () => {
-  it.each(['open', 'sealed'])('keeps what is left, %s', (state) => {
+  it.each(['open', 'sealed'])('keeps the items that were not removed, %s', (state) => {
     fc.assert(
       fc.property(documents, (rows) => {
         const { segment, left } = segmentOf('a', rows);
         if (state === 'sealed') segment.seal();
-        expect([...segment.all]).toEqual(left);
+        expect([...segment.liveItems]).toEqual(left);
         for (const word of WORDS) expect(entriesOf(segment, word)).toEqual(expected(left, word));
       }),
     );
   });
 
-  it.each(['open', 'sealed'])('hands what is left to another, %s', (state) => {
+  it.each(['open', 'sealed'])('merges the items that were not removed into another segment, %s', (state) => {
     fc.assert(
       fc.property(documents, documents, (mine, theirs) => {
         const target = segmentOf('a', mine);
         const source = segmentOf('b', theirs);
         if (state === 'sealed') source.segment.seal();
-        target.segment.absorb(source.segment);
+        target.segment.mergeFrom(source.segment);
         const left = [...target.left, ...source.left];
-        expect([...target.segment.all]).toEqual(left);
+        expect([...target.segment.liveItems]).toEqual(left);
         for (const word of WORDS) expect(entriesOf(target.segment, word)).toEqual(expected(left, word));
       }),
     );
   });
 
-  it.each(['open', 'sealed'])('ranks documents as their items, %s', (state) => {
+  it.each(['open', 'sealed'])('ranks documents by the order of their items, %s', (state) => {
     const rows = Array.from({ length: 31 }, () => ({ words: {}, isRemoved: false }));
     const { segment, left } = segmentOf('a', rows);
     if (state === 'sealed') segment.seal();
     const sorted: (Item | undefined)[] = [];
-    for (const [index, rank] of segment.ranks.entries()) sorted[rank] = segment.at(index);
+    for (const [index, rank] of segment.ranks.entries()) sorted[rank] = segment.itemAt(index);
     expect(sorted).toEqual(left.toSorted(byKey));
   });
 
-  it('has room for one document that is larger than the rest together', () => {
+  it('accepts one document that exceeds the bounds', () => {
     const segment = new Segment<Item>(byKey);
     expect(segment.hasRoomFor(1, 40_000, 40_000)).toBe(true);
     segment.add({ key: 'a', words: {} }, new Map());
     expect(segment.hasRoomFor(1, 40_000, 40_000)).toBe(false);
+  });
+});
+
+describe('KindTable', () => {
+  it('numbers kinds from 1, and the empty kind 0', () => {
+    const kinds = new KindTable();
+    expect(['a', 'b', 'a', ''].map((name) => kinds.numberOf(name))).toEqual([1, 2, 1, 0]);
+    expect([...kinds.passing((name) => name !== 'a')]).toEqual([1, 0, 1]);
+  });
+
+  it('gives 0 to kinds above its limit', () => {
+    const kinds = new KindTable();
+    for (let n = 1; n < 0x10000; n++) kinds.numberOf(`kind ${n}`);
+    expect(kinds.numberOf('kind 65535')).toBe(65_535);
+    expect(kinds.numberOf('one more')).toBe(0);
+    expect(kinds.numberOf('kind 7')).toBe(7);
   });
 });

@@ -1,98 +1,95 @@
-import { withRoomFor } from './grow.js';
-import { Kinds } from './kinds.js';
-import { Entries, MOST_DOCUMENTS, Postings } from './postings.js';
-import { Vocabulary } from './vocabulary.js';
+import { MAX_DOCUMENTS, PostingList, Postings, withCapacity } from './postings.js';
+import { TermDictionary } from './term-dictionary.js';
 
-/** They bound what it takes to seal and to absorb a segment. One document is let in whatever it has. */
-const MANY_WORDS = 1 << 15;
-const MANY_ENTRIES = 1 << 17;
+/** Bounds on the time to seal and to merge a segment. A single document may exceed them. */
+const MAX_TERMS = 1 << 15;
+const MAX_POSTINGS = 1 << 17;
 
 /**
- * A few thousand documents with a vocabulary of their own, so that every step has a bound. Documents are only ever
- * added; one that is removed stays as a gap until the segment is absorbed by another.
+ * A few thousand documents with their own term dictionary, so that the time of every step is bounded. A removed document
+ * keeps its id and postings until the segment is merged into another.
  */
 export class Segment<Item> {
-  readonly vocabulary = new Vocabulary();
+  readonly terms = new TermDictionary();
   private readonly postings = new Postings();
   private items: (Item | undefined)[] = [];
-  private readonly places = new Map<Item, number>();
-  /** By document, the number of its kind. */
-  kindNumbers = new Uint16Array(64);
-  /** By document; absent as long as none was removed. */
+  private readonly documents = new Map<Item, number>();
+  /** The kind of each document. */
+  documentKinds = new Uint16Array(64);
+  /** 1 for each removed document; absent while there is none. */
   private removed: Uint8Array | undefined;
-  /** Absent when it must be found out again. */
-  private knownRanks: Uint16Array | undefined;
-  /** Whether nothing can be added any more. */
+  private cachedRanks: Uint16Array | undefined;
+  /** Whether documents can no longer be added. */
   isSealed = false;
 
   constructor(
     private readonly compare: (a: Item, b: Item) => number,
-    /** Those of the whole index. */
-    readonly kinds = new Kinds(),
+    /** Shared by all segments of an index. */
+    readonly kinds = new KindTable(),
   ) {}
 
-  /** How many documents it has had; their numbers are below this. */
+  /** Number of document ids in use, removed documents included. */
   get length(): number {
     return this.items.length;
   }
 
-  /** How many are left. */
+  /** Number of documents without the removed ones. */
   get size(): number {
-    return this.places.size;
+    return this.documents.size;
   }
 
-  /** All that are left. */
-  get all(): Iterable<Item> {
-    return this.places.keys();
+  get liveItems(): Iterable<Item> {
+    return this.documents.keys();
   }
 
-  /** Undefined for one that was removed. */
-  at(document: number): Item | undefined {
+  /** Undefined for a removed document. */
+  itemAt(document: number): Item | undefined {
     return this.items[document];
   }
 
-  /** By document, its place in the order of the items. */
+  /** The rank of each document in the order of the items. */
   get ranks(): Uint16Array {
-    return (this.knownRanks ??= this.findRanks());
+    return (this.cachedRanks ??= this.computeRanks());
   }
 
-  hasRoomFor(documents: number, words: number, entries: number): boolean {
+  hasRoomFor(documents: number, terms: number, postings: number): boolean {
     if (this.length === 0) return true;
     return (
-      this.length + documents <= MOST_DOCUMENTS &&
-      this.vocabulary.size + words <= MANY_WORDS &&
-      this.postings.size + entries <= MANY_ENTRIES
+      this.length + documents <= MAX_DOCUMENTS &&
+      this.terms.size + terms <= MAX_TERMS &&
+      this.postings.size + postings <= MAX_POSTINGS
     );
   }
 
   add(item: Item, weights: ReadonlyMap<string, number>, kind = 0): void {
-    const document = this.place(item, kind);
-    for (const [word, weight] of weights) this.postings.add(this.vocabulary.intern(word), document, weight);
+    const document = this.addDocument(item, kind);
+    for (const [term, weight] of weights) this.postings.add(this.terms.intern(term), document, weight);
   }
 
-  /** False when it is not here. */
+  /** False when the segment does not have the item. */
   remove(item: Item): boolean {
-    const document = this.places.get(item);
+    const document = this.documents.get(item);
     if (document === undefined) return false;
-    this.places.delete(item);
+    this.documents.delete(item);
     this.items[document] = undefined;
-    this.removed ??= new Uint8Array(MOST_DOCUMENTS);
+    this.removed ??= new Uint8Array(MAX_DOCUMENTS);
     this.removed[document] = 1;
     return true;
   }
 
-  /** How many documents have the word. */
-  count(word: number, entries: Entries): number {
-    if (!this.removed) return this.postings.count(word);
-    this.read(word, entries);
-    return entries.size;
+  /** Number of documents that have the term. `list` is used as a buffer. */
+  documentCount(term: number, list: PostingList): number {
+    if (!this.removed) return this.postings.count(term);
+    this.read(term, list);
+    return list.size;
   }
 
-  read(word: number, entries: Entries): void {
-    this.postings.read(word, entries);
+  /** Reads the postings of a term into `list`, without those of removed documents. */
+  read(term: number, list: PostingList): void {
+    this.postings.read(term, list);
     const { removed } = this;
     if (!removed) return;
-    const { documents, weights, size } = entries;
+    const { documents, weights, size } = list;
     let kept = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
@@ -100,51 +97,74 @@ export class Segment<Item> {
       documents[kept] = document;
       weights[kept++] = weights[i]!;
     }
-    entries.size = kept;
+    list.size = kept;
   }
 
-  hasRoomForAll(other: Segment<Item>): boolean {
-    return this.hasRoomFor(other.size, other.vocabulary.size, other.postings.size);
+  canMerge(other: Segment<Item>): boolean {
+    return this.hasRoomFor(other.size, other.terms.size, other.postings.size);
   }
 
-  /** Takes over what is left in another. */
-  absorb(other: Segment<Item>): void {
-    const places = other.items.map((item, document) =>
-      other.removed?.[document] ? -1 : this.place(item as Item, other.kindNumbers[document]!),
+  /** Adds the documents of another segment, without the removed ones. */
+  mergeFrom(other: Segment<Item>): void {
+    const newIds = other.items.map((item, document) =>
+      other.removed?.[document] ? -1 : this.addDocument(item as Item, other.documentKinds[document]!),
     );
-    const entries = new Entries();
-    for (let word = 0; word < other.vocabulary.size; word++) {
-      other.read(word, entries);
-      if (entries.size === 0) continue;
-      const number = this.vocabulary.internFrom(other.vocabulary, word);
-      for (let i = 0; i < entries.size; i++)
-        this.postings.add(number, places[entries.documents[i]!]!, entries.weights[i]!);
+    const list = new PostingList();
+    for (let otherTerm = 0; otherTerm < other.terms.size; otherTerm++) {
+      other.read(otherTerm, list);
+      if (list.size === 0) continue;
+      const term = this.terms.internFrom(other.terms, otherTerm);
+      for (let i = 0; i < list.size; i++)
+        this.postings.add(term, newIds[list.documents[i]!]!, list.weights[i]!);
     }
   }
 
-  /** Sorts everything and gives back the room that is kept for more. Nothing can be added any more. */
+  /** Sorts terms and frees spare capacity. Documents cannot be added afterwards. */
   seal(): void {
-    this.postings.seal(this.vocabulary.seal());
+    this.postings.seal(this.terms.seal());
     this.items = this.items.slice();
-    this.kindNumbers = this.kindNumbers.slice(0, this.length);
-    this.knownRanks = this.findRanks();
+    this.documentKinds = this.documentKinds.slice(0, this.length);
+    this.cachedRanks = this.computeRanks();
     this.isSealed = true;
   }
 
-  private findRanks(): Uint16Array {
+  private computeRanks(): Uint16Array {
     const ranks = new Uint16Array(this.length);
-    // Documents mostly come in order, which is quick to sort.
-    const sorted = [...this.places].toSorted(([a], [b]) => this.compare(a, b));
+    // Documents are mostly added in order, which the sort detects.
+    const sorted = [...this.documents].toSorted(([a], [b]) => this.compare(a, b));
     for (const [rank, [, document]] of sorted.entries()) ranks[document] = rank;
     return ranks;
   }
 
-  private place(item: Item, kind: number): number {
-    this.knownRanks = undefined;
+  private addDocument(item: Item, kind: number): number {
+    this.cachedRanks = undefined;
     const document = this.items.push(item) - 1;
-    this.kindNumbers = withRoomFor(this.kindNumbers, this.length);
-    this.kindNumbers[document] = kind;
-    this.places.set(item, document);
+    this.documentKinds = withCapacity(this.documentKinds, this.length);
+    this.documentKinds[document] = kind;
+    this.documents.set(item, document);
     return document;
+  }
+}
+
+/** Kinds above this number are not told apart. */
+const MAX_KINDS = 0x10000;
+
+/** Small integers for the kinds of documents, by which a search can filter. The empty kind is 0. */
+export class KindTable {
+  private readonly names = [''];
+  private readonly numbers = new Map([['', 0]]);
+
+  numberOf(name: string): number {
+    const known = this.numbers.get(name);
+    if (known !== undefined) return known;
+    if (this.names.length === MAX_KINDS) return 0;
+    const number = this.names.push(name) - 1;
+    this.numbers.set(name, number);
+    return number;
+  }
+
+  /** By kind, 1 for those that pass the test. */
+  passing(test: (name: string) => boolean): Uint8Array {
+    return Uint8Array.from(this.names, (name) => (test(name) ? 1 : 0));
   }
 }

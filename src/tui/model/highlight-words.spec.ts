@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { wordsOf } from '../../lib/text-index/words.js';
+import { termsOf } from '../../lib/text-index/tokenizer.js';
 import { highlightWords } from './highlight-words.js';
 
 const marked = (text: string, query: string): string =>
@@ -33,7 +33,7 @@ describe('highlightWords', () => {
   it('finds a match in every text that the gateway finds by one of its words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(), (text, choice) => {
-        const words = wordsOf(text);
+        const words = termsOf(text);
         const word = words[choice % words.length];
         if (word === undefined) return;
         const pieces = highlightWords(text, word);

@@ -1,6 +1,12 @@
-import { GAP, kindOf, LOWER, SIGN, UPPER } from '../../lib/text-index/letters.js';
 import { parseQuery } from '../../lib/text-index/query.js';
-import { fold } from '../../lib/text-index/words.js';
+import {
+  characterClassOf,
+  fold,
+  IDEOGRAPH,
+  LOWER,
+  SEPARATOR,
+  UPPER,
+} from '../../lib/text-index/tokenizer.js';
 import type { HighlightPiece } from './text-line.js';
 
 const ASCII = /^\p{ASCII}*$/u;
@@ -8,12 +14,12 @@ const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Finds matches as the gateway finds resources: by words without case and accents; the last word may be a prefix. */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
-  const { words } = parseQuery(query, (_word, isLast) => isLast);
-  if (words.length === 0 || text === '') return [{ text, isMatch: false }];
+  const { terms } = parseQuery(query, (_word, isLast) => isLast);
+  if (terms.length === 0 || text === '') return [{ text, isMatch: false }];
   const folded = new FoldedText(text);
   const isMatched = new Uint8Array(text.length);
-  for (const word of words)
-    for (const [start, end] of folded.occurrencesOf(word.text, word.isPrefix)) isMatched.fill(1, start, end);
+  for (const { text: term, isPrefix } of terms)
+    for (const [start, end] of folded.occurrencesOf(term, isPrefix)) isMatched.fill(1, start, end);
   return piecesOf(text, isMatched);
 }
 
@@ -47,7 +53,7 @@ class FoldedText {
   }
 
   private add(letter: string, start: number, end: number): void {
-    const kind = kindOf(letter.codePointAt(0)!);
+    const kind = characterClassOf(letter.codePointAt(0)!);
     for (let unit = 0; unit < letter.length; unit++) {
       this.kinds.push(kind);
       this.starts.push(start);
@@ -58,8 +64,12 @@ class FoldedText {
   /** Whether a word may start or end here: `getUser`, `HTTPServer` and `report2024` are two words each. */
   private isWordBoundary(at: number): boolean {
     const next = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-    const [before = GAP, kind = GAP, after = GAP] = [this.kinds[at - 1], this.kinds[at], this.kinds[next]];
-    if (before === GAP || kind === GAP || before === SIGN || kind === SIGN) return true;
+    const [before = SEPARATOR, kind = SEPARATOR, after = SEPARATOR] = [
+      this.kinds[at - 1],
+      this.kinds[at],
+      this.kinds[next],
+    ];
+    if (before === SEPARATOR || kind === SEPARATOR || before === IDEOGRAPH || kind === IDEOGRAPH) return true;
     if (before === kind) return kind === UPPER && after === LOWER;
     return !(before === UPPER && kind === LOWER);
   }

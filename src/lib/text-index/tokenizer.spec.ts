@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { chunksOf, wordsOf } from './words.js';
+import { tokenize, termsOf } from './tokenizer.js';
 
-describe('the words of a text', () => {
+describe('termsOf', () => {
   it.each([
     ['plain words', 'the quarterly report', 'the quarterly report'],
     ['any case', 'README Quarterly', 'readme quarterly'],
@@ -21,44 +21,44 @@ describe('the words of a text', () => {
     ['wide letters and ligatures', 'ｆｕｌｌ ﬁle', 'full file'],
     ['other alphabets', 'Привет МИР Ελλάδα', 'привет мир ελλαδα'],
     ['camel case in other alphabets', 'новыйОтчёт', 'новыи отчет новыиотчет'],
-    ['scripts without spaces, sign by sign', '报告2024年', '报 告 2024 年'],
+    ['scripts without spaces, character by character', '报告2024年', '报 告 2024 年'],
     ['letters beyond the basic plane', '𐐀𐐨 x', '𐐨𐐨 x'],
-    ['marks that are no accents', 'हिन्दी', 'हिन्दी'],
-    ['nothing in punctuation', ' -- !? {}\n', ''],
-    ['nothing in half a character', '\ud800', ''],
-  ])('take %s', (_what, text, words) => {
-    expect(wordsOf(text).join(' ')).toBe(words);
+    ['combining marks other than accents', 'हिन्दी', 'हिन्दी'],
+    ['punctuation, which has none', ' -- !? {}\n', ''],
+    ['an unpaired surrogate, which has none', '\ud800', ''],
+  ])('returns the terms of %s', (_what, text, words) => {
+    expect(termsOf(text).join(' ')).toBe(words);
   });
 
-  it('are cut where they are longer than anybody types', () => {
-    expect(wordsOf('a'.repeat(1000))).toEqual(['a'.repeat(64)]);
+  it('truncates long terms', () => {
+    expect(termsOf('a'.repeat(1000))).toEqual(['a'.repeat(64)]);
   });
 
-  it('are the parts and the wholes of its chunks', () => {
-    expect(chunksOf('getUser now')).toEqual([
+  it('returns the parts and the wholes of the tokens', () => {
+    expect(tokenize('getUser now')).toEqual([
       { whole: 'getuser', parts: ['get', 'user'] },
       { whole: 'now', parts: ['now'] },
     ]);
   });
 
-  it('are words themselves: taken apart again, they stay whole or go into the same parts', () => {
+  it('returns terms that are single tokens themselves', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        for (const word of wordsOf(text)) expect(chunksOf(word).map(({ whole }) => whole)).toEqual([word]);
+        for (const word of termsOf(text)) expect(tokenize(word).map(({ whole }) => whole)).toEqual([word]);
       }),
     );
   });
 
-  it('together have every letter and digit of the text', () => {
+  it('keeps every letter and digit of the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         const letters = text.toLowerCase().replace(/[^a-z0-9]/g, '');
         expect(
-          chunksOf(text)
+          tokenize(text)
             .map(({ whole }) => whole)
             .join(''),
         ).toBe(letters);
-        for (const { whole, parts } of chunksOf(text)) expect(parts.join('')).toBe(whole);
+        for (const { whole, parts } of tokenize(text)) expect(parts.join('')).toBe(whole);
       }),
     );
   });

@@ -1,10 +1,10 @@
-export interface Scored<Item> {
+export interface ScoredItem<Item> {
   readonly item: Item;
   readonly score: number;
 }
 
-/** The best of many, as few as were asked for: a heap whose root is the first to go. */
-export class Best<Item> {
+/** Keeps the `limit` items of the highest scores in a binary heap whose root is the worst of them. */
+export class TopK<Item> {
   private readonly scores: number[] = [];
   private readonly items: Item[] = [];
 
@@ -13,8 +13,8 @@ export class Best<Item> {
     private readonly compare: (a: Item, b: Item) => number,
   ) {}
 
-  /** Whoever scores less is not among the best. */
-  get leastScore(): number {
+  /** An item with a lower score is rejected. */
+  get minScore(): number {
     if (this.limit <= 0) return Infinity;
     return this.items.length < this.limit ? -Infinity : this.scores[0]!;
   }
@@ -22,20 +22,20 @@ export class Best<Item> {
   offer(item: Item, score: number): void {
     if (this.limit <= 0) return;
     if (this.items.length < this.limit) {
-      this.rise(this.items.length, item, score);
+      this.siftUp(this.items.length, item, score);
       return;
     }
-    if (this.isWorse(this.scores[0]!, this.items[0]!, score, item)) this.sink(item, score);
+    if (this.isWorse(this.scores[0]!, this.items[0]!, score, item)) this.siftDown(item, score);
   }
 
-  /** Best first. Leaves nothing behind. */
-  take(): Scored<Item>[] {
-    const sorted: Scored<Item>[] = [];
+  /** Removes and returns all items, best first. */
+  take(): ScoredItem<Item>[] {
+    const sorted: ScoredItem<Item>[] = [];
     while (this.items.length > 0) {
       sorted.push({ item: this.items[0]!, score: this.scores[0]! });
       const item = this.items.pop()!;
       const score = this.scores.pop()!;
-      if (this.items.length > 0) this.sink(item, score);
+      if (this.items.length > 0) this.siftDown(item, score);
     }
     return sorted.toReversed();
   }
@@ -44,7 +44,7 @@ export class Best<Item> {
     return score === otherScore ? this.compare(item, other) > 0 : score < otherScore;
   }
 
-  private rise(from: number, item: Item, score: number): void {
+  private siftUp(from: number, item: Item, score: number): void {
     let at = from;
     while (at > 0) {
       const parent = (at - 1) >>> 1;
@@ -55,8 +55,8 @@ export class Best<Item> {
     this.put(at, item, score);
   }
 
-  /** From the root, whose item goes. */
-  private sink(item: Item, score: number): void {
+  /** Replaces the root. */
+  private siftDown(item: Item, score: number): void {
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;

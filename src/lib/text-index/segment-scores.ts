@@ -1,0 +1,100 @@
+import { MAX_DOCUMENTS, type PostingList } from './postings.js';
+import { bitCount } from './query.js';
+
+/** The scores of the documents of one segment, and the parts of the query that they match. */
+export class SegmentScores {
+  /** Number of documents with a score, which are the first of `documents`. */
+  size = 0;
+  readonly documents = new Uint16Array(MAX_DOCUMENTS);
+  readonly values = new Float32Array(MAX_DOCUMENTS);
+  /** The same bits as integers, which have the same order. */
+  readonly valueBits = new Uint32Array(this.values.buffer);
+  readonly coverage = new Uint16Array(MAX_DOCUMENTS);
+
+  /** The same for the current term, of which only the best variant counts. */
+  private matched = 0;
+  private readonly matches = new Uint16Array(MAX_DOCUMENTS);
+  private readonly best = new Float32Array(MAX_DOCUMENTS);
+
+  /** Adds a term that has no variants in this segment. */
+  addTerm(
+    { documents: matches, weights, size: matched }: PostingList,
+    weight: number,
+    termCoverage: number,
+  ): void {
+    const { documents, values, coverage } = this;
+    let { size } = this;
+    for (let i = 0; i < matched; i++) {
+      const document = matches[i]!;
+      const before = coverage[document]!;
+      if (before === 0) documents[size++] = document;
+      coverage[document] = before | termCoverage;
+      // Rounded like a variant, so that a document's score does not depend on other terms of its segment.
+      values[document]! += Math.fround(weight * weights[i]!);
+    }
+    this.size = size;
+  }
+
+  /** Adds one variant of the current term. `weight` is above 0. */
+  addVariant(postings: PostingList, weight: number): void {
+    const { matches, best } = this;
+    const { documents, weights, size } = postings;
+    let { matched } = this;
+    for (let i = 0; i < size; i++) {
+      const document = documents[i]!;
+      const score = weight * weights[i]!;
+      const before = best[document]!;
+      if (before === 0) matches[matched++] = document;
+      if (score > before) best[document] = score;
+    }
+    this.matched = matched;
+  }
+
+  /** Adds the best variant of the current term to each score, and starts the next term. */
+  endTerm(termCoverage: number): void {
+    const { documents, values, coverage, matched, matches, best } = this;
+    let { size } = this;
+    for (let i = 0; i < matched; i++) {
+      const document = matches[i]!;
+      const before = coverage[document]!;
+      if (before === 0) documents[size++] = document;
+      coverage[document] = before | termCoverage;
+      values[document]! += best[document]!;
+      best[document] = 0;
+    }
+    this.size = size;
+    this.matched = 0;
+  }
+
+  /** Multiplies each score by the share of the query that the document matches. Called once, at the end. */
+  applyCoverage(parts: number): void {
+    if (parts === 1) return;
+    const { documents, values, coverage, size } = this;
+    for (let i = 0; i < size; i++) {
+      const document = documents[i]!;
+      values[document]! *= bitCount(coverage[document]!) / parts;
+    }
+  }
+
+  /** Drops documents whose kind does not pass. */
+  filterKinds(kinds: Uint16Array, passing: Uint8Array): void {
+    const { documents, values, coverage, size } = this;
+    let kept = 0;
+    for (let i = 0; i < size; i++) {
+      const document = documents[i]!;
+      if (passing[kinds[document]!] === 1) documents[kept++] = document;
+      else values[document] = coverage[document] = 0;
+    }
+    this.size = kept;
+  }
+
+  /** Resets all scores for the next segment. */
+  clear(): void {
+    for (let i = 0; i < this.size; i++) {
+      const document = this.documents[i]!;
+      this.values[document] = 0;
+      this.coverage[document] = 0;
+    }
+    this.size = 0;
+  }
+}

@@ -1,0 +1,146 @@
+import { partitionPoint } from '../sorted/binary-search.js';
+import { withCapacity } from './postings.js';
+import { SortedTerms } from './sorted-terms.js';
+import { TermBytes } from './term-bytes.js';
+
+const MAX_CACHE_SIZE = 4096;
+
+/** Terms by their ranks in the order of all terms: `from` inclusive, `to` exclusive. */
+export interface RankRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Maps terms to ids of two bytes. The terms are concatenated in one array of bytes. */
+export class TermDictionary {
+  private count = 0;
+  private bytes = new Uint8Array(256);
+  /** Where each term ends, which is where the next one starts. */
+  private ends = new Uint32Array(32);
+  /** Absent once the dictionary is sealed: then ids are ranks. */
+  private order: SortedTerms | undefined = new SortedTerms();
+  /** By hash, the id of the last term with that hash: a cache in front of the sorted order. */
+  private cache = new Uint16Array(64);
+  /** The term of the current operation. */
+  private readonly key = new TermBytes();
+
+  get size(): number {
+    return this.count;
+  }
+
+  /** The term's id, which is a new one unless the term is known. */
+  intern(term: string): number {
+    this.key.write(term);
+    return this.internKey();
+  }
+
+  /** The same for a term of another dictionary. */
+  internFrom(other: TermDictionary, id: number): number {
+    this.key.copy(other.bytes, other.startOf(id), other.endOf(id));
+    return this.internKey();
+  }
+
+  idAt(rank: number): number {
+    return this.order ? this.order.ids()[rank]! : rank;
+  }
+
+  /** The terms that start with the prefix. The prefix itself, if it is a term, comes first. */
+  prefixRange(prefix: string): RankRange {
+    this.key.write(prefix);
+    const from = this.rankOfKey(0, false);
+    return { from, to: this.rankOfKey(from, true) };
+  }
+
+  isTerm(id: number, term: string): boolean {
+    this.key.write(term);
+    return this.compare(id, false) === 0;
+  }
+
+  /** The ids of terms within one edit of this one that have the same first letter. */
+  fuzzyMatches(term: string): number[] {
+    const { from, to } = this.prefixRange(String.fromCodePoint(term.codePointAt(0)!));
+    this.key.write(term);
+    const matches: number[] = [];
+    for (let rank = from; rank < to; rank++) {
+      const id = this.idAt(rank);
+      if (this.key.isWithinOneEdit(this.bytes, this.startOf(id), this.endOf(id))) matches.push(id);
+    }
+    return matches;
+  }
+
+  lengthOf(id: number): number {
+    return this.endOf(id) - this.startOf(id);
+  }
+
+  /** Replaces ids by ranks and frees spare capacity; terms cannot be added afterwards. Returns the old id of each rank. */
+  seal(): Uint16Array {
+    const ids = this.order!.ids();
+    const bytes = new Uint8Array(this.endOf(this.count - 1));
+    const ends = new Uint32Array(this.count);
+    let end = 0;
+    for (let rank = 0; rank < this.count; rank++) {
+      const id = ids[rank]!;
+      bytes.set(this.bytes.subarray(this.startOf(id), this.endOf(id)), end);
+      ends[rank] = end += this.lengthOf(id);
+    }
+    this.bytes = bytes;
+    this.ends = ends;
+    this.order = undefined;
+    this.cache = new Uint16Array(0);
+    return ids;
+  }
+
+  private startOf(id: number): number {
+    return id === 0 ? 0 : this.ends[id - 1]!;
+  }
+
+  private endOf(id: number): number {
+    return this.ends[id] ?? 0;
+  }
+
+  private internKey(): number {
+    if (this.count > this.cache.length && this.cache.length < MAX_CACHE_SIZE)
+      this.cache = new Uint16Array(2 * this.cache.length);
+    const hash = this.key.hash() % this.cache.length;
+    const cached = this.cache[hash]!;
+    if (this.compare(cached, false) === 0) return cached;
+    const next = this.order!.seek(this.isBeforeKey);
+    const isKnown = next !== undefined && this.compare(next, false) === 0;
+    const id = isKnown ? next : this.insertKey();
+    this.cache[hash] = id;
+    return id;
+  }
+
+  private readonly isBeforeKey = (id: number): boolean => this.compare(id, false) < 0;
+
+  /** At the position of the last `seek`. */
+  private insertKey(): number {
+    const { key } = this;
+    const id = this.count++;
+    const start = this.startOf(id);
+    this.bytes = withCapacity(this.bytes, start + key.length);
+    for (let i = 0; i < key.length; i++) this.bytes[start + i] = key.bytes[i]!;
+    this.ends = withCapacity(this.ends, this.count);
+    this.ends[id] = start + key.length;
+    this.order!.insert(id);
+    return id;
+  }
+
+  /** The first rank whose term is not less than the key; with `past`, nor starts with it. */
+  private rankOfKey(from: number, past: boolean): number {
+    return partitionPoint(from, this.count, (rank) => this.compare(this.idAt(rank), past) < 0);
+  }
+
+  /** Negative when the term is less than the key, 0 when it is the key. */
+  private compare(id: number, past: boolean): number {
+    const { key } = this;
+    const start = this.startOf(id);
+    const length = this.endOf(id) - start;
+    const shared = Math.min(length, key.length);
+    for (let i = 0; i < shared; i++) {
+      const difference = this.bytes[start + i]! - key.bytes[i]!;
+      if (difference !== 0) return difference;
+    }
+    return past && shared === key.length ? -1 : length - key.length;
+  }
+}

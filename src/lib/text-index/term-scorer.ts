@@ -1,0 +1,129 @@
+import type { PostingList } from './postings.js';
+import type { QueryTerm } from './query.js';
+import type { Segment } from './segment.js';
+import type { SegmentScores } from './segment-scores.js';
+import type { RankRange } from './term-dictionary.js';
+
+/** Weight of a completion or fuzzy match relative to the term itself, before their lengths are compared. */
+const VARIANT_SHARE = 0.6;
+const MIN_FUZZY_LENGTH = 5;
+
+/** The terms of one segment that match a query term. */
+interface Variants {
+  /** The id of the term itself. */
+  readonly exact: number | undefined;
+  /** Longer terms that start with it. */
+  readonly completions: RankRange;
+  /** Ids of terms within one edit of it. */
+  readonly fuzzy: readonly number[];
+}
+
+/** The same with the numbers of documents that have them. */
+interface CountedVariants extends Variants {
+  readonly exactCount: number;
+  readonly variantCount: number;
+}
+
+const NO_RANKS: RankRange = { from: 0, to: 0 };
+const NO_VARIANTS: CountedVariants = {
+  exact: undefined,
+  completions: NO_RANKS,
+  fuzzy: [],
+  exactCount: 0,
+  variantCount: 0,
+};
+
+/** Scores documents for one term of a query. */
+export class TermScorer<Item> {
+  private readonly found = new Map<Segment<Item>, CountedVariants>();
+  private weight = 0;
+  private variantWeight = 0;
+
+  /** `postings` is used as a buffer. */
+  constructor(
+    private readonly term: QueryTerm,
+    private readonly postings: PostingList,
+  ) {}
+
+  /** Finds the term in a segment, once. */
+  lookUp(segment: Segment<Item>): void {
+    if (!this.found.has(segment)) this.found.set(segment, this.withCounts(segment, this.findIn(segment)));
+  }
+
+  /** Weighs the term by its frequency in exactly these segments, which have `documents` documents. */
+  computeWeights(segments: readonly Segment<Item>[], documents: number, allowFuzzy: boolean): void {
+    for (const segment of segments) this.lookUp(segment);
+    let [exact, variants] = this.sumCounts(segments);
+    if (allowFuzzy && exact + variants === 0 && this.term.text.length >= MIN_FUZZY_LENGTH) {
+      for (const segment of segments)
+        this.found.set(segment, this.withCounts(segment, this.findFuzzyIn(segment)));
+      [exact, variants] = this.sumCounts(segments);
+    }
+    this.weight = inverseDocumentFrequency(exact, documents);
+    // Never more than the term itself, however rare its variants are.
+    const variantFrequency = Math.min(documents, exact + variants);
+    this.variantWeight = inverseDocumentFrequency(variantFrequency, documents) * VARIANT_SHARE;
+  }
+
+  score(segment: Segment<Item>, scores: SegmentScores): void {
+    const found = this.found.get(segment);
+    if (!found || found.exactCount + found.variantCount === 0) return;
+    const { exact, completions, fuzzy } = found;
+    if (exact !== undefined) {
+      segment.read(exact, this.postings);
+      const isOnly = completions.from === completions.to;
+      if (isOnly) scores.addTerm(this.postings, this.weight, this.term.coverage);
+      else scores.addVariant(this.postings, this.weight);
+    }
+    for (let rank = completions.from; rank < completions.to; rank++)
+      this.addVariant(segment, segment.terms.idAt(rank), scores);
+    for (const id of fuzzy) this.addVariant(segment, id, scores);
+    scores.endTerm(this.term.coverage);
+  }
+
+  private addVariant(segment: Segment<Item>, id: number, scores: SegmentScores): void {
+    const { length } = this.term.text;
+    const variantLength = segment.terms.lengthOf(id);
+    const similarity = Math.min(length, variantLength) / Math.max(length, variantLength);
+    segment.read(id, this.postings);
+    scores.addVariant(this.postings, this.variantWeight * similarity);
+  }
+
+  private sumCounts(segments: readonly Segment<Item>[]): [exact: number, variants: number] {
+    const counts = segments.map((segment) => this.found.get(segment)!);
+    return [
+      counts.reduce((sum, { exactCount }) => sum + exactCount, 0),
+      counts.reduce((sum, { variantCount }) => sum + variantCount, 0),
+    ];
+  }
+
+  private withCounts(segment: Segment<Item>, found: Variants | undefined): CountedVariants {
+    if (!found) return NO_VARIANTS;
+    const { exact, completions, fuzzy } = found;
+    const exactCount = exact === undefined ? 0 : segment.documentCount(exact, this.postings);
+    let variantCount = 0;
+    for (let rank = completions.from; rank < completions.to; rank++)
+      variantCount += segment.documentCount(segment.terms.idAt(rank), this.postings);
+    for (const id of fuzzy) variantCount += segment.documentCount(id, this.postings);
+    return { ...found, exactCount, variantCount };
+  }
+
+  private findIn({ terms }: Segment<Item>): Variants | undefined {
+    const { text, isPrefix } = this.term;
+    const { from, to } = terms.prefixRange(text);
+    if (from === to) return undefined;
+    const first = terms.idAt(from);
+    const exact = terms.isTerm(first, text) ? first : undefined;
+    const completions = isPrefix ? { from: exact === undefined ? from : from + 1, to } : NO_RANKS;
+    return { exact, completions, fuzzy: [] };
+  }
+
+  private findFuzzyIn({ terms }: Segment<Item>): Variants | undefined {
+    const fuzzy = terms.fuzzyMatches(this.term.text);
+    return fuzzy.length > 0 ? { exact: undefined, completions: NO_RANKS, fuzzy } : undefined;
+  }
+}
+
+/** As in BM25. Above 0 even for a term that every document has. */
+const inverseDocumentFrequency = (count: number, documents: number): number =>
+  Math.log(1 + (documents - count + 0.5) / (count + 0.5));
