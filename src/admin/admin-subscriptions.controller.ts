@@ -1,28 +1,29 @@
 import { Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
-import { AdminController } from './admin-controller.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
-import { SubscriptionAdmin, type SubscriptionDto } from './subscription-admin.js';
-import { SubscriptionQuery } from './subscription-query.js';
-
-interface SubscriptionsPage {
-  readonly subscriptions: readonly SubscriptionDto[];
-  readonly nextCursor?: string;
-  readonly total: number;
-}
+import { AdminController } from './admin-controller.js';
+import { SubscriptionQuery } from './dto/list-query.dto.js';
+import { SubscriptionsDto } from './dto/subscription.dto.js';
+import { SubscriptionAdmin } from './subscription-admin.js';
 
 @AdminController('subscriptions')
 export class AdminSubscriptionsController {
   constructor(private readonly admin: SubscriptionAdmin) {}
 
+  /** Lists subscriptions, the oldest first */
   @Get()
-  list(@Query() query: SubscriptionQuery): SubscriptionsPage {
-    const { items, ...more } = this.admin.page(query);
-    return { subscriptions: items, ...more };
+  listSubscriptions(@Query() query: SubscriptionQuery): SubscriptionsDto {
+    const { items, ...page } = this.admin.page(query);
+    return { subscriptions: items, ...page };
   }
 
+  /**
+   * Ends a subscription; its client receives no more updates of the resource
+   *
+   * @param id - Id of the subscription.
+   */
   @Delete(':id')
   @HttpCode(204)
-  end(@CurrentCaller() by: AdminCaller, @Param('id') id: string): Promise<void> {
-    return this.admin.end(by, id);
+  endSubscription(@CurrentCaller() caller: AdminCaller, @Param('id') id: string): Promise<void> {
+    return this.admin.end(caller, id);
   }
 }

@@ -26,7 +26,6 @@ import { ProblemFilter } from './problem.filter.js';
 import { ProjectAdmin } from './project-admin.js';
 import { ProjectsController } from './projects.controller.js';
 import { ResourceLists } from './resource-lists.js';
-import { AdminResourcesController } from './admin-resources.controller.js';
 import { ServerAdmin } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
@@ -49,7 +48,6 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     DocsController,
     ServersController,
     CatalogController,
-    AdminResourcesController,
     SessionsController,
     AdminSubscriptionsController,
     ProjectsController,

@@ -6,7 +6,7 @@ import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Projects } from '../projects/projects.service.js';
 import { CatalogLists } from './catalog-lists.js';
-import type { ListQuery } from './list-query.js';
+import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests } from './list-requests.js';
 
 beforeAll(() => Logger.overrideLogger(false));
@@ -57,6 +57,7 @@ describe('CatalogLists', () => {
       {
         name: 'a__read',
         server: 'a',
+        ownName: 'read',
         own: 'read',
         definition: expect.objectContaining({ name: 'a__read', title: 'Open Files' }),
       },

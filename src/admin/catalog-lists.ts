@@ -2,20 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js';
 import { Registry } from '../registry/registry.service.js';
 import { wordMatcher } from './word-matcher.js';
-import type { ListQuery } from './list-query.js';
+import type { CatalogItemDto } from './dto/catalog.dto.js';
+import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests } from './list-requests.js';
 import type { PlainObject } from './plain-object.js';
 
-export interface CatalogItemDto {
-  readonly name: string;
-  readonly server: string;
-  readonly own: string;
-  /** As clients see it. */
-  readonly definition: PlainObject;
-}
-
 export interface CatalogItemsPage {
-  readonly items: readonly CatalogItemDto[];
+  readonly items: CatalogItemDto[];
   readonly nextCursor?: string;
 }
 
@@ -58,6 +51,7 @@ export class CatalogLists {
 const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItemDto => ({
   name: publicName,
   server,
+  ownName,
   own: ownName,
   definition: JSON.parse(text) as PlainObject,
 });

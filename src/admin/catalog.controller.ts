@@ -1,31 +1,42 @@
 import { Get, Query } from '@nestjs/common';
 import { AdminController } from './admin-controller.js';
-import { CatalogLists, type CatalogItemDto } from './catalog-lists.js';
-import { ListQuery } from './list-query.js';
-
-interface ToolsPage {
-  readonly tools: readonly CatalogItemDto[];
-  readonly nextCursor?: string;
-}
-
-interface PromptsPage {
-  readonly prompts: readonly CatalogItemDto[];
-  readonly nextCursor?: string;
-}
+import { CatalogLists } from './catalog-lists.js';
+import { PromptsDto, ResourcesDto, ResourceTemplatesDto, ToolsDto } from './dto/catalog.dto.js';
+import { ListQuery } from './dto/list-query.dto.js';
+import { ResourceLists } from './resource-lists.js';
 
 @AdminController()
 export class CatalogController {
-  constructor(private readonly lists: CatalogLists) {}
+  constructor(
+    private readonly lists: CatalogLists,
+    private readonly resourceLists: ResourceLists,
+  ) {}
 
+  /** Lists the tools that clients see */
   @Get('tools')
-  tools(@Query() query: ListQuery): ToolsPage {
-    const { items, ...more } = this.lists.page('tools', query);
-    return { tools: items, ...more };
+  listTools(@Query() query: ListQuery): ToolsDto {
+    const { items, ...page } = this.lists.page('tools', query);
+    return { tools: items, ...page };
   }
 
+  /** Lists the prompts that clients see */
   @Get('prompts')
-  prompts(@Query() query: ListQuery): PromptsPage {
-    const { items, ...more } = this.lists.page('prompts', query);
-    return { prompts: items, ...more };
+  listPrompts(@Query() query: ListQuery): PromptsDto {
+    const { items, ...page } = this.lists.page('prompts', query);
+    return { prompts: items, ...page };
+  }
+
+  /** Lists the resources that clients see */
+  @Get('resources')
+  async listResources(@Query() query: ListQuery): Promise<ResourcesDto> {
+    const { items, ...page } = await this.resourceLists.resources(query);
+    return { resources: items, ...page };
+  }
+
+  /** Lists the resource templates that clients see */
+  @Get('resource-templates')
+  listResourceTemplates(@Query() query: ListQuery): ResourceTemplatesDto {
+    const { items, ...page } = this.resourceLists.templates(query);
+    return { resourceTemplates: items, ...page };
   }
 }

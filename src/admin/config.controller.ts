@@ -1,36 +1,36 @@
 import { Get, HttpCode, Post } from '@nestjs/common';
 import { ConfigReloader, type ReloadOutcome } from '../config/config-reloader.js';
+import { AdminActions } from './admin-actions.js';
+import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
 import { AdminProblem } from './admin-problem.js';
-import { CurrentCaller, type AdminCaller } from './admin-caller.js';
-import { AdminActions } from './admin-actions.js';
-
-export interface ConfigStatusDto {
-  readonly ok: boolean;
-  readonly at: string;
-  readonly problem?: string;
-}
+import { ConfigDto } from './dto/config.dto.js';
 
 @AdminController('config')
 export class ConfigController {
   constructor(
     private readonly reloader: ConfigReloader,
-    private readonly changes: AdminActions,
+    private readonly actions: AdminActions,
   ) {}
 
-  /** How the last reload went. */
+  /** Shows the outcome of the last reload of the configuration */
   @Get()
-  get(): ConfigStatusDto {
-    return configStatusDto(this.reloader.lastOutcome);
+  getConfig(): ConfigDto {
+    return configDto(this.reloader.lastOutcome);
   }
 
+  /**
+   * Reads the configuration file again
+   *
+   * @throws {422} The configuration file is not valid; the previous configuration stays in use.
+   */
   @Post('reload')
   @HttpCode(200)
-  async reload(@CurrentCaller() by: AdminCaller): Promise<ConfigStatusDto> {
-    await this.changes.run(by, { action: 'config.reload', target: 'config' }, () => ({
+  async reloadConfig(@CurrentCaller() caller: AdminCaller): Promise<ConfigDto> {
+    await this.actions.run(caller, { action: 'config.reload', target: 'config' }, () => ({
       apply: () => this.reloadOrThrow(),
     }));
-    return this.get();
+    return this.getConfig();
   }
 
   private reloadOrThrow(): void {
@@ -39,7 +39,7 @@ export class ConfigController {
   }
 }
 
-export const configStatusDto = ({ ok, at, problem }: ReloadOutcome): ConfigStatusDto => ({
+export const configDto = ({ ok, at, problem }: ReloadOutcome): ConfigDto => ({
   ok,
   at: at.toISOString(),
   ...(problem === undefined ? {} : { problem }),

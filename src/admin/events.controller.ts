@@ -8,20 +8,26 @@ import { ChangeFeed } from './change-feed.js';
 export class EventsController {
   constructor(
     private readonly feed: ChangeFeed,
-    private readonly state: DecisionStore,
+    private readonly decisions: DecisionStore,
   ) {}
 
-  /** A stream of server-sent events that ends when either side has had enough. */
+  /**
+   * Streams every change as a server-sent event
+   *
+   * @remarks The first event is `snapshot` with the revision of the decisions; `server`, `catalog`, `session`,
+   * `subscription`, `project`, `decisions` and `config` follow.
+   * @throws {503} The feed has its maximum number of readers.
+   */
   @Get()
-  open(@Res() reply: FastifyReply): void {
+  readEvents(@Res() reply: FastifyReply): void {
     this.feed.requireCapacity();
-    // Every GET comes with a HEAD, and one without a body would never end.
+    // Fastify adds a HEAD route to every GET route, and its response must end.
     if (reply.request.method === 'HEAD') {
       void reply.header('content-type', 'text/event-stream; charset=utf-8').send();
       return;
     }
     reply.hijack();
-    const { revision } = this.state.current;
+    const { revision } = this.decisions.current;
     this.feed.open(reply.raw, { revision, at: new Date().toISOString() });
   }
 }

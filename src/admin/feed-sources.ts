@@ -12,7 +12,7 @@ import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
-import { configStatusDto } from './config.controller.js';
+import { configDto } from './config.controller.js';
 import { sessionHash, sessionDto } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
@@ -92,7 +92,7 @@ export class GatewayFeed implements OnModuleInit {
 
   onModuleInit(): void {
     this.state.onChange(({ revision }) => this.feed.publish('decisions', { revision }));
-    this.reloader.onOutcome((outcome) => this.feed.publish('config', configStatusDto(outcome)));
+    this.reloader.onOutcome((outcome) => this.feed.publish('config', configDto(outcome)));
     this.sessions.onOpen((session) => this.opened(session));
     let before = this.currentProjects();
     this.projects.onChange(() => {

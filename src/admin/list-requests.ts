@@ -6,7 +6,7 @@ import { Cursors } from '../core/catalog/cursors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';
-import type { ListQuery } from './list-query.js';
+import type { ListQuery } from './dto/list-query.dto.js';
 import { ServerViews } from './server-views.js';
 
 /** Which part of a list is wanted. */

@@ -10,11 +10,11 @@ import { invalidInput, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions, type PlannedChange } from './admin-actions.js';
 import { EntityTags } from './entity-tags.js';
-import type { ProjectBody } from './project-body.js';
+import type { ProjectBodyDto, ProjectDto } from './dto/project.dto.js';
 import { ServerViews } from './server-views.js';
 
 export interface TaggedProject {
-  readonly project: Project;
+  readonly project: ProjectDto;
   readonly etag: string;
 }
 
@@ -29,17 +29,21 @@ export class ProjectAdmin {
     private readonly tags: EntityTags,
   ) {}
 
-  all(): Project[] {
-    return [...this.projects.all()];
+  all(): ProjectDto[] {
+    return Array.from(this.projects.all(), projectDto);
   }
 
   show(id: string): TaggedProject {
     const project = this.projects.find(id);
     if (!project) throw notFound('project', id);
-    return { project, etag: this.etag(project)! };
+    return { project: projectDto(project), etag: this.etag(project)! };
   }
 
-  async put(by: AdminCaller, id: string, body: ProjectBody): Promise<TaggedProject & { created: boolean }> {
+  async put(
+    by: AdminCaller,
+    id: string,
+    body: ProjectBodyDto,
+  ): Promise<TaggedProject & { created: boolean }> {
     let created = false;
     await this.changes.run(by, { action: 'project.put', target: id }, () => {
       requireProjectId(id);
@@ -59,7 +63,11 @@ export class ProjectAdmin {
     });
   }
 
-  private replacement(id: string, before: Project | undefined, body: ProjectBody): PlannedChange | undefined {
+  private replacement(
+    id: string,
+    before: Project | undefined,
+    body: ProjectBodyDto,
+  ): PlannedChange | undefined {
     const { servers, description } = body;
     const unknown = servers.flatMap((server, index) =>
       this.servers.find(server)
@@ -81,6 +89,8 @@ export class ProjectAdmin {
     return project && this.tags.of([project.id, project.origin, project.servers, project.description]);
   }
 }
+
+const projectDto = ({ servers, ...project }: Project): ProjectDto => ({ ...project, servers: [...servers] });
 
 function requireProjectId(id: string): void {
   if (!PROJECT_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: PROJECT_ID.says }]);

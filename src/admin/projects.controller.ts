@@ -1,45 +1,60 @@
 import { Body, Delete, Get, HttpCode, Param, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Project } from '../projects/projects.service.js';
-import { AdminController } from './admin-controller.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
+import { AdminController } from './admin-controller.js';
+import { ProjectBodyDto, ProjectDto, ProjectsDto } from './dto/project.dto.js';
 import { ProjectAdmin, type TaggedProject } from './project-admin.js';
-import { ProjectBody } from './project-body.js';
 
 @AdminController('projects')
 export class ProjectsController {
   constructor(private readonly admin: ProjectAdmin) {}
 
+  /** Lists every project */
   @Get()
-  list(): { projects: Project[] } {
+  listProjects(): ProjectsDto {
     return { projects: this.admin.all() };
   }
 
+  /**
+   * Shows a project
+   *
+   * @param id - Id of the project.
+   */
   @Get(':id')
-  get(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Project {
+  getProject(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ProjectDto {
     return tagged(reply, this.admin.show(id));
   }
 
+  /**
+   * Adds or replaces a project
+   *
+   * @param id - Id of the project.
+   */
   @Put(':id')
-  async put(
-    @CurrentCaller() by: AdminCaller,
+  async putProject(
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
-    @Body() body: ProjectBody,
+    @Body() body: ProjectBodyDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Project> {
-    const { created, ...answer } = await this.admin.put(by, id, body);
+  ): Promise<ProjectDto> {
+    const { created, ...project } = await this.admin.put(caller, id, body);
     if (created) reply.code(201);
-    return tagged(reply, answer);
+    return tagged(reply, project);
   }
 
+  /**
+   * Deletes a project, also one of the configuration file
+   *
+   * @param id - Id of the project.
+   */
   @Delete(':id')
   @HttpCode(204)
-  remove(@CurrentCaller() by: AdminCaller, @Param('id') id: string): Promise<void> {
-    return this.admin.remove(by, id);
+  deleteProject(@CurrentCaller() caller: AdminCaller, @Param('id') id: string): Promise<void> {
+    return this.admin.remove(caller, id);
   }
 }
 
-function tagged(reply: FastifyReply, { project, etag }: TaggedProject): Project {
+function tagged(reply: FastifyReply, { project, etag }: TaggedProject): ProjectDto {
   reply.header('etag', etag);
   return project;
 }

@@ -11,7 +11,7 @@ import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { Projects } from '../projects/projects.service.js';
 import type { Subscribers } from '../subscriptions/subscribers.js';
-import type { ListQuery } from './list-query.js';
+import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests } from './list-requests.js';
 import { ResourceLists } from './resource-lists.js';
 
@@ -99,6 +99,7 @@ describe('the list of resources', () => {
       {
         uri: 'resource://a/x:1',
         server: 'a',
+        ownUri: 'x:1',
         original: 'x:1',
         id: 'a_x___1',
         subscribers: 3,
@@ -196,6 +197,7 @@ describe('the list of templates', () => {
         {
           uriTemplate: 'resource://b/x:{day}',
           server: 'b',
+          ownUri: 'x:{day}',
           original: 'x:{day}',
           id: 'b_x___{day}',
           definition: expect.objectContaining({ uriTemplate: 'resource://b/x:{day}', name: 'days' }),

@@ -12,34 +12,15 @@ import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { wordMatcher } from './word-matcher.js';
-import type { ListQuery } from './list-query.js';
+import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
+import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import type { PlainObject } from './plain-object.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
 
-export interface ResourceDto {
-  /** What clients call it. */
-  readonly uri: string;
-  readonly server: string;
-  /** What its server calls it. */
-  readonly original: string;
-  readonly id: string;
-  /** How many clients hear of its updates: by its URI, a pattern, or what it is a part of. */
-  readonly subscribers: number;
-  readonly definition: PlainObject;
-}
-
-export interface ResourceTemplateDto {
-  readonly uriTemplate: string;
-  readonly server: string;
-  readonly original: string;
-  readonly id: string;
-  readonly definition: PlainObject;
-}
-
 export interface CountedPage<Item> {
-  readonly items: readonly Item[];
+  readonly items: Item[];
   readonly nextCursor?: string;
   /** How many there are on all pages. */
   readonly total: number;
@@ -89,6 +70,7 @@ export class ResourceLists {
     return {
       uri: seen.uri,
       server,
+      ownUri: uri,
       original: uri,
       id: seen.id,
       subscribers: this.subscribers.table.countOfRecipients(server, uri),
@@ -146,6 +128,7 @@ const keyOf = ({ uriTemplate }: PublicTemplate): string => uriTemplate;
 const templateItem = (seen: PublicTemplate): ResourceTemplateDto => ({
   uriTemplate: seen.uriTemplate,
   server: seen.template.server,
+  ownUri: seen.template.uriTemplate,
   original: seen.template.uriTemplate,
   id: seen.template.id,
   definition: JSON.parse(templateText(seen)) as PlainObject,

@@ -20,7 +20,8 @@ import {
   sameDefinition,
   unmasked,
 } from './server-definition.js';
-import { ServerViews, type ServerDetailDto } from './server-views.js';
+import type { ServerDetailDto } from './dto/server.dto.js';
+import { ServerViews } from './server-views.js';
 
 /** A server that does not come up delays an answer no longer than this. */
 const SETTLE_MS = 10_000;

@@ -2,57 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { BackendStatus } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
-import type { ServerFacts } from '../backends/link/link.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
+import type { ServerDetailDto, ServerDto, ServerToolDto } from './dto/server.dto.js';
 import { EntityTags } from './entity-tags.js';
 import type { PlainObject } from './plain-object.js';
 import { definitionOf, masked } from './server-definition.js';
-
-export interface ServerDto {
-  readonly id: string;
-  readonly enabled: boolean;
-  readonly state: BackendStatus['state'] | 'disabled';
-  readonly reason?: string;
-  readonly since?: string;
-  readonly transport: 'stdio' | 'http' | 'sse';
-  readonly origin: DesiredServer['origin'];
-  readonly restarts: number;
-  /** Since it was enabled. */
-  readonly calls: number;
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly pid?: number;
-  readonly serverInfo?: ServerFacts['serverInfo'];
-  readonly protocolVersion?: string;
-  readonly counts: {
-    readonly tools: number;
-    readonly disabledTools: number;
-    readonly prompts: number;
-    readonly resources: number;
-    readonly templates: number;
-  };
-}
-
-export interface ServerToolDto {
-  /** What the server calls it. */
-  readonly own: string;
-  /** What clients call it; absent when they do not see it. */
-  readonly name?: string;
-  readonly enabled: boolean;
-  readonly title?: string;
-  readonly description?: string;
-  /** As its server lists it; only of one that is off, which no list for clients holds. */
-  readonly definition?: PlainObject;
-}
-
-export interface ServerDetailDto extends ServerDto {
-  readonly definition: PlainObject;
-  readonly stderr: readonly string[];
-  readonly tools: readonly ServerToolDto[];
-}
 
 /** Servers as the admin API shows them: what is wanted of each, and how it is doing. */
 @Injectable()
@@ -111,12 +68,11 @@ export class ServerViews {
   }
 
   detail(server: DesiredServer): ServerDetailDto {
-    return {
-      ...this.summary(server),
+    return Object.assign(this.summary(server), {
       definition: masked(definitionOf(server)),
-      stderr: this.backends.find(server.id)?.status().stderr ?? [],
+      stderr: [...(this.backends.find(server.id)?.status().stderr ?? [])],
       tools: this.tools(server),
-    };
+    });
   }
 
   /** All it last listed, also those that clients do not see. */
@@ -130,6 +86,7 @@ export class ServerViews {
       const enabled = !disabledTools.has(own);
       const definition = JSON.parse(text) as PlainObject;
       return {
+        ownName: own,
         own,
         ...(name === undefined ? {} : { name }),
         enabled,

@@ -1,11 +1,12 @@
 import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AdminController } from './admin-controller.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
+import { AdminController } from './admin-controller.js';
+import { ServerDetailDto, ServersDto, ServerToolsDto } from './dto/server.dto.js';
 import { JsonObjectPipe } from './json-object.pipe.js';
 import type { PlainObject } from './plain-object.js';
 import { ServerAdmin, type TaggedServer } from './server-admin.js';
-import { ServerViews, type ServerDetailDto, type ServerDto, type ServerToolDto } from './server-views.js';
+import { ServerViews } from './server-views.js';
 
 @AdminController('servers')
 export class ServersController {
@@ -14,99 +15,159 @@ export class ServersController {
     private readonly views: ServerViews,
   ) {}
 
+  /** Lists every server, enabled or not, in the order of the configuration */
   @Get()
-  list(): { servers: ServerDto[] } {
+  listServers(): ServersDto {
     return { servers: this.views.all() };
   }
 
+  /**
+   * Shows a server with its definition, its tools and its last lines on stderr
+   *
+   * @param id - Id of the server.
+   */
   @Get(':id')
-  get(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ServerDetailDto {
+  getServer(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ServerDetailDto {
     return tagged(reply, this.admin.show(id));
   }
 
+  /**
+   * Adds a server, or replaces its whole definition and every decision about it
+   *
+   * @remarks A definition with a command needs `admin.allowStdio: true`.
+   * @param id - Id of the server.
+   */
   @Put(':id')
-  async put(
-    @CurrentCaller() by: AdminCaller,
+  async putServer(
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Body(JsonObjectPipe) definition: PlainObject,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    const { created, ...answer } = await this.admin.put(by, id, definition);
+    const { created, ...server } = await this.admin.put(caller, id, definition);
     if (created) reply.code(201);
-    return tagged(reply, answer);
+    return tagged(reply, server);
   }
 
+  /**
+   * Changes a part of a definition (JSON Merge Patch, RFC 7396)
+   *
+   * @param id - Id of the server.
+   */
   @Patch(':id')
-  async patch(
-    @CurrentCaller() by: AdminCaller,
+  async patchServer(
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Body(JsonObjectPipe) patch: PlainObject,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.patch(by, id, patch));
+    return tagged(reply, await this.admin.patch(caller, id, patch));
   }
 
+  /**
+   * Deletes a server, also one of the configuration file
+   *
+   * @remarks A server of the configuration file stays deleted over restarts until it is enabled or put again.
+   * @param id - Id of the server.
+   */
   @Delete(':id')
   @HttpCode(204)
-  remove(@CurrentCaller() by: AdminCaller, @Param('id') id: string): Promise<void> {
-    return this.admin.remove(by, id);
+  deleteServer(@CurrentCaller() caller: AdminCaller, @Param('id') id: string): Promise<void> {
+    return this.admin.remove(caller, id);
   }
 
+  /**
+   * Enables a server, also a deleted one of the configuration file; waits until it is ready or fails
+   *
+   * @param id - Id of the server.
+   * @throws {409} The server is not in a state for this.
+   */
   @Post(':id/enable')
   @HttpCode(200)
-  async enable(
-    @CurrentCaller() by: AdminCaller,
+  async enableServer(
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setEnabled(by, id, true));
+    return tagged(reply, await this.admin.setEnabled(caller, id, true));
   }
 
+  /**
+   * Disables a server; running calls may finish
+   *
+   * @param id - Id of the server.
+   * @throws {409} The server is not in a state for this.
+   */
   @Post(':id/disable')
   @HttpCode(200)
-  async disable(
-    @CurrentCaller() by: AdminCaller,
+  async disableServer(
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setEnabled(by, id, false));
+    return tagged(reply, await this.admin.setEnabled(caller, id, false));
   }
 
+  /**
+   * Reconnects a server at once; waits until it is ready or fails
+   *
+   * @param id - Id of the server.
+   * @throws {409} The server is disabled.
+   */
   @Post(':id/reconnect')
   @HttpCode(200)
-  async reconnect(
-    @CurrentCaller() by: AdminCaller,
+  async reconnectServer(
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.reconnect(by, id));
+    return tagged(reply, await this.admin.reconnect(caller, id));
   }
 
+  /**
+   * Lists all tools of a server at its last sync, also those that are switched off
+   *
+   * @param id - Id of the server.
+   */
   @Get(':id/tools')
-  tools(@Param('id') id: string): { tools: readonly ServerToolDto[] } {
+  listServerTools(@Param('id') id: string): ServerToolsDto {
     return { tools: this.views.tools(this.views.get(id)) };
   }
 
+  /**
+   * Switches a tool on
+   *
+   * @param id - Id of the server.
+   * @param tool - The server's own name of the tool, URL-encoded.
+   * @throws {409} The tools of the server are not known.
+   */
   @Post(':id/tools/:tool/enable')
   @HttpCode(200)
   async enableTool(
-    @CurrentCaller() by: AdminCaller,
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Param('tool') tool: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setTool(by, id, tool, true));
+    return tagged(reply, await this.admin.setTool(caller, id, tool, true));
   }
 
+  /**
+   * Switches a tool off
+   *
+   * @param id - Id of the server.
+   * @param tool - The server's own name of the tool, URL-encoded.
+   * @throws {409} The tools of the server are not known.
+   */
   @Post(':id/tools/:tool/disable')
   @HttpCode(200)
   async disableTool(
-    @CurrentCaller() by: AdminCaller,
+    @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Param('tool') tool: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setTool(by, id, tool, false));
+    return tagged(reply, await this.admin.setTool(caller, id, tool, false));
   }
 }
 

@@ -2,21 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { notFound } from './admin-problem.js';
+import type { SessionDto } from './dto/session.dto.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions } from './admin-actions.js';
 
 const DIGITS = 16;
-
-export interface SessionDto {
-  readonly id: string;
-  readonly client?: { readonly name: string; readonly version: string };
-  readonly principal: string;
-  readonly project?: string;
-  readonly protocolVersion: string;
-  readonly opened: string;
-  readonly inFlight: number;
-  readonly streams: number;
-}
 
 /** Whoever knows the key of a session holds it: outside it is called by a part of the key's hash, which is its id. */
 export const sessionHash = ({ id }: Pick<Session, 'id'>): string => id.slice(0, DIGITS);

@@ -1,20 +1,27 @@
 import { Delete, Get, HttpCode, Param } from '@nestjs/common';
-import { AdminController } from './admin-controller.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
-import { SessionAdmin, type SessionDto } from './session-admin.js';
+import { AdminController } from './admin-controller.js';
+import { SessionsDto } from './dto/session.dto.js';
+import { SessionAdmin } from './session-admin.js';
 
 @AdminController('sessions')
 export class SessionsController {
   constructor(private readonly admin: SessionAdmin) {}
 
+  /** Lists every open session */
   @Get()
-  list(): { sessions: SessionDto[] } {
+  listSessions(): SessionsDto {
     return { sessions: this.admin.all() };
   }
 
+  /**
+   * Closes a session; its client has to initialize a new one
+   *
+   * @param id - The id in the list of sessions.
+   */
   @Delete(':id')
   @HttpCode(204)
-  close(@CurrentCaller() by: AdminCaller, @Param('id') id: string): Promise<void> {
-    return this.admin.close(by, id);
+  closeSession(@CurrentCaller() caller: AdminCaller, @Param('id') id: string): Promise<void> {
+    return this.admin.close(caller, id);
   }
 }

@@ -12,7 +12,7 @@ import type { ChangeFeed } from './change-feed.js';
 import { SubscriptionFeed } from './feed-sources.js';
 import { sessionHash } from './session-admin.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
-import type { SubscriptionQuery } from './subscription-query.js';
+import type { SubscriptionQuery } from './dto/list-query.dto.js';
 
 const LINGER_MS = 500;
 
@@ -74,6 +74,7 @@ describe('SubscriptionAdmin', () => {
       client: sessionHash({ id: 'ann' }),
       server: 'db',
       uri: 'resource://db/x://1',
+      ownUri: 'x://1',
       original: 'x://1',
       since: new Date(row!.since).toISOString(),
     });
@@ -179,6 +180,7 @@ describe('SubscriptionAdmin', () => {
       client: sessionHash(ann),
       server: 'git',
       uri: 'resource://git/x://1',
+      ownUri: 'x://1',
       original: 'x://1',
       since: new Date(since).toISOString(),
     };

@@ -10,19 +10,8 @@ import { AdminActions } from './admin-actions.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import type { CountedPage } from './resource-lists.js';
 import { sessionHash } from './session-admin.js';
-import type { SubscriptionQuery } from './subscription-query.js';
-
-export interface SubscriptionDto {
-  readonly id: string;
-  /** The session, as the list of sessions calls it. */
-  readonly client: string;
-  readonly server: string;
-  /** What clients call it. */
-  readonly uri: string;
-  /** What its server calls it. */
-  readonly original: string;
-  readonly since: string;
-}
+import type { SubscriptionQuery } from './dto/list-query.dto.js';
+import type { SubscriptionDto } from './dto/subscription.dto.js';
 
 /** Who is subscribed to what, for those who administer. */
 @Injectable()
@@ -68,6 +57,7 @@ export class SubscriptionAdmin {
       client: clientOf(row),
       server,
       uri: this.subscriptions.publicUri(row),
+      ownUri: uri,
       original: uri,
       since: new Date(since).toISOString(),
     };

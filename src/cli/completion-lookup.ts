@@ -48,5 +48,5 @@ async function toolsFor(
   if (action === 'call')
     return (await api.page('tools', { limit: MAX_CANDIDATES }, signal)).rows.map(({ name }) => name);
   const tools = await api.serverTools(server, signal);
-  return tools.filter(({ enabled }) => enabled === (action === 'disable')).map(({ own }) => own);
+  return tools.filter(({ enabled }) => enabled === (action === 'disable')).map(({ ownName }) => ownName);
 }

@@ -55,7 +55,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
   }
   const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion, counts } =
     server;
-  const disabled = server.tools.filter(({ enabled }) => !enabled).map(({ own }) => own);
+  const disabled = server.tools.filter(({ enabled }) => !enabled).map(({ ownName }) => ownName);
   const fields: [string, string | undefined][] = [
     ['state', state],
     ['reason', reason],

@@ -3,6 +3,7 @@ import type {
   ConfigStatus,
   Health,
   ListName,
+  ProjectItem,
   PageQuery,
   RowPage,
   ServerDetail,
@@ -10,7 +11,6 @@ import type {
   ServerTool,
   SessionItem,
 } from './admin-types.js';
-import type { Project } from '../projects/projects.service.js';
 import { GatewayProblem, unreachable, type GatewayProblemKind } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
@@ -67,8 +67,8 @@ export class AdminApi {
     return this.json(path, { method: 'POST' });
   }
 
-  async projects(signal?: AbortSignal): Promise<readonly Project[]> {
-    return (await this.json<{ projects: Project[] }>('admin/v1/projects', { signal })).projects;
+  async projects(signal?: AbortSignal): Promise<readonly ProjectItem[]> {
+    return (await this.json<{ projects: ProjectItem[] }>('admin/v1/projects', { signal })).projects;
   }
 
   async sessions(signal?: AbortSignal): Promise<readonly SessionItem[]> {

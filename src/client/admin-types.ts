@@ -1,52 +1,20 @@
-import type { ConfigStatusDto } from '../admin/config.controller.js';
-import type { PlainObject } from '../admin/plain-object.js';
-import type { ServerDetailDto, ServerDto, ServerToolDto } from '../admin/server-views.js';
-import type { SessionDto } from '../admin/session-admin.js';
+import type { components } from './admin-schema.js';
 
-export type ServerSummary = ServerDto;
-export type ServerDetail = ServerDetailDto;
-export type ServerTool = ServerToolDto;
-export type SessionItem = SessionDto;
-export type ConfigStatus = ConfigStatusDto;
+type Schemas = components['schemas'];
 
+export type ServerSummary = Schemas['Server'];
+export type ServerDetail = Schemas['ServerDetail'];
+export type ServerTool = Schemas['ServerTool'];
+export type SessionItem = Schemas['Session'];
+export type ProjectItem = Schemas['Project'];
+export type ConfigStatus = Schemas['Config'];
 /** A tool or a prompt. */
-export interface NamedItem {
-  readonly name: string;
-  readonly server: string;
-  readonly own: string;
-  readonly definition: PlainObject;
-}
+export type NamedItem = Schemas['CatalogItem'];
+export type ResourceItem = Schemas['Resource'];
+export type TemplateItem = Schemas['ResourceTemplate'];
+export type SubscriptionItem = Schemas['Subscription'];
 
-export interface ResourceItem {
-  readonly uri: string;
-  readonly server: string;
-  /** The server's own URI. */
-  readonly original: string;
-  readonly id: string;
-  /** A gateway may be older than this program. */
-  readonly subscribers?: number;
-  readonly definition: PlainObject;
-}
-
-export interface TemplateItem {
-  readonly uriTemplate: string;
-  readonly server: string;
-  readonly original: string;
-  readonly id: string;
-  readonly definition: PlainObject;
-}
-
-export interface SubscriptionItem {
-  readonly id: string;
-  /** As sessions are called in the list of sessions. */
-  readonly client: string;
-  readonly server: string;
-  readonly uri: string;
-  readonly original: string;
-  readonly since: string;
-}
-
-/** The lists that come in pages, by their path; the member is where an answer holds the rows. */
+/** The lists that come in pages, by their path. */
 export interface AdminLists {
   tools: NamedItem;
   prompts: NamedItem;
@@ -68,11 +36,11 @@ export interface PageQuery {
 export interface RowPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor?: string;
-  /** How many there are on all pages; not every list counts. */
+  /** Rows on all pages; tools and prompts are not counted. */
   readonly total?: number;
 }
 
-/** One part of /health. */
+/** One indicator of `/health`. */
 export interface HealthPart {
   readonly status: 'up' | 'down' | 'degraded';
   readonly [fact: string]: unknown;

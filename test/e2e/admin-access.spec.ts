@@ -201,7 +201,7 @@ describe('the admin API', () => {
     expect(await namesOf('tools?project=small')).toEqual(['two__read', 'two__write']);
     expect(await namesOf('tools?server=one&q=NOTES%20file')).toEqual(['one__read']);
     expect((await admin.get('prompts?server=two')).json).toMatchObject({
-      prompts: [{ name: 'two__greet', server: 'two', own: 'greet' }],
+      prompts: [{ name: 'two__greet', server: 'two', ownName: 'greet', own: 'greet' }],
     });
     const foreign = (await admin.get('tools?limit=1')).json['nextCursor'] as string;
     expect((await admin.get(`prompts?limit=1&cursor=${foreign}`)).status).toBe(422);

@@ -60,6 +60,7 @@ describe('resources in the admin API', () => {
         {
           uri: 'resource://wiki/wiki://figures',
           server: 'wiki',
+          ownUri: 'wiki://figures',
           original: 'wiki://figures',
           id: 'wiki_wiki___figures',
           definition: {
@@ -79,6 +80,7 @@ describe('resources in the admin API', () => {
         {
           uriTemplate: 'resource://wiki/wiki://{page}',
           server: 'wiki',
+          ownUri: 'wiki://{page}',
           original: 'wiki://{page}',
           id: 'wiki_wiki___{page}',
         },

@@ -164,8 +164,13 @@ describe('switching servers and tools', () => {
     expect((await session.callTool('alpha__a/b c')).error).toMatchObject({ code: -32602 });
     expect((await client.get('servers/alpha/tools')).json).toEqual({
       tools: [
-        { own: 'one', name: 'alpha__one', enabled: true },
-        { own: 'a/b c', enabled: false, definition: { name: 'a/b c', inputSchema: { type: 'object' } } },
+        { ownName: 'one', own: 'one', name: 'alpha__one', enabled: true },
+        {
+          ownName: 'a/b c',
+          own: 'a/b c',
+          enabled: false,
+          definition: { name: 'a/b c', inputSchema: { type: 'object' } },
+        },
       ],
     });
     await client.post(`${path}/disable`);

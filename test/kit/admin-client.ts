@@ -1,3 +1,4 @@
+import { AdminContract } from './admin-contract.js';
 import { Events } from './events.js';
 import type { Gateway } from './gateway.js';
 import { exchange, openExchange, type RawResponse } from './http.js';
@@ -15,13 +16,15 @@ export interface AdminOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Speaks to the admin API of a gateway, and remembers every answer. */
+const contract = new AdminContract();
+
+/** A client of the admin API. Keeps every response, and checks each against the OpenAPI document. */
 export class AdminClient {
   readonly answers: string[] = [];
 
   constructor(
     private readonly gateway: Gateway,
-    /** Null for nobody. */
+    /** Null sends no token. */
     private readonly token: string | null = ADMIN_TOKEN,
   ) {}
 
@@ -48,7 +51,7 @@ export class AdminClient {
     return this.send('DELETE', path, options);
   }
 
-  /** A body that is text goes out as it is. */
+  /** A body that is text is sent unchanged. */
   async send(method: string, path: string, { body, headers }: AdminOptions = {}): Promise<AdminAnswer> {
     const answer = await exchange(this.urlOf(path), {
       method,
@@ -59,6 +62,7 @@ export class AdminClient {
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
+    contract.check(method, this.urlOf(path), answer);
     this.answers.push(`${JSON.stringify(answer.headers)}\n${answer.text}`);
     const isJson = /json/.test(answer.headers['content-type'] ?? '');
     return { ...answer, json: isJson ? (JSON.parse(answer.text) as Record<string, unknown>) : {} };

@@ -42,6 +42,8 @@ const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 const MEANINGLESS_NAME = /^(utils?|helpers?|common|shared|misc|types?|constants?|interfaces?|index)$/;
 const MAX_LINES = 400;
+/** Written by `npm run openapi`; their length follows from the API. */
+const GENERATED_FILES = ['client/admin-schema.ts'];
 
 /** Every violation of the architecture rules; empty when there is none. */
 export function violationsOf(files: readonly SourceFile[]): string[] {
@@ -61,7 +63,9 @@ function violationsOfFile(file: SourceFile): string[] {
     ...(path.split('/').some((part) => MEANINGLESS_NAME.test(part.replace(/\.tsx?$/, '')))
       ? [`${path} has a meaningless name`]
       : []),
-    ...(file.lines > MAX_LINES ? [`${path} has ${file.lines} lines, more than ${MAX_LINES}`] : []),
+    ...(file.lines > MAX_LINES && !GENERATED_FILES.includes(path)
+      ? [`${path} has ${file.lines} lines, more than ${MAX_LINES}`]
+      : []),
   ];
 }
 

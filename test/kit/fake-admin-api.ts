@@ -54,7 +54,7 @@ export class FakeAdminApi {
   }
 
   serverTools(id: string) {
-    return this.answer(`tools of ${id}`, [{ own: 'off', enabled: false }]);
+    return this.answer(`tools of ${id}`, [{ ownName: 'off', enabled: false }]);
   }
 
   sessions() {

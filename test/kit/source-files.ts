@@ -23,11 +23,12 @@ export function readSource(path: string, text: string): SourceFile {
     imports: specifiers
       .filter(isFile)
       .map((to) => posix.join(posix.dirname(path), to).replace(/\.js(x?)$/, '.ts$1')),
-    packages: specifiers.filter((specifier) => !isFile(specifier)),
+    packages: specifiers.filter((specifier) => !specifier.startsWith('.')),
   };
 }
 
-const isFile = (specifier: string): boolean => specifier.startsWith('.');
+/** JSON is data; only source files have a layer. */
+const isFile = (specifier: string): boolean => specifier.startsWith('.') && !specifier.endsWith('.json');
 
 /** What follows `from`, `import` and `import(`, types included: a type is knowledge of the other file too. */
 function specifiersIn(path: string, text: string): string[] {

@@ -34,6 +34,7 @@ export const server = (id: string, more: Partial<ServerSummary> = {}): ServerSum
 export const resource = (name: string, more: Partial<ResourceItem> = {}): ResourceItem => ({
   uri: `resource://files/file:///${name}`,
   server: 'files',
+  ownUri: `file:///${name}`,
   original: `file:///${name}`,
   id: `files_file___${name}`,
   subscribers: 0,
@@ -44,16 +45,18 @@ export const resource = (name: string, more: Partial<ResourceItem> = {}): Resour
 export const template = (pattern: string, description: string): TemplateItem => ({
   uriTemplate: `resource://files/${pattern}`,
   server: 'files',
+  ownUri: pattern,
   original: pattern,
   id: 'files_template',
   definition: { name: pattern, description },
 });
 
-export const tool = (own: string, description = ''): NamedItem => ({
-  name: `files__${own}`,
+export const tool = (ownName: string, description = ''): NamedItem => ({
+  name: `files__${ownName}`,
   server: 'files',
-  own,
-  definition: { name: `files__${own}`, description, inputSchema: { type: 'object' } },
+  ownName,
+  own: ownName,
+  definition: { name: `files__${ownName}`, description, inputSchema: { type: 'object' } },
 });
 
 export const subscription = (id: string): SubscriptionItem => ({
@@ -61,6 +64,7 @@ export const subscription = (id: string): SubscriptionItem => ({
   client: '0123456789abcdef',
   server: 'files',
   uri: `resource://files/file:///${id}`,
+  ownUri: `file:///${id}`,
   original: `file:///${id}`,
   since: '2026-03-01T11:59:00Z',
 });
@@ -118,6 +122,7 @@ export class TuiModelHarness {
           type: 'disabled-tools',
           request,
           tools: request.servers.map((id) => ({
+            ownName: 'off',
             own: 'off',
             enabled: false,
             server: id,

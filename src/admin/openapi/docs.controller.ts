@@ -3,26 +3,24 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Controller, Get, Header, Param, Res, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { JsonSchema } from '../../config/json-schema.js';
 import { notFound } from '../admin-problem.js';
-import { openApiDocument } from './document.js';
 import { DOCS_PAGE, DOCS_HEADERS, START_SCRIPT } from './docs-page.js';
 
-/** The files of Swagger UI that the page asks for, and nothing else beside them. */
+/** The files of Swagger UI that the page loads; no other file is served. */
 const ASSETS: ReadonlyMap<string, string> = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-/** What the API is, for everybody: it tells nothing of this gateway. */
+/** Describes the admin API. Public: nothing of it depends on this gateway. */
 @Controller('admin')
 export class DocsController {
-  private document: JsonSchema | undefined;
-
+  /** Returns this document */
   @Get('v1/openapi.json')
-  openApi(): JsonSchema {
-    return (this.document ??= openApiDocument());
+  async getOpenApi(): Promise<Readonly<Record<string, unknown>>> {
+    // Loaded on demand: no other request needs it.
+    return (await import('./openapi.json', { with: { type: 'json' } })).default;
   }
 
   @Get('docs')

@@ -103,7 +103,7 @@ const DISABLED_TOOLS: readonly TuiColumn[] = [
   {
     title: 'NAME',
     width: { share: 4 },
-    text: (row) => (row.kind === 'disabled-tool' ? row.item.own : ''),
+    text: (row) => (row.kind === 'disabled-tool' ? row.item.ownName : ''),
   },
   serverColumn(60),
   {

@@ -97,19 +97,19 @@ const offered = (on: number, off: number): string =>
 
 const TONE_STYLES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
-function describeTool({ name, server, own, definition }: Item<'tool'>, page: DetailPage): void {
+function describeTool({ name, server, ownName, definition }: Item<'tool'>, page: DetailPage): void {
   page.field('tool', name, 'bold');
   page.field('title', definition['title']);
   page.field('server', server);
-  page.field('own name', own);
+  page.field('own name', ownName);
   describeDefinition(definition, page);
 }
 
 function describeDisabledTool(
-  { own, server, title, description, definition }: DisabledTool,
+  { ownName, server, title, description, definition }: DisabledTool,
   page: DetailPage,
 ): void {
-  page.field('tool', own, 'bold');
+  page.field('tool', ownName, 'bold');
   page.field('title', title);
   page.field('server', server);
   page.field('state', 'disabled: hidden from all clients', 'busy');
@@ -142,12 +142,12 @@ function describeDefinition(definition: Readonly<Record<string, unknown>>, page:
   page.json(inputSchema ?? {});
 }
 
-function describePrompt({ name, server, own, definition }: Item<'prompt'>, page: DetailPage): void {
+function describePrompt({ name, server, ownName, definition }: Item<'prompt'>, page: DetailPage): void {
   const { arguments: taken, description, title, ...rest } = definition;
   page.field('prompt', name, 'bold');
   page.field('title', title);
   page.field('server', server);
-  page.field('own name', own);
+  page.field('own name', ownName);
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');
@@ -163,10 +163,10 @@ function describePrompt({ name, server, own, definition }: Item<'prompt'>, page:
 }
 
 function describeResource(resource: Item<'resource'>, page: DetailPage): void {
-  const { uri, original, server, id, subscribers, definition } = resource;
+  const { uri, ownUri, server, id, subscribers, definition } = resource;
   const { name, title, description, mimeType, size: bytes, annotations, _meta, ...rest } = definition;
   page.field('URI', uri, 'bold');
-  page.field('own URI', original);
+  page.field('own URI', ownUri);
   page.field('server', server);
   page.field('name', name);
   page.field('title', title);
@@ -180,12 +180,12 @@ function describeResource(resource: Item<'resource'>, page: DetailPage): void {
 }
 
 function describeTemplate(
-  { uriTemplate, original, server, id, definition }: Item<'template'>,
+  { uriTemplate, ownUri, server, id, definition }: Item<'template'>,
   page: DetailPage,
 ): void {
   const { name, title, description, mimeType, annotations, _meta, ...rest } = definition;
   page.field('template', uriTemplate, 'bold');
-  page.field('own URI', original);
+  page.field('own URI', ownUri);
   page.field('server', server);
   page.field('name', name);
   page.field('title', title);
@@ -197,9 +197,9 @@ function describeTemplate(
 }
 
 function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
-  const { id, client, server, uri, original, since } = item;
+  const { id, client, server, uri, ownUri, since } = item;
   page.field('URI', uri, 'bold');
-  page.field('own URI', original);
+  page.field('own URI', ownUri);
   page.field('server', server);
   page.field('since', `${since} (${formatAge(since, model.now)} ago)`);
   page.field('id', id);

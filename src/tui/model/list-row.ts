@@ -42,6 +42,6 @@ export const serverRow = (item: ServerSummary): ListRow => ({ kind: 'server', ke
 
 export const disabledToolRow = (item: DisabledTool): ListRow => ({
   kind: 'disabled-tool',
-  key: JSON.stringify([item.server, item.own]),
+  key: JSON.stringify([item.server, item.ownName]),
   item,
 });

@@ -30,9 +30,9 @@ function commandsOn(row: ListRow, model: Model): readonly RowCommand[] {
     case 'server':
       return serverCommands(row.item, model);
     case 'tool':
-      return [toolCommand('disable', row.item.server, row.item.own)];
+      return [toolCommand('disable', row.item.server, row.item.ownName)];
     case 'disabled-tool':
-      return [toolCommand('enable', row.item.server, row.item.own)];
+      return [toolCommand('enable', row.item.server, row.item.ownName)];
     case 'resource':
       return [
         {

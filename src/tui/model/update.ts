@@ -111,8 +111,8 @@ function withDisabledTools(
   const { query } = model.panels.tools;
   return withList(model, 'disabled-tools', (list) => {
     if (list.generation !== request.generation) return list;
-    const found = tools.filter(({ own, title = '', description = '' }) =>
-      matchesQuery([own, title, description], query),
+    const found = tools.filter(({ ownName, title = '', description = '' }) =>
+      matchesQuery([ownName, title, description], query),
     );
     return withAllRows(list, found.map(disabledToolRow), list.version === request.version);
   });

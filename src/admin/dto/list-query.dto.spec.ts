@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
-import { SubscriptionQuery } from './subscription-query.js';
+import { LONGEST_AND_TOO_LONG } from '../../../test/kit/uri-lengths.js';
+import { SubscriptionQuery } from './list-query.dto.js';
 
 const refusals = (query: object): string[] =>
   validateSync(plainToInstance(SubscriptionQuery, query)).flatMap(({ constraints = {} }) =>
@@ -11,18 +11,18 @@ const refusals = (query: object): string[] =>
 
 describe('SubscriptionQuery', () => {
   it.each(LONGEST_AND_TOO_LONG)(
-    'takes a URI that can be subscribed to, and no longer one, in %s',
+    'accepts a URI of the maximum length and refuses a longer one, in %s',
     (_what, longest, tooLong) => {
       expect(refusals({ uri: longest })).toEqual([]);
       expect(refusals({ uri: tooLong })).toEqual(['uri must not be longer than 8192 bytes']);
     },
   );
 
-  it.each([{ uri: ['x:1'] }, { uri: 7 }])('refuses what is no string, in one word: %j', (query) => {
+  it.each([{ uri: ['x:1'] }, { uri: 7 }])('refuses %j with a single message', (query) => {
     expect(refusals(query)).toEqual(['uri must be a string']);
   });
 
-  it('takes no URI at all', () => {
+  it('accepts a query without a URI', () => {
     expect(refusals({})).toEqual([]);
   });
 });

@@ -1,0 +1,13 @@
+import { IsISO8601 } from 'class-validator';
+
+/** Outcome of the last reload of the configuration. */
+export class ConfigDto {
+  /** Whether the configuration was accepted. */
+  readonly ok: boolean;
+
+  @IsISO8601()
+  readonly at: string;
+
+  /** Why the configuration was rejected. */
+  readonly problem?: string;
+}

@@ -1,0 +1,66 @@
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { isUriTooLong, MAX_URI_BYTES } from '../../core/resources/resource-uri.js';
+
+const MAX_QUERY_LENGTH = 256;
+const MAX_ID_LENGTH = 64;
+const MAX_PAGE_SIZE = 1000;
+
+/** Query parameters of a list that comes in pages. */
+export class ListQuery {
+  /** Only entries of this server. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ID_LENGTH)
+  readonly server?: string;
+
+  /** Only entries that this project shows. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ID_LENGTH)
+  readonly project?: string;
+
+  /**
+   * Words that must all occur in the entry: in its name, title or description; of a subscription in its URIs, server or
+   * client.
+   */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_QUERY_LENGTH)
+  readonly q?: string;
+
+  /** `nextCursor` of the previous page. */
+  @IsOptional()
+  @IsString()
+  readonly cursor?: string;
+
+  /** Maximum number of entries on a page. */
+  @IsOptional()
+  @Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
+  )
+  @IsInt()
+  @Min(1)
+  @Max(MAX_PAGE_SIZE)
+  readonly limit?: number;
+}
+
+export class SubscriptionQuery extends ListQuery {
+  /** Only subscriptions of this session, by its id in the list of sessions. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ID_LENGTH)
+  readonly client?: string;
+
+  /** Only subscriptions to this resource, by any form of its URI. */
+  @IsOptional()
+  @IsString()
+  @ValidateBy({
+    name: 'maxUriBytes',
+    validator: {
+      validate: (uri) => typeof uri !== 'string' || !isUriTooLong(uri),
+      defaultMessage: () => `uri must not be longer than ${MAX_URI_BYTES} bytes`,
+    },
+  })
+  readonly uri?: string;
+}

@@ -1,0 +1,129 @@
+import { IsInt, IsISO8601, Min } from 'class-validator';
+import type { BackendStatus } from '../../backends/backend.js';
+import type { PlainObject } from '../plain-object.js';
+
+/** `serverInfo` of the server's initialize result, with every member that the server sent. */
+export class ServerInfoDto {
+  readonly name: string;
+
+  readonly version: string;
+}
+
+/** How many entries the server listed at its last sync. */
+export class ServerCountsDto {
+  @IsInt()
+  @Min(0)
+  readonly tools: number;
+
+  /** Tools that are switched off. */
+  @IsInt()
+  @Min(0)
+  readonly disabledTools: number;
+
+  @IsInt()
+  @Min(0)
+  readonly prompts: number;
+
+  @IsInt()
+  @Min(0)
+  readonly resources: number;
+
+  @IsInt()
+  @Min(0)
+  readonly templates: number;
+}
+
+export class ServerDto {
+  readonly id: string;
+
+  readonly enabled: boolean;
+
+  readonly state: BackendStatus['state'] | 'disabled';
+
+  /** The last failure. Absent while there is none. */
+  readonly reason?: string;
+
+  /** When the server entered this state. Absent while it is disabled. */
+  @IsISO8601()
+  readonly since?: string;
+
+  readonly transport: 'stdio' | 'http' | 'sse';
+
+  /** Where the definition comes from: the configuration file or the admin API. */
+  readonly origin: 'config' | 'admin';
+
+  /** Connections after the first one. */
+  @IsInt()
+  @Min(0)
+  readonly restarts: number;
+
+  /** Calls since the server was enabled. */
+  @IsInt()
+  @Min(0)
+  readonly calls: number;
+
+  /** Calls that the server is working on. */
+  @IsInt()
+  @Min(0)
+  readonly inFlight: number;
+
+  /** Calls in the queue before the server. */
+  @IsInt()
+  @Min(0)
+  readonly waiting: number;
+
+  /** Process id of a stdio server. */
+  @IsInt()
+  @Min(0)
+  readonly pid?: number;
+
+  /** `serverInfo` of the server's initialize result. */
+  readonly serverInfo?: ServerInfoDto;
+
+  /** MCP revision that was negotiated with the server. */
+  readonly protocolVersion?: string;
+
+  readonly counts: ServerCountsDto;
+}
+
+export class ServersDto {
+  readonly servers: ServerDto[];
+}
+
+export class ServerToolDto {
+  /** The server's own name of the tool. */
+  readonly ownName: string;
+
+  /**
+   * The same as `ownName`.
+   *
+   * @deprecated Read `ownName`.
+   */
+  readonly own: string;
+
+  /** The public name of the tool. Absent while clients do not see it. */
+  readonly name?: string;
+
+  readonly enabled: boolean;
+
+  readonly title?: string;
+
+  readonly description?: string;
+
+  /** The tool as its server lists it. Present only while the tool is switched off. */
+  readonly definition?: PlainObject;
+}
+
+export class ServerToolsDto {
+  readonly tools: ServerToolDto[];
+}
+
+export class ServerDetailDto extends ServerDto {
+  /** Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
+  readonly definition: PlainObject;
+
+  /** The last lines that a stdio server wrote to stderr. */
+  readonly stderr: string[];
+
+  readonly tools: ServerToolDto[];
+}

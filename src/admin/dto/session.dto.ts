@@ -1,0 +1,38 @@
+import { IsInt, IsISO8601, Min } from 'class-validator';
+
+export class SessionClientDto {
+  readonly name: string;
+
+  readonly version: string;
+}
+
+export class SessionDto {
+  /** The first 16 digits of the session id's hash. The session id itself is a secret. */
+  readonly id: string;
+
+  /** `clientInfo` of the initialize request. */
+  readonly client?: SessionClientDto;
+
+  readonly principal: string;
+
+  readonly project?: string;
+
+  readonly protocolVersion: string;
+
+  @IsISO8601()
+  readonly opened: string;
+
+  /** Requests that are being answered. */
+  @IsInt()
+  @Min(0)
+  readonly inFlight: number;
+
+  /** Open event streams to the client. */
+  @IsInt()
+  @Min(0)
+  readonly streams: number;
+}
+
+export class SessionsDto {
+  readonly sessions: SessionDto[];
+}

@@ -1,0 +1,38 @@
+import { IsInt, IsISO8601, Min } from 'class-validator';
+
+export class SubscriptionDto {
+  readonly id: string;
+
+  /** Id of the session, as in the list of sessions. */
+  readonly client: string;
+
+  readonly server: string;
+
+  /** The public URI. */
+  readonly uri: string;
+
+  /** The server's own URI. */
+  readonly ownUri: string;
+
+  /**
+   * The same as `ownUri`.
+   *
+   * @deprecated Read `ownUri`.
+   */
+  readonly original: string;
+
+  @IsISO8601()
+  readonly since: string;
+}
+
+export class SubscriptionsDto {
+  readonly subscriptions: SubscriptionDto[];
+
+  /** Cursor of the next page. Absent on the last page. */
+  readonly nextCursor?: string;
+
+  /** Entries on all pages. */
+  @IsInt()
+  @Min(0)
+  readonly total: number;
+}

@@ -1,0 +1,446 @@
+/** Generated from the OpenAPI document of the admin API by `npm run openapi`. */
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        readonly ServerDefinition: {
+            /**
+             * @description Whether the server is started and its tools are offered.
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description Calls in flight at this server.
+             * @default 8
+             */
+            readonly concurrency?: number;
+            /**
+             * @description Calls that wait beyond that; one more fails at once. 0 lets none wait.
+             * @default 100
+             */
+            readonly queue?: number;
+            /**
+             * @description Milliseconds a call may take.
+             * @default 60000
+             */
+            readonly timeoutMs?: number;
+            /** @description Tools of this server that are treated apart. */
+            readonly tools?: {
+                /**
+                 * @description Tools, by the server's own names, that are neither listed nor callable.
+                 * @default []
+                 */
+                readonly disabled?: readonly string[];
+                /**
+                 * @description Tools, by the server's own names, whose calls run alone on the server.
+                 * @default []
+                 */
+                readonly exclusive?: readonly string[];
+            };
+            /**
+             * @description What clients share: one link and its calls side by side (shared), one link and a single call at a time, so that whatever the server asks belongs to that call (exclusive), or nothing: a link per session, over which its subscriptions go too (session).
+             * @default shared
+             * @enum {unknown}
+             */
+            readonly isolation?: "shared" | "exclusive" | "session";
+            /** @description How changes of its resources are noticed and passed on. */
+            readonly watch?: {
+                /** @description Milliseconds between two looks at a resource that is subscribed to, if the server itself tells of no changes. Left out, nobody looks. */
+                readonly pollMs?: number;
+                /**
+                 * @description Milliseconds within which updates of one resource become one; the first goes at once.
+                 * @default 0
+                 */
+                readonly coalesceMs?: number;
+            };
+            /** @description How names of this server are listed, where that differs from naming. */
+            readonly naming?: {
+                /**
+                 * @description Replaces naming.tools for this server.
+                 * @enum {unknown}
+                 */
+                readonly tools?: "always" | "conflict" | "never";
+            };
+            /**
+             * @description Implied by command.
+             * @default stdio
+             * @enum {unknown}
+             */
+            readonly type?: "stdio";
+            /** @description Program to start: a path, or a name to be found in PATH. No shell is involved. */
+            readonly command: string;
+            /**
+             * @description Arguments of the program.
+             * @default []
+             */
+            readonly args?: readonly string[];
+            /**
+             * @description Variables of the program's environment, besides the few it inherits such as PATH.
+             * @default {}
+             */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /** @description Working directory of the program. A relative one starts at the gateway's own. */
+            readonly cwd?: string;
+        } | {
+            /**
+             * @description Whether the server is started and its tools are offered.
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description Calls in flight at this server.
+             * @default 8
+             */
+            readonly concurrency?: number;
+            /**
+             * @description Calls that wait beyond that; one more fails at once. 0 lets none wait.
+             * @default 100
+             */
+            readonly queue?: number;
+            /**
+             * @description Milliseconds a call may take.
+             * @default 60000
+             */
+            readonly timeoutMs?: number;
+            /** @description Tools of this server that are treated apart. */
+            readonly tools?: {
+                /**
+                 * @description Tools, by the server's own names, that are neither listed nor callable.
+                 * @default []
+                 */
+                readonly disabled?: readonly string[];
+                /**
+                 * @description Tools, by the server's own names, whose calls run alone on the server.
+                 * @default []
+                 */
+                readonly exclusive?: readonly string[];
+            };
+            /**
+             * @description What clients share: one link and its calls side by side (shared), one link and a single call at a time, so that whatever the server asks belongs to that call (exclusive), or nothing: a link per session, over which its subscriptions go too (session).
+             * @default shared
+             * @enum {unknown}
+             */
+            readonly isolation?: "shared" | "exclusive" | "session";
+            /** @description How changes of its resources are noticed and passed on. */
+            readonly watch?: {
+                /** @description Milliseconds between two looks at a resource that is subscribed to, if the server itself tells of no changes. Left out, nobody looks. */
+                readonly pollMs?: number;
+                /**
+                 * @description Milliseconds within which updates of one resource become one; the first goes at once.
+                 * @default 0
+                 */
+                readonly coalesceMs?: number;
+            };
+            /** @description How names of this server are listed, where that differs from naming. */
+            readonly naming?: {
+                /**
+                 * @description Replaces naming.tools for this server.
+                 * @enum {unknown}
+                 */
+                readonly tools?: "always" | "conflict" | "never";
+            };
+            /**
+             * @description Streamable HTTP, or the older transport with two endpoints (sse).
+             * @default http
+             * @enum {unknown}
+             */
+            readonly type?: "http" | "sse" | "streamable-http" | "streamableHttp";
+            /** @description Address of the MCP endpoint. */
+            readonly url: string;
+            /**
+             * @description Headers of every request to the server, such as Authorization.
+             * @default {}
+             */
+            readonly headers?: {
+                readonly [key: string]: string;
+            };
+        };
+        readonly Subscription: {
+            readonly id: string;
+            /** @description Id of the session, as in the list of sessions. */
+            readonly client: string;
+            readonly server: string;
+            /** @description The public URI. */
+            readonly uri: string;
+            /** @description The server's own URI. */
+            readonly ownUri: string;
+            /**
+             * @deprecated
+             * @description The same as `ownUri`.
+             */
+            readonly original: string;
+            /** Format: date-time */
+            readonly since: string;
+        };
+        readonly Subscriptions: {
+            readonly subscriptions: readonly components["schemas"]["Subscription"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+            /** @description Entries on all pages. */
+            readonly total: number;
+        };
+        readonly CatalogItem: {
+            /** @description The public name. */
+            readonly name: string;
+            readonly server: string;
+            /** @description The server's own name. */
+            readonly ownName: string;
+            /**
+             * @deprecated
+             * @description The same as `ownName`.
+             */
+            readonly own: string;
+            /** @description The definition that clients receive. */
+            readonly definition: {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly Tools: {
+            readonly tools: readonly components["schemas"]["CatalogItem"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+        };
+        readonly Prompts: {
+            readonly prompts: readonly components["schemas"]["CatalogItem"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+        };
+        readonly Resource: {
+            /** @description The public URI. */
+            readonly uri: string;
+            readonly server: string;
+            /** @description The server's own URI. */
+            readonly ownUri: string;
+            /**
+             * @deprecated
+             * @description The same as `ownUri`.
+             */
+            readonly original: string;
+            /** @description A short id for tool arguments; unique in the gateway. */
+            readonly id: string;
+            /** @description Sessions that receive updates of the resource: by its URI, by a pattern, or by a resource that contains it. */
+            readonly subscribers: number;
+            /** @description The definition that clients receive. */
+            readonly definition: {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly Resources: {
+            readonly resources: readonly components["schemas"]["Resource"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+            /** @description Entries on all pages. */
+            readonly total: number;
+        };
+        readonly ResourceTemplate: {
+            /** @description The public URI template. */
+            readonly uriTemplate: string;
+            readonly server: string;
+            /** @description The server's own URI template. */
+            readonly ownUri: string;
+            /**
+             * @deprecated
+             * @description The same as `ownUri`.
+             */
+            readonly original: string;
+            /** @description A short id; unique in the gateway. */
+            readonly id: string;
+            /** @description The definition that clients receive. */
+            readonly definition: {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly ResourceTemplates: {
+            readonly resourceTemplates: readonly components["schemas"]["ResourceTemplate"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+            /** @description Entries on all pages. */
+            readonly total: number;
+        };
+        readonly Config: {
+            /** @description Whether the configuration was accepted. */
+            readonly ok: boolean;
+            /** Format: date-time */
+            readonly at: string;
+            /** @description Why the configuration was rejected. */
+            readonly problem?: string;
+        };
+        readonly Project: {
+            readonly id: string;
+            /** @description Ids of the servers that the project shows. */
+            readonly servers: readonly string[];
+            readonly description?: string;
+            /**
+             * @description Where the definition comes from: the configuration file or the admin API.
+             * @enum {string}
+             */
+            readonly origin: "config" | "admin";
+        };
+        readonly Projects: {
+            readonly projects: readonly components["schemas"]["Project"][];
+        };
+        readonly ProjectBody: {
+            /** @description Ids of the servers that the project shows. */
+            readonly servers: readonly string[];
+            readonly description?: string;
+        };
+        readonly ServerInfo: {
+            readonly name: string;
+            readonly version: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly ServerCounts: {
+            readonly tools: number;
+            /** @description Tools that are switched off. */
+            readonly disabledTools: number;
+            readonly prompts: number;
+            readonly resources: number;
+            readonly templates: number;
+        };
+        readonly Server: {
+            readonly id: string;
+            readonly enabled: boolean;
+            /** @enum {string} */
+            readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
+            /** @description The last failure. Absent while there is none. */
+            readonly reason?: string;
+            /**
+             * Format: date-time
+             * @description When the server entered this state. Absent while it is disabled.
+             */
+            readonly since?: string;
+            /** @enum {string} */
+            readonly transport: "stdio" | "http" | "sse";
+            /**
+             * @description Where the definition comes from: the configuration file or the admin API.
+             * @enum {string}
+             */
+            readonly origin: "config" | "admin";
+            /** @description Connections after the first one. */
+            readonly restarts: number;
+            /** @description Calls since the server was enabled. */
+            readonly calls: number;
+            /** @description Calls that the server is working on. */
+            readonly inFlight: number;
+            /** @description Calls in the queue before the server. */
+            readonly waiting: number;
+            /** @description Process id of a stdio server. */
+            readonly pid?: number;
+            /** @description `serverInfo` of the server's initialize result. */
+            readonly serverInfo?: components["schemas"]["ServerInfo"];
+            /** @description MCP revision that was negotiated with the server. */
+            readonly protocolVersion?: string;
+            readonly counts: components["schemas"]["ServerCounts"];
+        };
+        readonly Servers: {
+            readonly servers: readonly components["schemas"]["Server"][];
+        };
+        readonly ServerTool: {
+            /** @description The server's own name of the tool. */
+            readonly ownName: string;
+            /**
+             * @deprecated
+             * @description The same as `ownName`.
+             */
+            readonly own: string;
+            /** @description The public name of the tool. Absent while clients do not see it. */
+            readonly name?: string;
+            readonly enabled: boolean;
+            readonly title?: string;
+            readonly description?: string;
+            /** @description The tool as its server lists it. Present only while the tool is switched off. */
+            readonly definition?: {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly ServerDetail: {
+            /** @description Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
+            readonly definition: components["schemas"]["ServerDefinition"];
+            /** @description The last lines that a stdio server wrote to stderr. */
+            readonly stderr: readonly string[];
+            readonly tools: readonly components["schemas"]["ServerTool"][];
+            readonly id: string;
+            readonly enabled: boolean;
+            /** @enum {string} */
+            readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
+            /** @description The last failure. Absent while there is none. */
+            readonly reason?: string;
+            /**
+             * Format: date-time
+             * @description When the server entered this state. Absent while it is disabled.
+             */
+            readonly since?: string;
+            /** @enum {string} */
+            readonly transport: "stdio" | "http" | "sse";
+            /**
+             * @description Where the definition comes from: the configuration file or the admin API.
+             * @enum {string}
+             */
+            readonly origin: "config" | "admin";
+            /** @description Connections after the first one. */
+            readonly restarts: number;
+            /** @description Calls since the server was enabled. */
+            readonly calls: number;
+            /** @description Calls that the server is working on. */
+            readonly inFlight: number;
+            /** @description Calls in the queue before the server. */
+            readonly waiting: number;
+            /** @description Process id of a stdio server. */
+            readonly pid?: number;
+            /** @description `serverInfo` of the server's initialize result. */
+            readonly serverInfo?: components["schemas"]["ServerInfo"];
+            /** @description MCP revision that was negotiated with the server. */
+            readonly protocolVersion?: string;
+            readonly counts: components["schemas"]["ServerCounts"];
+        };
+        readonly ServerTools: {
+            readonly tools: readonly components["schemas"]["ServerTool"][];
+        };
+        readonly SessionClient: {
+            readonly name: string;
+            readonly version: string;
+        };
+        readonly Session: {
+            /** @description The first 16 digits of the session id's hash. The session id itself is a secret. */
+            readonly id: string;
+            /** @description `clientInfo` of the initialize request. */
+            readonly client?: components["schemas"]["SessionClient"];
+            readonly principal: string;
+            readonly project?: string;
+            readonly protocolVersion: string;
+            /** Format: date-time */
+            readonly opened: string;
+            /** @description Requests that are being answered. */
+            readonly inFlight: number;
+            /** @description Open event streams to the client. */
+            readonly streams: number;
+        };
+        readonly Sessions: {
+            readonly sessions: readonly components["schemas"]["Session"][];
+        };
+        readonly FieldError: {
+            /** @description Path of the field in the body, or name of the parameter. */
+            readonly field: string;
+            readonly message: string;
+        };
+        readonly Problem: {
+            /** @enum {string} */
+            readonly type: "urn:gatehouse:problem:malformed" | "urn:gatehouse:problem:unauthorized" | "urn:gatehouse:problem:forbidden" | "urn:gatehouse:problem:stdio-not-allowed" | "urn:gatehouse:problem:not-found" | "urn:gatehouse:problem:conflict" | "urn:gatehouse:problem:precondition-failed" | "urn:gatehouse:problem:payload-too-large" | "urn:gatehouse:problem:unsupported-media-type" | "urn:gatehouse:problem:invalid-input" | "urn:gatehouse:problem:invalid-config" | "urn:gatehouse:problem:internal" | "urn:gatehouse:problem:too-many-readers" | "urn:gatehouse:problem:storage-unavailable" | "urn:gatehouse:problem:storage-full";
+            readonly title: string;
+            readonly status: number;
+            readonly detail: string;
+            readonly requestId: string;
+            readonly errors?: readonly components["schemas"]["FieldError"][];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
