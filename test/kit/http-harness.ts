@@ -9,18 +9,18 @@ import type { MessageExtra } from '../../src/backends/link/transport.js';
 
 /** A real HTTP server that runs the script of a spec, and the transport under test connected to it. */
 
-const PATIENCE_MS = 4000;
+const DEFAULT_TIMEOUT_MS = 4000;
 
-/** Rejects when it takes too long, naming what did not come. */
-export function soon<T>(what: string, event: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+/** Rejects after the timeout, naming the event that did not come. */
+export function inTime<T>(what: string, event: Promise<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`waited too long for ${what}`)), patienceMs);
+    const timer = setTimeout(() => reject(new Error(`timed out waiting for ${what}`)), timeoutMs);
     event.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-/** Things in the order in which they came; `next` waits for the first that was not taken yet. */
-export class Arrivals<T> {
+/** Items in the order in which they arrived; `next` waits for the first one that was not taken yet. */
+export class ArrivalQueue<T> {
   readonly all: T[] = [];
   private taken = 0;
   private wake: () => void = () => {};
@@ -34,13 +34,13 @@ export class Arrivals<T> {
 
   async next(): Promise<T> {
     while (this.all.length <= this.taken) {
-      await soon(this.what, new Promise<void>((resolve) => (this.wake = resolve)));
+      await inTime(this.what, new Promise<void>((resolve) => (this.wake = resolve)));
     }
     return this.all[this.taken++] as T;
   }
 }
 
-export interface Asked {
+export interface IncomingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -49,20 +49,20 @@ export interface Asked {
   readonly id: unknown;
   readonly response: ServerResponse;
   readonly socket: Socket;
-  /** Settles when the connection is gone. */
+  /** Settles when the response was closed. */
   readonly disconnected: Promise<void>;
 }
 
-export type Script = (asked: Asked) => unknown;
+export type RequestScript = (request: IncomingRequest) => unknown;
 
-export class ScriptedServer {
-  readonly asked = new Arrivals<Asked>('a request');
+export class ScriptedHttpServer {
+  readonly requests = new ArrivalQueue<IncomingRequest>('a request');
   readonly sockets = new Set<Socket>();
   connections = 0;
   port = 0;
   private readonly server: Server;
 
-  private constructor(private readonly script: Script) {
+  private constructor(private readonly script: RequestScript) {
     this.server = createServer((request, response) => {
       const { method = '', url = '', headers, socket } = request;
       const disconnected = new Promise<void>((resolve) => response.once('close', resolve));
@@ -71,9 +71,9 @@ export class ScriptedServer {
       request.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const { id } = (text ? JSON.parse(text) : {}) as { id?: unknown };
-        const asked = { method, url, headers, text, id, response, socket, disconnected };
-        this.asked.add(asked);
-        void this.script(asked);
+        const incoming = { method, url, headers, text, id, response, socket, disconnected };
+        this.requests.add(incoming);
+        void this.script(incoming);
       });
     });
     this.server.on('connection', (socket) => {
@@ -83,8 +83,8 @@ export class ScriptedServer {
     });
   }
 
-  static async start(script: Script = () => {}, port = 0): Promise<ScriptedServer> {
-    const server = new ScriptedServer(script);
+  static async start(script: RequestScript = () => {}, port = 0): Promise<ScriptedHttpServer> {
+    const server = new ScriptedHttpServer(script);
     server.server.listen(port, '127.0.0.1');
     await once(server.server, 'listening');
     server.port = (server.server.address() as AddressInfo).port;
@@ -103,23 +103,27 @@ export class ScriptedServer {
   }
 }
 
-export const answerText = (id: unknown, result: unknown = {}): string =>
+/** A `tools/call` request. */
+export const callText = (id: number, params = {}): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
+
+export const responseText = (id: unknown, result: unknown = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, result });
 
 export const sendJson = (response: ServerResponse, text: string, status = 200, headers = {}): void => {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 };
 
-export const openEvents = (response: ServerResponse, headers = {}): void => {
+export const startEventStream = (response: ServerResponse, headers = {}): void => {
   response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).flushHeaders();
 };
 
-/** What the owner of a transport gets to see. */
-export function watch(transport: StreamableHttpTransport) {
-  const messages = new Arrivals<{ message: unknown; received: MessageExtra | undefined }>('a message');
-  const errors = new Arrivals<Error>('an error');
-  const states = new Arrivals<string>('a state of the stream');
-  const closes = new Arrivals<true>('the close');
+/** Records what a transport reports to its owner. */
+export function observe(transport: StreamableHttpTransport) {
+  const messages = new ArrivalQueue<{ message: unknown; received: MessageExtra | undefined }>('a message');
+  const errors = new ArrivalQueue<Error>('an error');
+  const states = new ArrivalQueue<string>('a state of the stream');
+  const closes = new ArrivalQueue<true>('the close');
   const onmessage: StreamableHttpTransport['onmessage'] = (message, received) =>
     messages.add({ message, received });
   Object.assign(transport, {
@@ -133,8 +137,8 @@ export function watch(transport: StreamableHttpTransport) {
 
 /** The fault a promise rejects with; `done` when it does not. */
 export const faultOf = (settled: Promise<void>): Promise<unknown> =>
-  soon(
-    'an exchange to settle',
+  inTime(
+    'a request to settle',
     settled.then(
       () => 'done',
       (error: { fault?: string }) => error.fault ?? error,
@@ -149,20 +153,20 @@ export class HttpHarness {
     for (const release of this.releases.splice(0)) await release();
   };
 
-  after(release: () => Promise<unknown>): void {
+  onRelease(release: () => Promise<unknown>): void {
     this.releases.push(release);
   }
 
   transportTo(url: string, options: StreamableHttpOptions = {}, headers = {}): StreamableHttpTransport {
     const transport = new StreamableHttpTransport({ url, headers }, options);
-    this.after(() => transport.close());
+    this.onRelease(() => transport.close());
     return transport;
   }
 
-  async serve(script: Script, options: StreamableHttpOptions = {}, headers = {}) {
-    const server = await ScriptedServer.start(script);
+  async serve(script: RequestScript, options: StreamableHttpOptions = {}, headers = {}) {
+    const server = await ScriptedHttpServer.start(script);
     const transport = this.transportTo(server.url, options, headers);
-    this.after(() => server.stop());
-    return { server, transport, ...watch(transport) };
+    this.onRelease(() => server.stop());
+    return { server, transport, ...observe(transport) };
   }
 }

@@ -1,11 +1,16 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TransportError } from '../link/transport.js';
-import { answerText, faultOf, sendJson, soon, HttpHarness } from '../../../test/kit/http-harness.js';
+import {
+  callText,
+  responseText,
+  faultOf,
+  sendJson,
+  inTime,
+  HttpHarness,
+} from '../../../test/kit/http-harness.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
-
-const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
 
 const answers = (type: string, body: string, status = 200, headers = {}) => ({
   type,
@@ -14,17 +19,22 @@ const answers = (type: string, body: string, status = 200, headers = {}) => ({
   headers,
 });
 
-describe('a response that is no answer', () => {
+describe('PendingPost with a response that is not the answer', () => {
   it.each([
-    ['what is not JSON', answers('application/json', '{"jsonrpc":'), 'broken', /not JSON/],
-    ['nothing', answers('application/json', ''), 'broken', /not JSON/],
+    ['invalid JSON', answers('application/json', '{"jsonrpc":'), 'broken', /not JSON/],
+    ['an empty body', answers('application/json', ''), 'broken', /not JSON/],
     ['a scalar', answers('application/json', '42'), 'broken', /does not hold the answer/],
-    ['another answer', answers('application/json', answerText(2)), 'broken', /does not hold the answer/],
+    [
+      'the response to another request',
+      answers('application/json', responseText(2)),
+      'broken',
+      /does not hold the answer/,
+    ],
     ['HTML', answers('text/html', '<p>'), 'broken', /HTTP 200 with text\/html/],
     ['202', answers('', '', 202), 'broken', /HTTP 202 with no content type/],
     ['an event that is not JSON', answers('text/event-stream', 'data: oops\n\n'), 'broken', /not JSON/],
     [
-      'a stream without the answer',
+      'an event stream without the response',
       answers('text/event-stream', ': bye\n\n'),
       'broken',
       /ended before the answer/,
@@ -33,7 +43,7 @@ describe('a response that is no answer', () => {
     ['an error', answers('text/plain', 'no', 500), 'refused', /^HTTP 500 Internal Server Error$/],
     ['404 without a session', answers('text/plain', 'no', 404), 'refused', /^HTTP 404 Not Found$/],
     [
-      'an error of nobody',
+      'a JSON-RPC error without an id',
       answers('application/json', '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}', 400),
       'refused',
       /^HTTP 400/,
@@ -44,41 +54,42 @@ describe('a response that is no answer', () => {
       'refused',
       /\/elsewhere, which is not followed/,
     ],
-  ])('fails when the server sends %s', async (_what, { type, body, status, headers }, fault, message) => {
+  ])('fails on %s', async (_what, { type, body, status, headers }, fault, message) => {
     const { server, transport } = await harness.serve(({ response }) => {
       response.writeHead(status, { ...(type && { 'content-type': type }), ...headers }).end(body);
     });
-    const error = await soon(
+    const error = await inTime(
       'the failure',
-      transport.sendText(ask(1), 1).catch((thrown: Error) => thrown),
+      transport.sendText(callText(1), 1).catch((thrown: Error) => thrown),
     );
     expect(error).toBeInstanceOf(TransportError);
     expect(error).toMatchObject({ fault, message: expect.stringMatching(message) });
-    expect(server.asked.all).toHaveLength(1);
+    expect(server.requests.all).toHaveLength(1);
   });
 
-  it.each([400, 404, 500])('takes a JSON-RPC error in HTTP %d for the answer it is', async (status) => {
+  it.each([400, 404, 500])('delivers a JSON-RPC error in the body of HTTP %d', async (status) => {
     const text = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}';
     const { transport, messages } = await harness.serve(({ response }) => sendJson(response, text, status));
-    await transport.sendText(ask(1), 1);
+    await transport.sendText(callText(1), 1);
     expect(messages.all[0]?.received).toEqual({ text, requestId: 1 });
   });
 
-  it('says how long a server wants to be left alone', async () => {
+  it('reports the delay of Retry-After', async () => {
     const { transport } = await harness.serve(({ response }) =>
       response.writeHead(503, { 'retry-after': '7' }).end(),
     );
-    await expect(transport.sendText(ask(1), 1)).rejects.toMatchObject({
+    await expect(transport.sendText(callText(1), 1)).rejects.toMatchObject({
       fault: 'refused',
       details: { httpStatus: 503, retryAfterMs: 7000 },
     });
   });
 
-  it('uses the connection of a refused request again', async () => {
+  it('reuses the connection after an HTTP error', async () => {
     const { server, transport } = await harness.serve(({ response }) =>
       sendJson(response, '{"error":"busy"}', 503),
     );
-    for (let id = 0; id < 20; id++) expect(await faultOf(transport.sendText(ask(id), id))).toBe('refused');
+    for (let id = 0; id < 20; id++)
+      expect(await faultOf(transport.sendText(callText(id), id))).toBe('refused');
     expect(server.connections).toBeLessThanOrEqual(2);
   });
 });

@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
-  answerText,
+  callText,
+  responseText,
   faultOf,
-  openEvents,
-  ScriptedServer,
+  startEventStream,
+  ScriptedHttpServer,
   sendJson,
-  soon,
+  inTime,
   HttpHarness,
-  type Asked,
+  type IncomingRequest,
 } from '../../../test/kit/http-harness.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
 
-const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
-const NOTE = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+const NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-describe('an exchange that goes wrong', () => {
+describe('PendingPost with a failing server', () => {
   it.each(['application/json', 'text/event-stream', 'text/html'])(
-    'stops reading an endless %s',
+    'closes the connection of an endless %s body',
     async (type) => {
       const MiB = 1024 * 1024;
       let sent = 0;
@@ -37,104 +37,106 @@ describe('an exchange that goes wrong', () => {
         },
         { maxMessageBytes: 4 * MiB },
       );
-      expect(await faultOf(transport.sendText(ask(1), 1))).toBe(
+      expect(await faultOf(transport.sendText(callText(1), 1))).toBe(
         type === 'text/html' ? 'broken' : 'too-large',
       );
-      const asked = await server.asked.next();
-      await soon('the connection to be cut', asked.disconnected);
-      // What the kernel buffers of a loopback connection comes on top of the cap.
+      const incoming = await server.requests.next();
+      await inTime('the connection to be closed', incoming.disconnected);
+      // The kernel buffers of a loopback connection come on top of the limit.
       expect(sent).toBeLessThan(32 * MiB);
     },
   );
 
-  it('does not begin to read what announces to be too large', async () => {
+  it('fails by the head when content-length is over the size limit', async () => {
     const { transport } = await harness.serve(
       ({ response }) =>
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': 11 }).write('{'),
       { maxMessageBytes: 10 },
     );
-    expect(await faultOf(transport.sendText(ask(1), 1))).toBe('too-large');
+    expect(await faultOf(transport.sendText(callText(1), 1))).toBe('too-large');
   });
 
-  it('gives up a body that stops flowing, but not a stream of events', async () => {
-    const streams: Asked[] = [];
+  it('fails when a JSON body stalls, but not when an event stream is silent', async () => {
+    const streams: IncomingRequest[] = [];
     const { transport } = await harness.serve(
-      (asked) => {
-        if (asked.id === 2) {
-          openEvents(asked.response);
-          streams.push(asked);
-        } else asked.response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      (incoming) => {
+        if (incoming.id === 2) {
+          startEventStream(incoming.response);
+          streams.push(incoming);
+        } else incoming.response.writeHead(200, { 'content-type': 'application/json' }).write('{');
       },
       { bodyIdleMs: 60 },
     );
-    const quiet = transport.sendText(ask(2), 2);
-    expect(await faultOf(transport.sendText(ask(1), 1))).toBe('broken');
-    expect(await faultOf(transport.sendText(ask(3), 3))).toBe('broken');
-    streams[0]?.response.end(`data: ${answerText(2)}\n\n`);
-    await soon('the answer', quiet);
+    const quiet = transport.sendText(callText(2), 2);
+    expect(await faultOf(transport.sendText(callText(1), 1))).toBe('broken');
+    expect(await faultOf(transport.sendText(callText(3), 3))).toBe('broken');
+    streams[0]?.response.end(`data: ${responseText(2)}\n\n`);
+    await inTime('the answer', quiet);
   });
 
-  it('gives up a notification that is never accepted', async () => {
+  it('fails when a notification is not accepted in time', async () => {
     const { server, transport } = await harness.serve(() => {}, { acceptTimeoutMs: 60 });
-    expect(await faultOf(transport.sendText(NOTE))).toBe('broken');
-    await soon('the connection to be cut', (await server.asked.next()).disconnected);
+    expect(await faultOf(transport.sendText(NOTIFICATION))).toBe('broken');
+    await inTime('the connection to be closed', (await server.requests.next()).disconnected);
   });
 
-  it('is broken when the connection is, before or within the response', async () => {
+  it('fails when the connection closes before or within the response', async () => {
     const { transport } = await harness.serve(({ response, id, socket }) => {
       if (id === 1) socket.destroy();
       else response.writeHead(200, { 'content-type': 'application/json' }).write('{', () => socket.destroy());
     });
-    expect(await faultOf(transport.sendText(ask(1), 1))).toBe('broken');
-    expect(await faultOf(transport.sendText(ask(2), 2))).toBe('broken');
+    expect(await faultOf(transport.sendText(callText(1), 1))).toBe('broken');
+    expect(await faultOf(transport.sendText(callText(2), 2))).toBe('broken');
   });
 
   it('reads a body that ends with the connection', async () => {
     const raw = createServer((socket) => {
       socket.once('data', () =>
         socket.end(
-          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n${answerText(1)}`,
+          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n${responseText(1)}`,
         ),
       );
     }).listen(0, '127.0.0.1');
     await once(raw, 'listening');
     const { port } = raw.address() as AddressInfo;
     const transport = harness.transportTo(`http://127.0.0.1:${port}`);
-    harness.after(async () => void raw.close());
-    expect(await faultOf(transport.sendText(ask(1), 1))).toBe('done');
+    harness.onRelease(async () => void raw.close());
+    expect(await faultOf(transport.sendText(callText(1), 1))).toBe('done');
   });
 
-  it('knows a server it cannot connect to, and works when the server is back', async () => {
-    const gone = await ScriptedServer.start();
+  it('reports an unreachable server, and succeeds when the server is back', async () => {
+    const gone = await ScriptedHttpServer.start();
     await gone.stop();
     const transport = harness.transportTo(gone.url);
-    await expect(transport.sendText(ask(1), 1)).rejects.toThrow('cannot connect: ECONNREFUSED');
-    expect(await faultOf(transport.sendText(ask(2), 2))).toBe('unreachable');
-    const back = await ScriptedServer.start(
-      ({ response, id }) => sendJson(response, answerText(id)),
+    await expect(transport.sendText(callText(1), 1)).rejects.toThrow('cannot connect: ECONNREFUSED');
+    expect(await faultOf(transport.sendText(callText(2), 2))).toBe('unreachable');
+    const back = await ScriptedHttpServer.start(
+      ({ response, id }) => sendJson(response, responseText(id)),
       gone.port,
     );
-    harness.after(() => back.stop());
-    expect(await faultOf(transport.sendText(ask(3), 3))).toBe('done');
+    harness.onRelease(() => back.stop());
+    expect(await faultOf(transport.sendText(callText(3), 3))).toBe('done');
   });
 
   it.each(['https://127.0.0.1:PORT/mcp', 'http://no-such-host.invalid/mcp'])(
-    'cannot reach %s',
+    'reports %s as unreachable',
     async (address) => {
       const { server } = await harness.serve(({ response }) => response.end());
       const transport = harness.transportTo(address.replace('PORT', String(server.port)), {
         connectTimeoutMs: 500,
       });
-      expect(await faultOf(transport.sendText(ask(1), 1))).toBe('unreachable');
+      expect(await faultOf(transport.sendText(callText(1), 1))).toBe('unreachable');
     },
   );
 
-  it('does not wait for a connection for ever, whatever the answer may take', async () => {
+  it('fails when a connection takes longer than the connect timeout', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const transport = harness.transportTo(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100 });
-    harness.after(async () => void silent.close());
-    await expect(transport.sendText(ask(1), 1)).rejects.toThrow('cannot connect: UND_ERR_CONNECT_TIMEOUT');
+    harness.onRelease(async () => void silent.close());
+    await expect(transport.sendText(callText(1), 1)).rejects.toThrow(
+      'cannot connect: UND_ERR_CONNECT_TIMEOUT',
+    );
   });
 });

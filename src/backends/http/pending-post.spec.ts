@@ -1,72 +1,72 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
-  answerText,
-  openEvents,
-  soon,
+  callText,
+  responseText,
+  startEventStream,
+  inTime,
   HttpHarness,
   sendJson,
-  type Asked,
+  type IncomingRequest,
 } from '../../../test/kit/http-harness.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
 
-const ask = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"tools/call"}`;
-const NOTE = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+const NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** What an answer may look like that a careless relay would change. */
-const PECULIAR =
+/** A response that parsing and serialising would change. */
+const UNUSUAL =
   '{ "jsonrpc":"2.0","id":1,"result":{"n":12345678901234567890,"f":1.0,"e":"\\u00e9","ü":"é😀","x":null}}\n';
 
-describe('an exchange', () => {
-  it('hands over a JSON answer byte for byte, before it is settled', async () => {
-    const { transport, messages } = await harness.serve(({ response }) => sendJson(response, PECULIAR));
-    await transport.sendText(ask(1), 1);
+describe('PendingPost', () => {
+  it('delivers a JSON response byte for byte before it settles', async () => {
+    const { transport, messages } = await harness.serve(({ response }) => sendJson(response, UNUSUAL));
+    await transport.sendText(callText(1), 1);
     expect(messages.all).toHaveLength(1);
-    expect(messages.all[0]?.received).toEqual({ text: PECULIAR, requestId: 1 });
-    expect(messages.all[0]?.message).toEqual(JSON.parse(PECULIAR));
+    expect(messages.all[0]?.received).toEqual({ text: UNUSUAL, requestId: 1 });
+    expect(messages.all[0]?.message).toEqual(JSON.parse(UNUSUAL));
   });
 
-  it('puts characters together that came in different chunks', async () => {
+  it('decodes characters that are split between chunks', async () => {
     const { transport, messages } = await harness.serve(async ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
-      for (const byte of Buffer.from(PECULIAR)) {
+      for (const byte of Buffer.from(UNUSUAL)) {
         await new Promise((written) => response.write(Buffer.from([byte]), written));
       }
       response.end();
     });
-    await transport.sendText(ask(1), 1);
-    expect(messages.all[0]?.received?.text).toBe(PECULIAR);
+    await transport.sendText(callText(1), 1);
+    expect(messages.all[0]?.received?.text).toBe(UNUSUAL);
   });
 
-  it('hands over everything on an event stream, with the request it belongs to', async () => {
-    const line = PECULIAR.trim();
+  it('delivers all messages of an event stream with the id of their request', async () => {
+    const line = UNUSUAL.trim();
     const { transport, messages } = await harness.serve(({ response }) => {
-      openEvents(response);
+      startEventStream(response);
       response.write(': hello\r\n\r\nevent: ping\r\ndata: not for us\r\n\r\n');
       response.write('data: {"jsonrpc":"2.0",\ndata: "method":"notifications/progress"}\n\n');
       response.end(`event: message\r\ndata: ${line}\r\n\r\n`);
     });
-    await transport.sendText(ask(1), 1);
+    await transport.sendText(callText(1), 1);
     expect(messages.all.map(({ received }) => received)).toEqual([
       { text: '{"jsonrpc":"2.0",\n"method":"notifications/progress"}', requestId: 1 },
       { text: line, requestId: 1 },
     ]);
   });
 
-  it('keeps concurrent streams apart', async () => {
-    const open: Asked[] = [];
-    const { transport, messages } = await harness.serve((asked) => {
-      openEvents(asked.response);
-      open.push(asked);
+  it('delivers concurrent event streams with the id of their own request', async () => {
+    const open: IncomingRequest[] = [];
+    const { transport, messages } = await harness.serve((incoming) => {
+      startEventStream(incoming.response);
+      open.push(incoming);
       if (open.length < 20) return;
       for (const { response, id } of open) {
         response.write(`data: {"jsonrpc":"2.0","method":"m","params":{"of":${Number(id)}}}\n\n`);
       }
-      for (const { response, id } of open.toReversed()) response.end(`data: ${answerText(id)}\n\n`);
+      for (const { response, id } of open.toReversed()) response.end(`data: ${responseText(id)}\n\n`);
     });
     const ids = Array.from({ length: 20 }, (_, i) => i);
-    await soon('all answers', Promise.all(ids.map((id) => transport.sendText(ask(id), id))));
+    await inTime('all answers', Promise.all(ids.map((id) => transport.sendText(callText(id), id))));
     expect(messages.all).toHaveLength(40);
     for (const { message, received } of messages.all) {
       const { id, params } = message as { id?: number; params?: { of: number } };
@@ -74,44 +74,44 @@ describe('an exchange', () => {
     }
   });
 
-  it('is settled by the answer, and gives a server that does not end its stream a moment to do so', async () => {
+  it('settles with the response, and closes a stream that the server does not end', async () => {
     const { server, transport } = await harness.serve(({ response, id }) => {
-      openEvents(response);
-      response.write(`data: ${answerText(id)}\n\n`);
+      startEventStream(response);
+      response.write(`data: ${responseText(id)}\n\n`);
     });
-    await soon('the answer', transport.sendText(ask(1), 1));
+    await inTime('the answer', transport.sendText(callText(1), 1));
     expect(server.sockets.size).toBe(1);
-    await soon('the stream to be cut', (await server.asked.next()).disconnected);
+    await inTime('the stream to be closed', (await server.requests.next()).disconnected);
   });
 
-  it.each([202, 200, 204])('takes HTTP %d for a notification', async (status) => {
+  it.each([202, 200, 204])('takes HTTP %d as acceptance of a notification', async (status) => {
     const { transport, messages } = await harness.serve(({ response }) => response.writeHead(status).end());
-    await transport.sendText(NOTE);
+    await transport.sendText(NOTIFICATION);
     expect(messages.all).toEqual([]);
   });
 
-  it('hands over each message of a batch', async () => {
+  it('delivers each message of a batch', async () => {
     const { transport, messages } = await harness.serve(({ response }) =>
-      sendJson(response, `[{"jsonrpc":"2.0","method":"m"},7,null,${answerText(1)}]`),
+      sendJson(response, `[{"jsonrpc":"2.0","method":"m"},7,null,${responseText(1)}]`),
     );
-    await transport.sendText(ask(1), 1);
+    await transport.sendText(callText(1), 1);
     expect(messages.all.map(({ received }) => received)).toEqual([
       { text: '{"jsonrpc":"2.0","method":"m"}', requestId: 1 },
-      { text: answerText(1), requestId: 1 },
+      { text: responseText(1), requestId: 1 },
     ]);
   });
 
-  it('tells of a handler that throws, and goes on', async () => {
+  it('reports a listener that throws, and keeps reading', async () => {
     const { transport, errors } = await harness.serve(({ response, id }) => {
-      openEvents(response);
-      response.end(`data: {"jsonrpc":"2.0","method":"m"}\n\ndata: ${answerText(id)}\n\n`);
+      startEventStream(response);
+      response.end(`data: {"jsonrpc":"2.0","method":"m"}\n\ndata: ${responseText(id)}\n\n`);
     });
     Object.assign(transport, {
       onmessage: () => {
-        throw new Error('careless');
+        throw new Error('listener failed');
       },
     });
-    await transport.sendText(ask(1), 1);
-    expect(errors.all.map(({ message }) => message)).toEqual(['careless', 'careless']);
+    await transport.sendText(callText(1), 1);
+    expect(errors.all.map(({ message }) => message)).toEqual(['listener failed', 'listener failed']);
   });
 });

@@ -9,7 +9,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CreateMessageRequestSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { Arrivals, soon, HttpHarness } from '../../../test/kit/http-harness.js';
+import { ArrivalQueue, inTime, HttpHarness } from '../../../test/kit/http-harness.js';
 
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 
@@ -29,15 +29,15 @@ async function freePort(): Promise<number> {
 
 async function connect(url: string) {
   const transport = harness.transportTo(url);
-  const states = new Arrivals<string>('a state of the stream');
+  const states = new ArrivalQueue<string>('a state of the stream');
   Object.assign(transport, { onstream: states.add });
   const client = new Client({ name: 'spec', version: '1' }, { capabilities: { sampling: {} } });
-  await soon('the handshake', client.connect(transport));
-  harness.after(() => client.close());
+  await inTime('the handshake', client.connect(transport));
+  harness.onRelease(() => client.close());
   return { client, transport, states };
 }
 
-describe('with the SDK client, to server-everything', () => {
+describe('StreamableHttpTransport under the SDK client, with server-everything', () => {
   let url: string;
   let stop: () => Promise<unknown>;
 
@@ -49,27 +49,27 @@ describe('with the SDK client, to server-everything', () => {
     });
     const exited = once(child, 'exit');
     stop = () => (child.kill('SIGKILL'), exited);
-    await soon('the server to listen', once(createInterface(child.stderr), 'line'), START_MS);
+    await inTime('the server to listen', once(createInterface(child.stderr), 'line'), START_MS);
     url = `http://127.0.0.1:${port}/mcp`;
   }, START_MS);
 
   afterAll(() => stop());
 
-  it('lists and calls', async () => {
+  it('lists and calls tools', async () => {
     const { client, transport } = await connect(url);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('echo');
     const calls = Array.from({ length: 50 }, (_, n) =>
       client.callTool({ name: 'echo', arguments: { message: `€${n}` } }),
     );
-    const results = await soon('all answers', Promise.all(calls));
+    const results = await inTime('all answers', Promise.all(calls));
     expect(results.map(({ content }) => content)).toEqual(
       calls.map((_, n) => [{ type: 'text', text: `Echo: €${n}` }]),
     );
     expect(transport.sessionId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('brings progress before the answer, all on the stream of the request', async () => {
+  it('delivers progress and the response on the stream of the request', async () => {
     const { client, transport } = await connect(url);
     const { onmessage } = transport;
     const seen: [what: string, requestId: unknown][] = [];
@@ -79,7 +79,7 @@ describe('with the SDK client, to server-everything', () => {
     };
     Object.assign(transport, { onmessage: record });
     const call = { name: 'trigger-long-running-operation', arguments: { duration: 0.1, steps: 3 } };
-    await soon('the answer', client.callTool(call, undefined, { onprogress: () => {} }));
+    await inTime('the answer', client.callTool(call, undefined, { onprogress: () => {} }));
     expect(seen.map(([what]) => what)).toEqual([
       ...Array<string>(3).fill('notifications/progress'),
       'answer',
@@ -87,41 +87,41 @@ describe('with the SDK client, to server-everything', () => {
     expect(new Set(seen.map(([, requestId]) => requestId)).size).toBe(1);
   });
 
-  it('answers what the server asks within a call', async () => {
+  it('answers a sampling request within a call', async () => {
     const { client } = await connect(url);
     client.setRequestHandler(CreateMessageRequestSchema, () => ({
       model: 'm',
       role: 'assistant' as const,
       content: { type: 'text' as const, text: 'forty-two' },
     }));
-    const { content } = await soon(
+    const { content } = await inTime(
       'the answer',
       client.callTool({ name: 'trigger-sampling-request', arguments: { prompt: 'what?' } }),
     );
     expect(JSON.stringify(content)).toContain('forty-two');
   });
 
-  it('hears on the standing stream what nobody asked for', async () => {
+  it('delivers log messages on the notification stream', async () => {
     const { client, transport, states } = await connect(url);
-    const heard = new Arrivals<string>('a notification');
-    client.fallbackNotificationHandler = ({ method }) => Promise.resolve(heard.add(method));
+    const notifications = new ArrivalQueue<string>('a notification');
+    client.fallbackNotificationHandler = ({ method }) => Promise.resolve(notifications.add(method));
     transport.openNotificationStream();
     expect(await states.next()).toBe('open');
     await client.callTool({ name: 'toggle-simulated-logging', arguments: {} });
-    expect(await heard.next()).toBe('notifications/message');
+    expect(await notifications.next()).toBe('notifications/message');
   });
 
-  it('ends its session when it is closed', async () => {
+  it('ends its session on close', async () => {
     const { client, transport } = await connect(url);
     const { sessionId = '' } = transport;
-    await soon('the close', client.close());
+    await inTime('the close', client.close());
     const answer = await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': sessionId } });
     expect(answer.status).toBe(400);
   });
 });
 
-/** Remembers every event of one session, as the SDK's servers need to resume streams. */
-class EventMemory {
+/** Stores the events of one session, from which the SDK server resumes streams. */
+class MemoryEventStore {
   private readonly events: { id: string; streamId: string; message: JSONRPCMessage }[] = [];
 
   storeEvent(streamId: string, message: JSONRPCMessage): Promise<string> {
@@ -148,19 +148,19 @@ async function serveWithSdk(enableJsonResponse: boolean): Promise<string> {
   mcp.registerTool('slow', {}, async ({ closeSSEStream }) => {
     closeSSEStream?.();
     await new Promise((resolve) => setImmediate(resolve));
-    return { content: [{ type: 'text', text: 'after all' }] };
+    return { content: [{ type: 'text', text: 'done' }] };
   });
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     enableJsonResponse,
-    eventStore: new EventMemory(),
+    eventStore: new MemoryEventStore(),
     retryInterval: 60,
   });
   await mcp.connect(transport);
   const server = createServer((request, response) => void transport.handleRequest(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  harness.after(() => {
+  harness.onRelease(() => {
     server.close();
     server.closeAllConnections();
     return mcp.close();
@@ -168,13 +168,13 @@ async function serveWithSdk(enableJsonResponse: boolean): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
-describe('with the SDK client, to a server of the SDK', () => {
+describe('StreamableHttpTransport under the SDK client, with an SDK server', () => {
   it.each([
     ['one JSON body', true],
-    ['a stream that the server closes and we resume', false],
-  ])('gets the answer from %s', async (_how, enableJsonResponse) => {
+    ['a stream that the server closes before the response', false],
+  ])('gets the response from %s', async (_how, enableJsonResponse) => {
     const { client } = await connect(await serveWithSdk(enableJsonResponse));
-    const { content } = await soon('the answer', client.callTool({ name: 'slow' }));
-    expect(content).toEqual([{ type: 'text', text: 'after all' }]);
+    const { content } = await inTime('the answer', client.callTool({ name: 'slow' }));
+    expect(content).toEqual([{ type: 'text', text: 'done' }]);
   });
 });

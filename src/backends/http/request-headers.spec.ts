@@ -13,23 +13,23 @@ const fieldsOf = (head: string) =>
     .flatMap((line) => line.split(': '));
 
 describe('RequestHeaders', () => {
-  it('begins a request with its line and the host', () => {
+  it('starts the POST head with the request line and the host', () => {
     const [line, host] = headersWith({}).postHead.split('\r\n');
     expect(line).toBe('POST /a%20path?with=query HTTP/1.1');
     expect(host).toBe('host: mcp.example.com:8080');
   });
 
-  it('leaves the host to whoever configures one', () => {
+  it('sends a configured host', () => {
     const headers = headersWith({ Host: 'other.example' });
     expect(headers.postHead.match(/^host: .*$/gim)).toEqual(['host: other.example']);
     expect(asRecord(headers.delete)).toMatchObject({ host: 'other.example' });
   });
 
-  it.each(['session\r\nevil: 1', 'session\nevil', 'session\0'])('refuses the session %j', (id) => {
+  it.each(['session\r\nevil: 1', 'session\nevil', 'session\0'])('rejects the session id %j', (id) => {
     expect(() => headersWith({}).setSessionId(id)).toThrow(/header/i);
   });
 
-  it('cannot be made to lie about what is ours, in any spelling', () => {
+  it('ignores configured values of reserved headers in any case', () => {
     const own = {
       'Content-Type': 'a',
       ACCEPT: 'b',
@@ -52,7 +52,7 @@ describe('RequestHeaders', () => {
     });
   });
 
-  it('carries session and version on every kind of request', () => {
+  it('sends session and protocol version with every method', () => {
     const headers = headersWith({});
     headers.setSessionId('s');
     headers.setProtocolVersion('2025-11-25');
@@ -60,13 +60,16 @@ describe('RequestHeaders', () => {
       expect(asRecord(flat)).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 
-  it('names the last event only where there is one', () => {
+  it('sends Last-Event-ID only after an event', () => {
     const headers = headersWith({});
     expect(asRecord(headers.get(''))).not.toHaveProperty('last-event-id');
     expect(asRecord(headers.get('ñ'))['last-event-id']).toBe(Buffer.from('ñ').toString('latin1'));
   });
 
-  it.each([{ 'bad name': 'x' }, { good: 'line\r\nbreak' }, { good: '€' }])('refuses %j at once', (bad) => {
-    expect(() => headersWith(bad as Record<string, string>)).toThrow(/header/i);
-  });
+  it.each([{ 'bad name': 'x' }, { good: 'line\r\nbreak' }, { good: '€' }])(
+    'rejects the configured header %j',
+    (bad) => {
+      expect(() => headersWith(bad as Record<string, string>)).toThrow(/header/i);
+    },
+  );
 });

@@ -214,7 +214,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     this.guard(() => this.onclose?.());
   }
 
-  /** Best effort: resolves within the timeout whatever the server does. */
+  /** Best effort: resolves after the timeout if the server does not respond. */
   private endSession(): Promise<void> {
     if (this.sessionId === undefined || this.isSessionLost) return Promise.resolve();
     return new Promise((resolve) => {

@@ -4,12 +4,12 @@ import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { ResponseParser } from './response-parser.js';
-import { soon, HttpHarness } from '../../../../test/kit/http-harness.js';
+import { inTime, HttpHarness } from '../../../../test/kit/http-harness.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
 
-/** What is read when the pieces come one after the other and then the connection ends. */
+/** The result of parsing the pieces and then the end of the connection. */
 function read(pieces: readonly Buffer[]) {
   const seen = { status: 0, headers: {}, body: '', ends: 0, isReusable: false };
   const parser = new ResponseParser(() => {
@@ -20,7 +20,7 @@ function read(pieces: readonly Buffer[]) {
     onHead: ({ status, headers }) => Object.assign(seen, { status, headers }),
     onBody: (bytes) => (seen.body += bytes.toString('latin1')),
   });
-  // The same memory for every piece, as a connection has it.
+  // All pieces in the same memory, as on a connection.
   const memory = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)));
   for (const piece of pieces) {
     piece.copy(memory);
@@ -35,7 +35,7 @@ const readText = (text: string) => read([Buffer.from(text, 'latin1')]);
 const response = (head: string, body = ''): string =>
   `HTTP/1.1 200 OK\r\n${head}${head && '\r\n'}\r\n${body}`;
 
-/** Cuts bytes at places between 0 and 1. */
+/** Splits bytes at places given as fractions. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = places.map((place) => Math.floor(place * bytes.length)).toSorted((a, b) => a - b);
   return [0, ...ends].map((start, i) => bytes.subarray(start, ends[i] ?? bytes.length));
@@ -47,11 +47,11 @@ const chunked = (parts: readonly string[]): string =>
     .map((part) => `00${part.length.toString(16)};note=x\r\n${part}\r\n`)
     .join('') + '0\r\nx-trailer: y\r\n\r\n';
 
-describe('a response', () => {
+describe('ResponseParser', () => {
   const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
   const text = fc.string({ unit: 'binary-ascii' });
 
-  it('is read alike in whatever pieces and with whatever framing it comes', () => {
+  it('parses every framing in any pieces', () => {
     fc.assert(
       fc.property(
         fc.array(text),
@@ -76,7 +76,7 @@ describe('a response', () => {
     );
   });
 
-  it('has its fields in lower case, without blanks around them, and a list of what it says twice', () => {
+  it('gives header names in lower case, trimmed values, and an array for a repeated field', () => {
     const { headers } = readText(
       response(
         'Content-Type: \t application/json \t\r\nX-Two: 1\r\nx-two: 2\r\nX-TWO:3\r\nempty:\r\nconstructor: x',
@@ -90,7 +90,7 @@ describe('a response', () => {
     });
   });
 
-  it.each([204, 304])('has no body with status %d, whatever it says', (status) => {
+  it.each([204, 304])('expects no body with status %d despite content-length', (status) => {
     const wire = `HTTP/1.1 ${status} x\r\ncontent-length: 5\r\n\r\n`;
     expect(readText(wire)).toMatchObject({ status, body: '', ends: 1 });
   });
@@ -103,7 +103,7 @@ describe('a response', () => {
     ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: closed\r\n\r\n', true],
     ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', false],
     ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\nconnection: keep-alive\r\n\r\n', true],
-  ])('%j leaves a connection that can be used again: %s', (wire, isReusable) => {
+  ])('after %j the connection is persistent: %s', (wire, isReusable) => {
     expect(readText(wire)).toMatchObject({ ends: 1, isReusable });
   });
 
@@ -112,7 +112,7 @@ describe('a response', () => {
     ['max=3, timeout=12', 12_000],
     ['timeout=-1', undefined],
     ['notimeout=7', undefined],
-  ])('with keep-alive %j lets the connection live for %s ms', (value, ms) => {
+  ])('reads keep-alive %j as %s ms', (value, ms) => {
     const parser = new ResponseParser(() => {});
     parser.start({ onHead: () => {}, onBody: () => {} });
     parser.push(Buffer.from(response(`keep-alive: ${value}\r\ncontent-length: 0`)));
@@ -123,11 +123,11 @@ describe('a response', () => {
     'HTTP/1.1 200 OK\r\ncontent-le',
     response('content-length: 5', 'half'),
     response('transfer-encoding: chunked', '5\r\nabc'),
-  ])('is not whole when the connection ends after %j', (wire) => {
+  ])('does not complete when the connection ends after %j', (wire) => {
     expect(readText(wire).ends).toBe(0);
   });
 
-  it('is over where it says, and what follows is refused', () => {
+  it('rejects bytes after the response', () => {
     expect(() => readText(response('content-length: 2', 'okHTTP/1.1 200 OK\r\n'))).toThrow(
       'more than a response',
     );
@@ -135,10 +135,10 @@ describe('a response', () => {
 
   it.each([
     ['a head', `x: ${'y'.repeat(17_000)}`, ''],
-    ['a head without end', 'x: y\r\n'.repeat(4000), ''],
-    ['the size of a chunk', 'transfer-encoding: chunked', `1;${'y'.repeat(5000)}`],
+    ['an endless head', 'x: y\r\n'.repeat(4000), ''],
+    ['a chunk size line', 'transfer-encoding: chunked', `1;${'y'.repeat(5000)}`],
     ['trailers', 'transfer-encoding: chunked', `0\r\n${'a: b\r\n'.repeat(2000)}\r\n`],
-  ])('does not go on for ever: %s', (_what, head, body) => {
+  ])('limits the length of %s', (_what, head, body) => {
     const bytes = Buffer.from(response(head, body));
     expect(() =>
       read(
@@ -151,7 +151,7 @@ describe('a response', () => {
   });
 });
 
-/** Each is a way to make two readers disagree about where a response ends, or no HTTP at all. */
+/** Two parsers could disagree about the end of each of these, or it is not HTTP. */
 const MALFORMED = [
   'HTTP/2 200 OK\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 20 OK\r\ncontent-length: 0\r\n\r\n',
@@ -182,8 +182,8 @@ const MALFORMED = [
   response('transfer-encoding: chunked', '0\r\nno colon\r\n\r\n'),
 ];
 
-/** Where we are stricter: none of it is asked for, and all of it has been used to deceive. */
-const DUBIOUS = [
+/** Accepted by Node: our requests callText for none of it, and all of it is used for response splitting. */
+const STRICTER = [
   response('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
   response('transfer-encoding: identity', 'x'),
   response('transfer-encoding: chunked\r\ntransfer-encoding: chunked', '0\r\n\r\n'),
@@ -193,29 +193,29 @@ const DUBIOUS = [
   'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
 ];
 
-describe('what cannot be read with certainty', () => {
-  it.each([...MALFORMED, ...DUBIOUS])('is refused: %j', (wire) => {
+describe('ResponseParser with an ambiguous response', () => {
+  it.each([...MALFORMED, ...STRICTER])('rejects %j', (wire) => {
     expect(() => readText(wire)).toThrow(/response|server/);
   });
 
-  it.each(MALFORMED)('is refused by the client of Node too: %j', async (wire) => {
+  it.each(MALFORMED)('agrees with the client of Node, which rejects %j', async (wire) => {
     const server = createServer((socket) => socket.on('error', () => {}).end(wire, 'latin1')).listen(
       0,
       '127.0.0.1',
     );
-    harness.after(async () => void server.close());
+    harness.onRelease(async () => void server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const outcome = new Promise<string>((resolve) => {
       get({ host: '127.0.0.1', port, agent: false }, (incoming) => {
-        incoming.on('error', () => resolve('refused')).on('end', () => resolve('read'));
+        incoming.on('error', () => resolve('rejected')).on('end', () => resolve('read'));
         incoming.resume();
-      }).on('error', () => resolve('refused'));
+      }).on('error', () => resolve('rejected'));
     });
-    expect(await soon('an outcome', outcome)).toBe('refused');
+    expect(await inTime('an outcome', outcome)).toBe('rejected');
   });
 
-  it('is never taken for a response, whatever bytes they are', () => {
+  it('rejects random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (noise) => {
         expect(() => read([Buffer.concat([noise, Buffer.from('\r\n\r\n')])])).toThrow(/response|server/);
