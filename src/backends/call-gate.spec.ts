@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { GatewayError } from '../core/errors.js';
 import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
 
-/** A server whose every call the test ends by hand. */
+/** A server whose calls the test answers explicitly. */
 class ScriptedServer {
   made = 0;
   readonly started: string[] = [];
@@ -14,11 +14,8 @@ class ScriptedServer {
   readonly gate: CallGate;
   private readonly open = new Map<string, { resolve(value: string): void; reject(error: Error): void }>();
 
-  constructor(
-    private limits: CallLimits,
-    now?: () => number,
-  ) {
-    this.gate = new CallGate('db', limits, now);
+  constructor(private limits: CallLimits) {
+    this.gate = new CallGate('db', limits);
   }
 
   /** The client is the first letter of the call's name; an exclusive call is named as being alone. */
@@ -66,7 +63,7 @@ class ScriptedServer {
   }
 }
 
-/** A turn of the event loop: every promise that can go on has gone on. */
+/** One iteration of the event loop, after which every settled promise has called its listeners. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
@@ -91,7 +88,7 @@ describe('CallGate', () => {
     expect(server.gate.inFlight).toBe(0);
   });
 
-  it('lets no more than its concurrency in flight and serves waiting clients in turn', async () => {
+  it('limits the calls in flight and alternates between waiting clients', async () => {
     const server = new ScriptedServer({ concurrency: 2, queue: 10 });
     server.calls('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1');
     expect(server.running).toEqual(['a1', 'a2']);
@@ -142,7 +139,7 @@ describe('CallGate, cancelling', () => {
     expect(server.outcomes.get('a')).toMatchObject({ kind: 'cancelled', cause: 'gone' });
   });
 
-  it('frees the place of a waiting call at once', async () => {
+  it('frees the place of a queued call at once', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 1 });
     const client = new AbortController();
     server.calls('a');
@@ -158,7 +155,7 @@ describe('CallGate, cancelling', () => {
     expect(server.started).toEqual(['a', 'c']);
   });
 
-  it('listens only as long as the call waits', async () => {
+  it('removes its abort listener when the call starts', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 1 });
     const { signal } = new AbortController();
     server.calls('a');
@@ -167,7 +164,7 @@ describe('CallGate, cancelling', () => {
     expect([server.running, listeners(signal)]).toEqual([['b'], 0]);
   });
 
-  it('lets the others pass when the exclusive call in front of them leaves', () => {
+  it('starts queued calls when the exclusive call before them leaves the queue', () => {
     const server = new ScriptedServer({ concurrency: 3, queue: 5 });
     const client = new AbortController();
     server.calls('a');
@@ -217,18 +214,19 @@ describe('CallGate, deadlines', () => {
     expect([server.gate.waiting, jest.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it('does not start a call whose deadline has passed before the alarm rang', async () => {
-    let now = 0;
-    const server = new ScriptedServer({ concurrency: 1, queue: 1 }, () => now);
+  it('does not start a call whose deadline has passed before the timer fired', async () => {
+    const server = new ScriptedServer({ concurrency: 1, queue: 1 });
+    const deadline = performance.now() + 50;
     server.calls('a');
-    void server.call('b', { deadline: 50 });
-    now = 50;
+    void server.call('b', { deadline });
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(deadline);
     await server.answer('a');
+    clock.mockRestore();
     expect(server.outcomes.get('b')).toMatchObject({ kind: 'timeout' });
     expect(server.started).toEqual(['a']);
   });
 
-  it('is not put off by calls that come with hardly any time left', () => {
+  it('fails calls in time while further calls with close deadlines arrive', () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 20 });
     server.calls('running');
     for (let i = 0; i < 20; i++) {
@@ -268,7 +266,7 @@ describe('CallGate, deadlines', () => {
 });
 
 describe('CallGate, exclusive calls', () => {
-  it('starts one at once when nothing is in flight, and nothing beside it', async () => {
+  it('starts an exclusive call when no other is in flight, and no other beside it', async () => {
     const server = new ScriptedServer({ concurrency: 5, queue: 5 });
     server.calls('x alone', 'a', 'b', 'y alone');
     expect(server.running).toEqual(['x alone']);
@@ -279,7 +277,7 @@ describe('CallGate, exclusive calls', () => {
     expect(server.crowded).toEqual([]);
   });
 
-  it('lets nothing overtake one that is first in line', async () => {
+  it('starts no call before an exclusive call that is first in the queue', async () => {
     const server = new ScriptedServer({ concurrency: 3, queue: 100 });
     server.calls('a1', 'a2', 'x alone', 'a3', 'b1', 'c1');
     await server.answer('a1');
@@ -289,8 +287,8 @@ describe('CallGate, exclusive calls', () => {
   });
 });
 
-describe('CallGate, ending and resizing', () => {
-  it('fails whatever waits and leaves alone what runs', async () => {
+describe('CallGate, rejecting and resizing', () => {
+  it('rejects queued calls and leaves running ones alone', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 5 });
     const { signal } = new AbortController();
     const lost = new Error('lost');
@@ -305,7 +303,7 @@ describe('CallGate, ending and resizing', () => {
     expect(server.outcomes.get('a')).toBe('answer to a');
   });
 
-  it('is idle once nothing runs and nothing waits', async () => {
+  it('is idle when no call runs or waits', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 5 });
     await server.gate.idle();
     server.calls('a', 'b');
@@ -317,7 +315,7 @@ describe('CallGate, ending and resizing', () => {
     expect(idle).toBe(2);
   });
 
-  it('starts waiting calls when it grows; when it shrinks, it keeps what it has and takes no more', async () => {
+  it('starts queued calls when the limits rise, and keeps all calls when they fall', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 5 });
     server.calls('a', 'b', 'c', 'd', 'e');
     server.resize({ concurrency: 3, queue: 5 });
@@ -346,10 +344,10 @@ const EVENTS: Record<string, (server: ScriptedServer, clients: AbortController[]
   resize: (server, _, n) => server.resize({ concurrency: (n % 4) + 1, queue: n }),
 };
 
-describe('CallGate, whatever happens', () => {
+describe('CallGate, any order of events', () => {
   const event = fc.tuple(fc.constantFrom('call', 'answer', ...Object.keys(EVENTS)), fc.nat(7));
 
-  it('keeps its limits, wastes no room, keeps every order and settles every call', async () => {
+  it('keeps its limits, leaves no slot unused, keeps the order of each client and settles every call', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 60 }), async (events) => {
         const server = new ScriptedServer({ concurrency: 2, queue: 4 });
@@ -380,11 +378,14 @@ describe('CallGate, whatever happens', () => {
     [1, 1],
     [1, 5],
     [3, 5],
-  ])('at concurrency %i, a newcomer waits one turn of each of %i busy clients', async (width, busy) => {
-    const server = new ScriptedServer({ concurrency: width, queue: 1_000 });
-    for (let i = 0; i < 500; i++) server.calls(`${i % busy} #${i}`);
-    server.calls('newcomer');
-    await server.answerAll();
-    expect(server.started.indexOf('newcomer') - width).toBeLessThanOrEqual(busy);
-  });
+  ])(
+    'at concurrency %i, a new client waits for at most one call of each of %i busy clients',
+    async (width, busy) => {
+      const server = new ScriptedServer({ concurrency: width, queue: 1_000 });
+      for (let i = 0; i < 500; i++) server.calls(`${i % busy} #${i}`);
+      server.calls('newcomer');
+      await server.answerAll();
+      expect(server.started.indexOf('newcomer') - width).toBeLessThanOrEqual(busy);
+    },
+  );
 });

@@ -1,51 +1,52 @@
-import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { GatewayError } from '../core/errors.js';
+import type { CancelSignal } from '../lib/cancellation/cancellation.js';
+import { Deadlines } from '../lib/deadlines/deadlines.js';
 import { FairQueue } from '../lib/queues/fair-queue.js';
 
 export interface CallLimits {
   /** Calls in flight at once. */
   readonly concurrency: number;
-  /** Calls that may wait behind them; 0 means that none may. */
+  /** Calls that may wait; 0 means none. */
   readonly queue: number;
 }
 
-/** What ends the wait of a call. Once it has started, it is its caller's to end. */
+/** Signal and deadline only apply while the call is queued. */
 export interface QueueOptions {
   readonly signal?: CancelSignal | undefined;
-  /** On the gate's clock, in milliseconds. */
+  /** On the clock of `performance.now()`. */
   readonly deadline?: number | undefined;
-  /** Starts when nothing else is in flight, and nothing else starts until it has settled. */
+  /** The call runs alone: it starts when no other call is in flight, and no other starts until it has settled. */
   readonly exclusive?: boolean | undefined;
 }
 
-interface WaitingCall {
+interface QueuedCall {
   readonly exclusive: boolean;
   readonly deadline: number;
-  /** Call it after taking the call from the queue. */
+  /** To be called after the call was taken from the queue. */
   start(): void;
-  /** Leaves the queue. */
+  /** Removes the call from the queue and rejects it. */
   fail(error: Error): void;
 }
 
-/** The alarm rings no sooner than this after it was set, so that many close deadlines share one look at the queue. */
-const MIN_TIMER_MS = 10;
-/** What setTimeout can count; it takes anything longer for 1 ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Queued calls whose deadlines are closer together than this may fail together. */
+const DEADLINE_STEP_MS = 10;
 
-/** Lets only so many calls at a time through to one server. The others wait, and clients take turns. */
+/** Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. */
 export class CallGate {
-  private readonly queue = new FairQueue<WaitingCall>();
+  private readonly queue = new FairQueue<QueuedCall>();
   private running = 0;
-  private exclusiveRuns = false;
-  private advancing = false;
-  private alarm: NodeJS.Timeout | undefined;
-  private alarmAt = Infinity;
+  private isExclusiveRunning = false;
+  private isAdvancing = false;
+  private readonly deadlines = new Deadlines<QueuedCall>(
+    () => this.queue,
+    (call) => this.expire(call),
+    DEADLINE_STEP_MS,
+  );
   private idleListeners: (() => void)[] = [];
 
   constructor(
     private readonly server: string,
     private limits: CallLimits,
-    private readonly now: () => number = () => performance.now(),
   ) {}
 
   get inFlight(): number {
@@ -56,7 +57,7 @@ export class CallGate {
     return this.queue.size;
   }
 
-  /** Runs `call` when there is room; at once when there is room now. The slot is held until `call` settles. */
+  /** Runs `call` as soon as a slot is free, at once where one is. The slot is held until `call` settles. */
   run<T>(client: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
     if (options.signal?.aborted) return Promise.reject(this.cancelled(options.signal));
     const exclusive = options.exclusive ?? false;
@@ -65,19 +66,19 @@ export class CallGate {
     return this.wait(client, call, options);
   }
 
-  /** Fails everything that waits: the server is lost, disabled or shutting down. What runs is left alone. */
+  /** Rejects all queued calls, when the server is lost, disabled or stopped. Running calls are not touched. */
   rejectQueued(error: Error): void {
     for (const call of this.queue) call.fail(error);
     this.advance();
   }
 
-  /** Resolves once nothing runs and nothing waits. */
+  /** Resolves when no call is running or queued. */
   idle(): Promise<void> {
     if (this.isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
-  /** Whatever runs or waits already stays, even above the new limits. */
+  /** Running and queued calls stay, even above the new limits. */
   setLimits(limits: CallLimits): void {
     this.limits = limits;
     this.advance();
@@ -85,12 +86,12 @@ export class CallGate {
 
   private hasRoom(exclusive: boolean): boolean {
     if (exclusive) return this.running === 0;
-    return this.running < this.limits.concurrency && !this.exclusiveRuns;
+    return this.running < this.limits.concurrency && !this.isExclusiveRunning;
   }
 
   private begin<T>(call: () => Promise<T>, exclusive: boolean): Promise<T> {
     this.running++;
-    this.exclusiveRuns = exclusive;
+    this.isExclusiveRunning = exclusive;
     const called = started(call);
     called.then(this.leave, this.leave);
     return called;
@@ -98,7 +99,7 @@ export class CallGate {
 
   private readonly leave = (): void => {
     this.running--;
-    this.exclusiveRuns = false;
+    this.isExclusiveRunning = false;
     this.advance();
   };
 
@@ -107,9 +108,9 @@ export class CallGate {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
-        // One abort may hit many waiting calls: the first to leave must not start the next, not yet told.
+        // One signal may cancel many queued calls: the first to leave must not start the next, which is cancelled as well.
         if (signal?.aborted) reject(this.cancelled(signal));
-        else if (deadline <= this.now()) reject(this.timedOut());
+        else if (deadline <= performance.now()) reject(this.timedOut());
         else resolve(this.begin(call, exclusive));
       };
       const fail = (error: Error): void => {
@@ -123,62 +124,39 @@ export class CallGate {
       };
       const place = this.queue.push(client, { exclusive, deadline, start, fail });
       signal?.addEventListener('abort', cancel);
-      this.setAlarm(deadline);
+      this.deadlines.watch(deadline);
     });
   }
 
-  /** Called after every change that may make room, or leave nobody waiting. */
+  /** To be called after every change that may free a slot or empty the queue. */
   private advance(): void {
-    // A call that throws at once comes back here from within the loop, which goes on anyway.
-    if (this.advancing) return;
-    this.advancing = true;
+    // A call that throws at once calls this again from within the loop.
+    if (this.isAdvancing) return;
+    this.isAdvancing = true;
     let next = this.queue.peek();
     while (next && this.hasRoom(next.exclusive)) {
       this.queue.shift();
       next.start();
       next = this.queue.peek();
     }
-    this.advancing = false;
-    if (!next) this.stopAlarm();
-    if (this.isIdle()) this.announceIdle();
+    this.isAdvancing = false;
+    if (!next) this.deadlines.stop();
+    if (this.isIdle()) this.resolveIdle();
   }
 
   private isIdle(): boolean {
     return this.running === 0 && this.queue.size === 0;
   }
 
-  private announceIdle(): void {
+  private resolveIdle(): void {
     const listeners = this.idleListeners;
     if (listeners.length === 0) return;
     this.idleListeners = [];
-    for (const tell of listeners) tell();
+    for (const resolve of listeners) resolve();
   }
 
-  /** One timer for all: it only ever moves forward, and looks for the next deadline when it rings. */
-  private setAlarm(deadline: number): void {
-    const now = this.now();
-    const at = Math.max(deadline, now + MIN_TIMER_MS);
-    if (at >= this.alarmAt) return;
-    this.stopAlarm();
-    this.alarmAt = at;
-    this.alarm = setTimeout(() => this.expire(), Math.min(Math.ceil(at - now), MAX_TIMER_MS)).unref();
-  }
-
-  private stopAlarm(): void {
-    clearTimeout(this.alarm);
-    this.alarm = undefined;
-    this.alarmAt = Infinity;
-  }
-
-  private expire(): void {
-    this.stopAlarm();
-    const now = this.now();
-    let next = Infinity;
-    for (const call of this.queue) {
-      if (call.deadline <= now) call.fail(this.timedOut());
-      else next = Math.min(next, call.deadline);
-    }
-    this.setAlarm(next);
+  private expire(call: QueuedCall): void {
+    call.fail(this.timedOut());
     this.advance();
   }
 
@@ -208,7 +186,7 @@ export class CallGate {
   }
 }
 
-/** What is thrown at once is thrown late, so that a slot that was taken is always given back. */
+/** Turns a synchronous throw into a rejection, so that the slot is always freed. */
 function started<T>(call: () => Promise<T>): Promise<T> {
   try {
     return call();

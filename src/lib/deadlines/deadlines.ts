@@ -1,27 +1,35 @@
-/** Something with a point in time, on the clock of `performance.now()`, at which it has waited long enough. */
-interface Waiting {
+/** An item with a point in time, on the clock of `performance.now()`, at which it expires. */
+interface Expiring {
   readonly deadline: number;
 }
 
+/** The largest delay of `setTimeout`, which takes anything longer for 1 ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
- * One timer for many deadlines. Most waits end long before theirs, so nothing is done when one begins or ends
- * but a comparison; the timer looks through what is left only when the earliest deadline comes.
+ * One timer for many deadlines. Most items are removed long before theirs, so adding one costs a comparison and
+ * removing one costs nothing; all items are read only when the earliest deadline has come.
  */
-export class Deadlines<T extends Waiting> {
+export class Deadlines<T extends Expiring> {
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
 
+  /** With `minDelayMs`, deadlines that are closer together share one reading of all items. */
   constructor(
-    private readonly waiting: () => Iterable<T>,
+    private readonly items: () => Iterable<T>,
     private readonly expire: (item: T) => void,
+    private readonly minDelayMs = 0,
   ) {}
 
+  /** To be called for every new item. */
   watch(deadline: number): void {
     if (deadline >= this.dueAt) return;
+    const now = performance.now();
+    const dueAt = Math.max(deadline, now + this.minDelayMs);
+    if (dueAt >= this.dueAt) return;
     clearTimeout(this.timer);
-    this.dueAt = deadline;
-    this.timer = setTimeout(() => this.sweep(), Math.max(0, deadline - performance.now()) + 1);
-    this.timer.unref();
+    this.dueAt = dueAt;
+    this.timer = setTimeout(() => this.sweep(), Math.min(Math.ceil(dueAt - now), MAX_TIMER_MS)).unref();
   }
 
   stop(): void {
@@ -32,12 +40,10 @@ export class Deadlines<T extends Waiting> {
   private sweep(): void {
     this.dueAt = Infinity;
     const now = performance.now();
-    let next = Infinity;
-    for (const item of this.waiting()) {
-      if (item.deadline <= now) this.expire(item);
-      // Looked at afterwards: whoever expires may have been given more time.
-      if (item.deadline > now) next = Math.min(next, item.deadline);
-    }
-    if (next < Infinity) this.watch(next);
+    const expired: T[] = [];
+    for (const item of this.items()) if (item.deadline <= now) expired.push(item);
+    for (const item of expired) this.expire(item);
+    // Read again: `expire` may have given items more time, or added and removed others.
+    for (const item of this.items()) if (item.deadline > now) this.watch(item.deadline);
   }
 }
