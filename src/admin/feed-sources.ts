@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import type { BackendStatus } from '../backends/backend.js';
+import type { BackendStatus } from '../backends/backend-status.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { DecisionStore } from '../state/decision-store.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { BackendStatus } from '../backends/backend.js';
+import type { BackendStatus } from '../backends/backend-status.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';

@@ -7,14 +7,14 @@ import type { Link } from './link/link.js';
 
 stillTime();
 
-/** Whether somebody who waits for it from now on has been let go. */
+/** Whether `whenSynced`, called now, has resolved. */
 const waiter = ({ backend }: Served): { value?: boolean } =>
   outcomeOf(backend.whenSynced(9000).then(() => true));
 
 const withTools = (): FakeLink => new FakeLink({}, { capabilities: { tools: {} } });
 
-describe('a backend that is told to reconnect', () => {
-  it('replaces its link', async () => {
+describe('Backend.reconnect', () => {
+  it('replaces the link', async () => {
     const served = await Served.ready();
     served.backend.reconnect();
     await settled();
@@ -22,7 +22,7 @@ describe('a backend that is told to reconnect', () => {
     expect(served.backend.status().restarts).toBe(1);
   });
 
-  it('has settled when it is known what the server offers over the new link, and not before', async () => {
+  it('makes whenSynced wait for the first sync over the new link', async () => {
     const served = await Served.ready();
     const arrival = deferred<Link>();
     served.connect = () => arrival.promise;
@@ -39,7 +39,7 @@ describe('a backend that is told to reconnect', () => {
     expect(after.value).toBe(true);
   });
 
-  it('has not settled by what the old link still says', async () => {
+  it('makes whenSynced ignore a sync over the old link', async () => {
     const served = new Served();
     served.connect = () => Promise.resolve(withTools());
     served.backend.start();
@@ -59,9 +59,9 @@ describe('a backend that is told to reconnect', () => {
   });
 
   it.each([
-    ['is linked', (): void => {}],
-    ['pauses', (served: Served): void => served.link.lose()],
-  ])('while it %s has settled when the server cannot be reached', async (_what, prepare) => {
+    ['is ready', (): void => {}],
+    ['is retrying', (served: Served): void => served.link.lose()],
+  ])('resolves whenSynced when the server cannot be reached while the backend %s', async (_what, prepare) => {
     const served = await Served.ready();
     prepare(served);
     await settled();
@@ -76,7 +76,7 @@ describe('a backend that is told to reconnect', () => {
     expect([after.value, served.state]).toEqual([true, 'retrying']);
   });
 
-  it('has settled when it is stopped instead', async () => {
+  it('resolves whenSynced when the backend is stopped instead', async () => {
     const served = await Served.ready();
     served.backend.reconnect();
     const after = waiter(served);
@@ -85,7 +85,7 @@ describe('a backend that is told to reconnect', () => {
     expect(after.value).toBe(true);
   });
 
-  it('keeps nobody longer than they are ready to wait', async () => {
+  it('resolves whenSynced after its timeout', async () => {
     const served = await Served.ready();
     served.connect = () => new Promise(() => {});
     served.backend.reconnect();

@@ -17,13 +17,13 @@ import type { ServerNotification } from './link/link.js';
 const LOGGING = { capabilities: { logging: {}, tools: {} } };
 const MESSAGE = 'notifications/message';
 
-/** A backend whose links all log, and what the rest of the house hears of it. */
+/** A backend whose links have the logging capability, and what it reports. */
 class Served {
-  /** Links by the client they belong to; the one that clients share belongs to nobody. */
+  /** Links by the client they belong to; the shared one has no owner. */
   readonly links: { owner: string | undefined; link: FakeLink }[] = [];
-  readonly heard: ServerNotification[] = [];
-  /** The same on links that one client has to itself. */
-  readonly ownHeard: ServerNotification[] = [];
+  readonly notified: ServerNotification[] = [];
+  /** Notifications over session links. */
+  readonly sessionNotified: ServerNotification[] = [];
   readonly owners: [string, unknown][] = [];
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink({}, LOGGING));
   readonly backend: Backend;
@@ -39,7 +39,7 @@ class Served {
       },
       {
         listed: () => {},
-        notified: (notification, owner) => (owner ? this.ownHeard : this.heard).push(notification),
+        notified: (notification, owner) => (owner ? this.sessionNotified : this.notified).push(notification),
         linkChanged: () => {},
         sessionLinkOpened: (link, owner) => this.owners.push([owner.id, link]),
         stateChanged: () => {},
@@ -63,7 +63,7 @@ class Served {
   }
 }
 
-/** The log levels a server was told, in order. */
+/** The log levels that were sent to the server, in order. */
 const levels = (link: FakeLink): unknown[] =>
   link.requests
     .filter(({ method }) => method === 'logging/setLevel')
@@ -71,50 +71,52 @@ const levels = (link: FakeLink): unknown[] =>
 
 beforeEach(() => Logger.overrideLogger(false));
 
-describe('a notification of the server', () => {
-  it('that a list has changed makes the list be fetched, and goes no further', async () => {
+describe('Backend notifications', () => {
+  it('fetch the list after a list change and are not passed on', async () => {
     const served = await Served.ready();
     served.linkOf().asked('tools/list').answer({ tools: [] });
     served.linkOf().say('notifications/tools/list_changed');
     await until('it is fetched again', () => served.linkOf().count('tools/list') === 2);
-    expect(served.heard).toEqual([]);
+    expect(served.notified).toEqual([]);
   });
 
-  it('that concerns no list and no log is handed on', async () => {
+  it('are passed on when they concern no list and no log', async () => {
     const served = await Served.ready();
     served.linkOf().say('notifications/resources/updated', { uri: 'x' });
-    expect(served.heard).toMatchObject([{ method: 'notifications/resources/updated', params: { uri: 'x' } }]);
+    expect(served.notified).toMatchObject([
+      { method: 'notifications/resources/updated', params: { uri: 'x' } },
+    ]);
   });
 });
 
-describe('a log message', () => {
-  it('goes to the client whose call it belongs to, and to nobody else', async () => {
+describe('Backend log messages', () => {
+  it('go only to the client whose call they belong to', async () => {
     const served = await Served.ready();
     const caller = new FakeClient('a').call();
     served.linkOf().say(MESSAGE, { level: 'info', data: 'x' }, { channel: caller });
     expect(caller.notices).toEqual([{ method: MESSAGE, params: { level: 'info', data: 'x' } }]);
-    expect(served.heard).toEqual([]);
+    expect(served.notified).toEqual([]);
   });
 
-  it('of a call that cannot be told is dropped', async () => {
+  it('are dropped when their call is ambiguous', async () => {
     const served = await Served.ready();
     served.linkOf().say(MESSAGE, { level: 'info' }, { ambiguous: true });
-    expect(served.heard).toEqual([]);
+    expect(served.notified).toEqual([]);
   });
 
-  it('of no call is for everybody', async () => {
+  it('are passed on when they belong to no call', async () => {
     const served = await Served.ready();
     served.linkOf().say(MESSAGE, { level: 'info' });
-    expect(served.heard).toMatchObject([{ method: MESSAGE, paramsText: '{"level":"info"}' }]);
+    expect(served.notified).toMatchObject([{ method: MESSAGE, paramsText: '{"level":"info"}' }]);
   });
 
-  it('without params is nothing', async () => {
+  it('are dropped without params', async () => {
     const served = await Served.ready();
     served.linkOf().say(MESSAGE, {}, { paramsText: undefined });
-    expect(served.heard).toEqual([]);
+    expect(served.notified).toEqual([]);
   });
 
-  it("on a client's own link goes to that client, as does word of a resource; all else is for nobody", async () => {
+  it('over a session link go to its session, as do resource updates; other notifications are dropped', async () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     outcomeOf(served.call(client.call()));
@@ -123,14 +125,14 @@ describe('a log message', () => {
     served.linkOf('a').say('notifications/resources/updated', { uri: 'x' });
     served.linkOf('a').say('notifications/tools/list_changed');
     expect(client.notices).toMatchObject([{ method: MESSAGE }]);
-    expect(served.heard).toEqual([]);
-    expect(served.ownHeard).toMatchObject([{ params: { uri: 'x' } }]);
+    expect(served.notified).toEqual([]);
+    expect(served.sessionNotified).toMatchObject([{ params: { uri: 'x' } }]);
     expect(served.owners).toEqual([['a', served.linkOf('a')]]);
   });
 });
 
-describe('the log level', () => {
-  it('is told to the server now, and not twice', async () => {
+describe('Backend.setLogLevel', () => {
+  it('sends the level to the server once', async () => {
     const served = await Served.ready();
     served.backend.setLogLevel('debug');
     served.backend.setLogLevel('debug');
@@ -138,7 +140,7 @@ describe('the log level', () => {
     expect(levels(served.linkOf())).toEqual(['debug', 'error']);
   });
 
-  it('is told again after every reconnect', async () => {
+  it('sends the level again after every reconnect', async () => {
     const served = await Served.ready();
     served.backend.setLogLevel('debug');
     served.backend.reconnect();
@@ -147,7 +149,7 @@ describe('the log level', () => {
     expect(levels(served.linkOf())).toEqual(['debug']);
   });
 
-  it('that was wanted before there was a link is told when there is one', async () => {
+  it('sends a level that was set before the link was opened', async () => {
     const served = new Served({});
     served.backend.setLogLevel('notice');
     served.backend.start();
@@ -155,7 +157,7 @@ describe('the log level', () => {
     expect(levels(served.linkOf())).toEqual(['notice']);
   });
 
-  it('is not told to a server that does not log', async () => {
+  it('does not send the level to a server without the logging capability', async () => {
     const served = new Served({});
     served.connect = () => Promise.resolve(new FakeLink());
     served.backend.start();
@@ -164,7 +166,7 @@ describe('the log level', () => {
     expect(levels(served.linkOf())).toEqual([]);
   });
 
-  it('that a server refuses does no harm', async () => {
+  it('ignores an error of the server', async () => {
     const served = await Served.ready();
     served.backend.setLogLevel('debug');
     served.linkOf().asked('logging/setLevel').fail(new Error('no'));
@@ -172,7 +174,7 @@ describe('the log level', () => {
     expect(served.backend.status().state).toBe('ready');
   });
 
-  it('is told over every link that a client has to itself, also those opened later', async () => {
+  it('sends the level over session links, also over those opened later', async () => {
     const served = await Served.ready('session');
     outcomeOf(served.call(new FakeClient('a').call()));
     await settled();
@@ -183,8 +185,8 @@ describe('the log level', () => {
   });
 });
 
-describe('a server that keeps its clients apart', () => {
-  it('has a link for each client beside the one that lists', async () => {
+describe('Backend with isolation per session', () => {
+  it('opens a link for each session beside the one for listings', async () => {
     const served = await Served.ready('session');
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     const calls = [served.call(a.call()), served.call(a.call()), served.call(b.call())];
@@ -197,7 +199,7 @@ describe('a server that keeps its clients apart', () => {
     expect(served.linkOf().count('tools/call')).toBe(0);
   });
 
-  it('closes the link with the client', async () => {
+  it('closes the link when its session ends', async () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     const outcome = outcomeOf(served.call(client.call()));
@@ -209,7 +211,7 @@ describe('a server that keeps its clients apart', () => {
     expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
   });
 
-  it('is unavailable to a client whose link does not come up, whatever the reason', async () => {
+  it('rejects calls of a session whose link cannot be opened', async () => {
     const served = await Served.ready('session');
     served.connect = () => Promise.reject(new Error('spawn failed'));
     const error = await refusalOf(served.call(new FakeClient('a').call()));
@@ -217,7 +219,7 @@ describe('a server that keeps its clients apart', () => {
     expect(error.message).toContain('spawn failed');
   });
 
-  it('does not keep a client waiting for its link that has cancelled', async () => {
+  it('rejects a cancelled call while its link is being opened', async () => {
     const served = await Served.ready('session');
     served.connect = () => new Promise(() => {});
     const caller = new FakeClient('a').call();
@@ -228,7 +230,7 @@ describe('a server that keeps its clients apart', () => {
     expect(served.backend.status().inFlight).toBe(0);
   });
 
-  it('tells it what only that client can say', async () => {
+  it('sends notifications of a session over its link', async () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     outcomeOf(served.call(client.call()));
@@ -239,7 +241,7 @@ describe('a server that keeps its clients apart', () => {
     expect(served.linkOf().notified).toEqual([]);
   });
 
-  it('closes every link when it is stopped', async () => {
+  it('closes all links when it is stopped', async () => {
     const served = await Served.ready('session');
     outcomeOf(served.call(new FakeClient('a').call()));
     outcomeOf(served.call(new FakeClient('b').call()));
@@ -248,7 +250,7 @@ describe('a server that keeps its clients apart', () => {
     expect(served.links.every(({ link }) => link.closes > 0)).toBe(true);
   });
 
-  it('is never shared with a client when it is not meant to be', async () => {
+  it('rejects a session link where sessions share one link', async () => {
     const served = await Served.ready('shared');
     outcomeOf(served.call(new FakeClient('a').call()));
     await settled();

@@ -12,8 +12,8 @@ const timeout = (): GatewayError => new GatewayError('timeout', 'TIMEOUT');
 
 stillTime();
 
-describe('a call', () => {
-  it('gets the result as the server wrote it', async () => {
+describe('Backend.call', () => {
+  it('resolves with the result as the server wrote it', async () => {
     const served = await Served.ready();
     const caller = new FakeClient('a').call();
     const result = served.backend.call({ method: 'tools/call', params: '{"n":1.0}', caller });
@@ -50,7 +50,7 @@ describe('a call', () => {
       },
       'exited with code 1',
     ],
-  ])('to a server that %s fails at once and says why', async (_what, prepare, why) => {
+  ])('rejects at once with the cause when the server %s', async (_what, prepare, why) => {
     const served = new Served();
     await prepare(served);
     await settled();
@@ -68,7 +68,7 @@ describe('a call', () => {
     ['broken', 'server-unavailable'],
     ['too-large', 'server-unavailable'],
     ['busy', 'overloaded'],
-  ])('that ends as %s is %s, and is not made again', async (kind, expected) => {
+  ])('rejects a call that fails as %s with %s and does not repeat it', async (kind, expected) => {
     const served = await Served.ready();
     const refusal = refusalOf(served.call());
     (await served.asked()).fail(fault(kind));
@@ -79,7 +79,7 @@ describe('a call', () => {
   });
 
   it.each([new RemoteError(-1, 'no', '{}'), timeout(), new GatewayError('cancelled', 'x')])(
-    'keeps the error it got: %s',
+    'passes on the error %s',
     async (error) => {
       const served = await Served.ready();
       const refusal = refusalOf(served.call());
@@ -88,7 +88,7 @@ describe('a call', () => {
     },
   );
 
-  it('fails when its server crashes, and so do those that wait', async () => {
+  it('rejects running and queued calls when the server crashes', async () => {
     const served = await Served.ready({ concurrency: 1 });
     const refusals = [refusalOf(served.call()), refusalOf(served.call())];
     expect(served.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
@@ -103,14 +103,14 @@ describe('a call', () => {
   it.each([
     ['exclusive', false],
     ['shared', true],
-  ] as const)('on a server that is %s runs beside others: %s', async (isolation, beside) => {
+  ] as const)('on a server with %s isolation runs beside other calls: %s', async (isolation, beside) => {
     const served = await Served.ready({ isolation });
     void outcomeOf(served.call());
     void outcomeOf(served.call(new FakeClient('b')));
     expect(served.backend.status().inFlight).toBe(beside ? 2 : 1);
   });
 
-  it('that must run alone does', async () => {
+  it('runs an exclusive call alone', async () => {
     const served = await Served.ready();
     const caller = new FakeClient('a').call();
     void outcomeOf(served.backend.call({ method: 'tools/call', params: undefined, caller, exclusive: true }));
@@ -119,37 +119,37 @@ describe('a call', () => {
   });
 });
 
-describe('a call that the server did not run because it has forgotten us', () => {
-  it('is made again, once, on the next link', async () => {
+describe('Backend.call after an expired session', () => {
+  it('is sent once more over the next link', async () => {
     const served = await Served.ready();
     const result = served.call();
-    await served.forget();
+    await served.expireSession();
     await settled();
     expect(served.links).toHaveLength(2);
     (await served.asked()).answer({ n: 2 });
     expect((await result).text).toBe('{"n":2}');
   });
 
-  it('fails when it is forgotten a second time', async () => {
+  it('rejects when the session expires a second time', async () => {
     const served = await Served.ready();
     const refusal = refusalOf(served.call());
-    await served.forget();
+    await served.expireSession();
     await settled();
-    await served.forget();
+    await served.expireSession();
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
     await settled();
     expect(served.links.map((link) => link.count('tools/call'))).toEqual([1, 1, 0]);
   });
 
-  it('fails when the server does not come back at once', async () => {
+  it('rejects when the next link cannot be opened', async () => {
     const served = await Served.ready();
     const refusal = refusalOf(served.call());
     served.connect = () => Promise.reject(new TransportError('unreachable', 'still down'));
-    await served.forget();
+    await served.expireSession();
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
   });
 
-  it('and that comes while it is greeted again waits for that, or fails with it', async () => {
+  it('waits while the next link is opened, or rejects when that fails', async () => {
     const served = await Served.ready();
     const arrivals = [deferred<Link | Error>(), deferred<Link | Error>()];
     served.connect = async () => {
@@ -172,10 +172,10 @@ describe('a call that the server did not run because it has forgotten us', () =>
     expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
   });
 
-  it('and that waits for its turn meanwhile has it on the next link', async () => {
+  it('sends queued calls over the next link', async () => {
     const served = await Served.ready({ isolation: 'exclusive' });
     const results = [served.call(), served.call(new FakeClient('b'))];
-    await served.forget();
+    await served.expireSession();
     await settled();
     for (const [n, result] of results.entries()) {
       (await served.asked()).answer({ n });
@@ -184,19 +184,19 @@ describe('a call that the server did not run because it has forgotten us', () =>
     expect(served.links.map((link) => link.count('tools/call'))).toEqual([1, 2]);
   });
 
-  it('is not made again for a client that has cancelled meanwhile', async () => {
+  it('rejects a call that was cancelled meanwhile', async () => {
     const served = await Served.ready();
     const caller = new FakeClient('a').call();
     const refusal = refusalOf(served.backend.call({ method: 'tools/call', params: undefined, caller }));
     served.connect = () => new Promise(() => {});
-    await served.forget();
+    await served.expireSession();
     await settled();
     caller.cancel();
     expect(await refusal).toMatchObject({ kind: 'cancelled' });
     expect(caller.abortListeners).toBe(0);
   });
 
-  it('is made again over real links, though the lost one takes its time to close', async () => {
+  it('is sent again over real links while the lost one is closing', async () => {
     const served = new Served();
     const lost = await linkTo({
       onSend: ({ method }) => (method === 'tools/call' ? Promise.reject(fault('session-lost')) : undefined),
@@ -214,7 +214,7 @@ describe('a call that the server did not run because it has forgotten us', () =>
   });
 });
 
-/** Three calls in a row get no answer. */
+/** Three calls in a row time out. */
 async function hang(served: Served): Promise<void> {
   for (let n = 0; n < 3; n++) {
     const refusal = refusalOf(served.call());
@@ -223,8 +223,8 @@ async function hang(served: Served): Promise<void> {
   }
 }
 
-describe('a server that does not answer', () => {
-  it('is unresponsive after three timeouts: calls fail at once until a ping is answered', async () => {
+describe('Backend of a server that does not answer', () => {
+  it('is unresponsive after three timeouts, and rejects calls at once until a ping is answered', async () => {
     const served = await Served.ready();
     await hang(served);
     expect(served.state).toBe('unresponsive');
@@ -242,7 +242,7 @@ describe('a server that does not answer', () => {
     await expect(result).resolves.toBeDefined();
   });
 
-  it('is not unresponsive when it refuses in between, which is an answer', async () => {
+  it('is not unresponsive when the server answers with an error in between', async () => {
     const served = await Served.ready();
     for (const error of [timeout(), timeout(), new RemoteError(1, 'no', '{}'), timeout(), timeout()]) {
       const refusal = refusalOf(served.call());
@@ -252,7 +252,7 @@ describe('a server that does not answer', () => {
     expect(served.state).toBe('ready');
   });
 
-  it('is judged anew on its next link', async () => {
+  it('is ready again over its next link', async () => {
     const served = await Served.ready();
     await hang(served);
     served.link.lose();
@@ -260,7 +260,7 @@ describe('a server that does not answer', () => {
     expect(served.state).toBe('ready');
   });
 
-  it('over the link of one client is not unresponsive for the others', async () => {
+  it('is not unresponsive when calls over one session link time out', async () => {
     const served = await Served.ready({ isolation: 'session' });
     await hang(served);
     expect(served.state).toBe('ready');
@@ -271,8 +271,8 @@ describe('a server that does not answer', () => {
   });
 });
 
-describe('what is known of a backend', () => {
-  it('is the link it has', async () => {
+describe('Backend.status', () => {
+  it('describes the open link', async () => {
     const served = new Served();
     const link = Object.assign(new FakeLink({}, { instructions: 'x' }), { pid: 42 });
     link.stderr.push('listening');
@@ -289,7 +289,7 @@ describe('what is known of a backend', () => {
     });
   });
 
-  it('is what a link wrote to stderr before it was lost', async () => {
+  it('keeps the stderr of a lost link', async () => {
     const served = await Served.ready();
     served.link.stderr.push('out of memory');
     served.link.lose(new Error('killed by SIGKILL'));
@@ -302,7 +302,7 @@ describe('what is known of a backend', () => {
     });
   });
 
-  it('is what a server that never came up wrote to stderr', async () => {
+  it('has the stderr of a server that failed to start', async () => {
     const served = new Served();
     served.connect = () => Promise.reject(new ConnectError(new Error('exited'), ['no API key']));
     served.backend.start();
@@ -328,8 +328,8 @@ describe('Backend.retire', () => {
   });
 });
 
-describe('a backend that is stopped', () => {
-  it('fails what runs and what waits, closes its link, and takes no more calls', async () => {
+describe('Backend.stop', () => {
+  it('rejects running and queued calls, closes the link and refuses further calls', async () => {
     const served = await Served.ready({ concurrency: 1 });
     const refusals = [refusalOf(served.call()), refusalOf(served.call())];
     await served.backend.stop();

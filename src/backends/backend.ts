@@ -6,18 +6,12 @@ import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
+import type { BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
-import type { ConnectionState } from './lifecycle/connection-state.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
 import { cancelledError, isSessionExpired, toCallError } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
-import {
-  ConnectError,
-  type Link,
-  type LinkRequest,
-  type ServerFacts,
-  type ServerNotification,
-} from './link/link.js';
+import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
 import { FirstSync } from './listing/first-sync.js';
@@ -33,7 +27,7 @@ export interface BackendEvents {
   listed(listing: Listing): void;
   /** The link that all clients share was opened, or lost. */
   linkChanged(link: Link | undefined): void;
-  /** A link of one session was opened; `link.closed` tells when it ends. */
+  /** A link of one session was opened; `link.closed` settles when it ends. */
   sessionLinkOpened(link: Link, owner: ClientSession): void;
   /** `owner` is set for a notification over the link of one session. */
   notified(notification: ServerNotification, owner?: ClientSession): void;
@@ -48,22 +42,6 @@ export interface BackendCall {
   readonly target?: string;
   /** No other call runs on the server meanwhile. */
   readonly exclusive?: boolean;
-}
-
-export interface BackendStatus {
-  readonly id: string;
-  readonly state: ConnectionState;
-  readonly reason: string | undefined;
-  readonly since: number;
-  readonly restarts: number;
-  /** Calls since the server was enabled. */
-  readonly calls: number;
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly pid: number | undefined;
-  readonly facts: ServerFacts | undefined;
-  /** The same array until there are more lines. */
-  readonly stderr: readonly string[];
 }
 
 /** One enabled server: keeps its connection open and its listing current, and sends calls through the call gate. */

@@ -16,8 +16,8 @@ import { Registry } from '../registry/registry.service.js';
 import { Backends } from './backends.service.js';
 import { DesiredServers } from './desired-servers.js';
 
-/** The servers of a house; what they are is the spec's to decide, as the file or an administrator would. */
-class House {
+/** The Backends service with servers, configuration and decisions as the spec sets them. */
+class Harness {
   readonly registry = new Registry(new Naming());
   readonly state = new MemoryState();
   readonly live;
@@ -72,42 +72,42 @@ describe('Backends', () => {
     for (const backend of [a, b]) backend.tool('t', () => text('done')).tool('u', () => text('done'));
   });
 
-  async function bothListed(): Promise<House> {
-    const house = new House({ a: a.http, b: b.http });
-    await house.lists('a__t', 'a__u', 'b__t', 'b__u');
-    return house;
+  async function bothListed(): Promise<Harness> {
+    const harness = new Harness({ a: a.http, b: b.http });
+    await harness.lists('a__t', 'a__u', 'b__t', 'b__u');
+    return harness;
   }
 
-  it('are those that are enabled', async () => {
-    const house = new House({ a: a.http, b: { ...b.http, enabled: false } });
-    await house.lists('a__t', 'a__u');
-    expect([...house.backends.all()].map(({ id }) => id)).toEqual(['a']);
-    expect(house.backends.find('b')).toBeUndefined();
-    expect(() => house.backends.get('b')).toThrow(expect.objectContaining({ kind: 'server-unavailable' }));
+  it('exist for enabled servers only', async () => {
+    const harness = new Harness({ a: a.http, b: { ...b.http, enabled: false } });
+    await harness.lists('a__t', 'a__u');
+    expect([...harness.backends.all()].map(({ id }) => id)).toEqual(['a']);
+    expect(harness.backends.find('b')).toBeUndefined();
+    expect(() => harness.backends.get('b')).toThrow(expect.objectContaining({ kind: 'server-unavailable' }));
     expect(b.links).toEqual([]);
   });
 
-  it('come and go with the decisions, at once, and the others keep their link', async () => {
-    const house = await bothListed();
-    house.decide('a', { enabled: false });
-    expect(house.tools).toEqual(['b__t', 'b__u']);
+  it('start and stop at once with decisions while other servers keep their link', async () => {
+    const harness = await bothListed();
+    harness.decide('a', { enabled: false });
+    expect(harness.tools).toEqual(['b__t', 'b__u']);
     await until('its link is closed', () => openLinks(a) === 0);
-    house.decide('a', { enabled: true });
-    await house.lists('a__t', 'a__u', 'b__t', 'b__u');
+    harness.decide('a', { enabled: true });
+    await harness.lists('a__t', 'a__u', 'b__t', 'b__u');
     expect([a.links.length, b.links.length]).toEqual([2, 1]);
   });
 
-  it('come and go with the file', async () => {
-    const house = new House({ a: a.http });
-    await house.lists('a__t', 'a__u');
-    house.reload({ b: b.http });
-    expect(house.tools).toEqual([]);
-    await house.lists('b__t', 'b__u');
-    await until('the other is let go', () => openLinks(a) === 0);
+  it('start and stop when the configuration is reloaded', async () => {
+    const harness = new Harness({ a: a.http });
+    await harness.lists('a__t', 'a__u');
+    harness.reload({ b: b.http });
+    expect(harness.tools).toEqual([]);
+    await harness.lists('b__t', 'b__u');
+    await until('the other is closed', () => openLinks(a) === 0);
   });
 
   it.each([
-    ['enabled, said aloud', { enabled: true }],
+    ['an explicit enabled', { enabled: true }],
     ['concurrency', { concurrency: 1 }],
     ['queue', { queue: 1 }],
     ['timeoutMs', { timeoutMs: 777 }],
@@ -115,62 +115,62 @@ describe('Backends', () => {
     ['exclusive tools', { tools: { exclusive: ['t'] } }],
     ['naming', { naming: { tools: 'conflict' } }],
     ['watch', { watch: { pollMs: 5000, coalesceMs: 100 } }],
-  ])('keep their link when only this changes: %s', async (_what, change) => {
-    const house = await bothListed();
-    const before = house.backends.find('a');
-    house.reload({ a: { ...a.http, ...change }, b: b.http });
-    expect(house.backends.find('a')).toBe(before);
-    expect(house.backends.find('a')!.config).toBe(house.live.current.mcpServers.get('a'));
-    expect(await house.call('a')).toEqual(text('done'));
+  ])('keep their link when only %s changes', async (_what, change) => {
+    const harness = await bothListed();
+    const before = harness.backends.find('a');
+    harness.reload({ a: { ...a.http, ...change }, b: b.http });
+    expect(harness.backends.find('a')).toBe(before);
+    expect(harness.backends.find('a')!.config).toBe(harness.live.current.mcpServers.get('a'));
+    expect(await harness.call('a')).toEqual(text('done'));
     expect([a.links.length, b.links.length]).toEqual([1, 1]);
   });
 
   it.each([
     ['headers', { headers: { 'x-key': '1' } }],
     ['isolation', { isolation: 'exclusive' }],
-  ])('get another link when this changes, and no other server does: %s', async (_what, change) => {
-    const house = await bothListed();
-    house.reload({ a: { ...a.http, ...change }, b: b.http });
-    await house.lists('a__t', 'a__u', 'b__t', 'b__u');
+  ])('replace the link of that server only when %s changes', async (_what, change) => {
+    const harness = await bothListed();
+    harness.reload({ a: { ...a.http, ...change }, b: b.http });
+    await harness.lists('a__t', 'a__u', 'b__t', 'b__u');
     await until('the old link is closed', () => openLinks(a) === 1 && a.links.length === 2);
     expect(b.links).toHaveLength(1);
   });
 
-  it('lose and get back a tool at once, without being asked', async () => {
-    const house = await bothListed();
-    house.decide('a', { tools: { t: false } });
-    expect(house.tools).toEqual(['a__u', 'b__t', 'b__u']);
-    house.decide('a', { tools: { t: true } });
-    expect(house.tools).toEqual(['a__t', 'a__u', 'b__t', 'b__u']);
+  it('hide and show a tool at once without a sync', async () => {
+    const harness = await bothListed();
+    harness.decide('a', { tools: { t: false } });
+    expect(harness.tools).toEqual(['a__u', 'b__t', 'b__u']);
+    harness.decide('a', { tools: { t: true } });
+    expect(harness.tools).toEqual(['a__t', 'a__u', 'b__t', 'b__u']);
     expect(a.countOf('tools/list')).toBe(1);
   });
 
-  it('take their names from the order of the file, also when only that changes', async () => {
+  it('resolve name conflicts by the order of the file, also when only the order changes', async () => {
     const never = { naming: { tools: 'never' } };
-    const house = new House({ a: { ...a.http, ...never }, b: { ...b.http, ...never } });
-    await house.lists('t', 'u');
+    const harness = new Harness({ a: { ...a.http, ...never }, b: { ...b.http, ...never } });
+    await harness.lists('t', 'u');
     await until('the tools of both are known', () =>
-      house.registry.catalog.servers.every(
+      harness.registry.catalog.servers.every(
         ({ listing }, _n, all) => all.length === 2 && listing.tools.length > 0,
       ),
     );
-    const owner = () => house.registry.catalog.tools.view(EVERYTHING).find('t')?.server;
+    const owner = () => harness.registry.catalog.tools.view(EVERYTHING).find('t')?.server;
     expect(owner()).toBe('a');
-    house.reload({ b: { ...b.http, ...never }, a: { ...a.http, ...never } });
+    harness.reload({ b: { ...b.http, ...never }, a: { ...a.http, ...never } });
     expect(owner()).toBe('b');
   });
 
-  it('finish what they had begun when they are disabled, and take nothing new', async () => {
+  it('finish calls in flight when disabled and refuse new ones', async () => {
     const gate = deferred();
     a.tool('t', async () => {
       await gate.promise;
       return text('late');
     });
-    const house = await bothListed();
-    const backend = house.backends.get('a');
-    const running = house.call('a');
+    const harness = await bothListed();
+    const backend = harness.backends.get('a');
+    const running = harness.call('a');
     await until('the call has arrived', () => a.inFlight === 1);
-    house.decide('a', { enabled: false });
+    harness.decide('a', { enabled: false });
     await expect(
       backend.call({ method: 'tools/call', params: '{"name":"u"}', caller: new FakeClient('b').call() }),
     ).rejects.toMatchObject({ kind: 'server-unavailable' });
@@ -180,38 +180,38 @@ describe('Backends', () => {
     await until('the link is closed', () => openLinks(a) === 0);
   });
 
-  it('are asked to log as they were before they changed, also those that come later', async () => {
-    const house = new House({ a: a.http });
-    await house.lists('a__t', 'a__u');
-    house.backends.setLogLevel('debug');
-    house.reload({ a: a.http, b: b.http });
+  it('keep the log level across reconnects and for servers enabled later', async () => {
+    const harness = new Harness({ a: a.http });
+    await harness.lists('a__t', 'a__u');
+    harness.backends.setLogLevel('debug');
+    harness.reload({ a: a.http, b: b.http });
     const { message } = await b.heard('logging/setLevel');
     expect(message.params).toEqual({ level: 'debug' });
     expect(a.countOf('logging/setLevel')).toBe(1);
   });
 
-  it('tell what they say and how they are, until nobody listens any more', async () => {
-    const house = await bothListed();
+  it('emit notifications and state changes to their listeners', async () => {
+    const harness = await bothListed();
     const heard: string[] = [];
     const states: string[] = [];
-    const leave = house.backends.onNotification((id, { method }) => heard.push(`${id} ${method}`));
-    const leaveStates = house.backends.onStateChange((backend) => states.push(backend.id));
+    const leave = harness.backends.onNotification((id, { method }) => heard.push(`${id} ${method}`));
+    const leaveStates = harness.backends.onStateChange((backend) => states.push(backend.id));
     a.announce('notifications/message', { level: 'info', data: 1 });
     await until('it is heard', () => heard.length === 1);
     expect(heard).toEqual(['a notifications/message']);
-    house.decide('b', { enabled: false });
+    harness.decide('b', { enabled: false });
     await until('its end is told', () => states.includes('b'));
     leave();
     leaveStates();
     a.announce('notifications/message', { level: 'info', data: 2 });
-    await house.call('a');
+    await harness.call('a');
     expect(heard).toHaveLength(1);
   });
 
-  it('are all gone after the end, those that were retiring too', async () => {
-    const house = await bothListed();
-    house.decide('a', { enabled: false });
-    await house.backends.onApplicationShutdown();
+  it('are all stopped after shutdown, retiring ones included', async () => {
+    const harness = await bothListed();
+    harness.decide('a', { enabled: false });
+    await harness.backends.onApplicationShutdown();
     expect([openLinks(a), openLinks(b)]).toEqual([0, 0]);
   });
 });

@@ -1,37 +1,36 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { serverUnavailable } from '../core/errors.js';
+import { withPublicMessages } from '../core/resources/public-uris.js';
+import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { withPublicMessages } from '../core/resources/public-uris.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backend, type BackendEvents } from './backend.js';
-import type { LinkFactory } from './link/link-factory.js';
-import { createLinkFactory } from './link/link-factory.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
+import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
 import type { Link, ServerNotification } from './link/link.js';
-import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-type NotificationListener = (server: string, notification: ServerNotification, owner?: ClientSession) => void;
-type StateListener = (backend: Backend) => void;
-type LinkListener = (backend: Backend, link: Link | undefined) => void;
-type OwnLinkListener = (backend: Backend, link: Link, owner: ClientSession) => void;
+type NotificationEvent = [server: string, notification: ServerNotification, owner?: ClientSession];
+type BackendEvent = [backend: Backend];
+type LinkEvent = [backend: Backend, link: Link | undefined];
+type SessionLinkEvent = [backend: Backend, link: Link, owner: ClientSession];
 
-/** Every server that is enabled. Made to fit what is desired, at the start and at every change, by the same code. */
+/** The backends of all enabled servers, reconciled with the desired servers at the start and at every change. */
 @Injectable()
 export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly backends = new Map<string, Backend>();
-  /** Disabled, but still finishing what they had begun. */
+  /** Backends of disabled servers whose calls in flight are finishing. */
   private readonly retiring = new Set<Promise<void>>();
-  private readonly notificationListeners = new ListenerSet<Parameters<NotificationListener>>();
-  private readonly stateListeners = new ListenerSet<Parameters<StateListener>>();
-  private readonly linkListeners = new ListenerSet<Parameters<LinkListener>>();
-  private readonly listedListeners = new ListenerSet<Parameters<StateListener>>();
-  private readonly adjustListeners = new ListenerSet<Parameters<StateListener>>();
-  private readonly ownLinkListeners = new ListenerSet<Parameters<OwnLinkListener>>();
+  private readonly notificationListeners = new ListenerSet<NotificationEvent>();
+  private readonly stateListeners = new ListenerSet<BackendEvent>();
+  private readonly linkListeners = new ListenerSet<LinkEvent>();
+  private readonly sessionLinkListeners = new ListenerSet<SessionLinkEvent>();
+  private readonly syncListeners = new ListenerSet<BackendEvent>();
+  private readonly reconfigureListeners = new ListenerSet<BackendEvent>();
   private logLevel: string | undefined;
 
   constructor(
@@ -42,7 +41,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly tracing: Tracing,
   ) {}
 
-  /** Starts them all at once and waits for none. */
+  /** Starts all backends without waiting for their links. */
   onApplicationBootstrap(): void {
     this.reconcile(this.desired.current);
     this.desired.onChange((servers) => this.reconcile(servers));
@@ -66,47 +65,47 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return backend;
   }
 
-  /** Tells the servers that keep a link for this client alone. */
-  notifySessionLinks(client: ClientSession, method: string): void {
-    for (const backend of this.backends.values()) backend.notifySessionLink(client, method);
+  /** Sends a notification over the links that belong to this session. */
+  notifySessionLinks(session: ClientSession, method: string): void {
+    for (const backend of this.backends.values()) backend.notifySessionLink(session, method);
   }
 
-  /** What servers are to log, those of now and those to come. */
+  /** The log level of all servers, including those that are enabled later. */
   setLogLevel(level: string): void {
     this.logLevel = level;
     for (const backend of this.backends.values()) backend.setLogLevel(level);
   }
 
-  /** What servers say that belongs to no call; `owner` is the client that has the link to itself. */
-  onNotification(listener: NotificationListener): () => void {
+  /** Notifications that belong to no call; `owner` is set where the link belongs to one session. */
+  onNotification(listener: Listener<NotificationEvent>): () => void {
     return this.notificationListeners.add(listener);
   }
 
-  onStateChange(listener: StateListener): () => void {
+  onStateChange(listener: Listener<BackendEvent>): () => void {
     return this.stateListeners.add(listener);
   }
 
-  /** Told of every link that all clients share, and of its end. */
-  onLink(listener: LinkListener): () => void {
+  /** Called when the link that clients share is opened or lost, and when its server is disabled. */
+  onLink(listener: Listener<LinkEvent>): () => void {
     return this.linkListeners.add(listener);
   }
 
-  /** Told of every link that one client has to itself. */
-  onSessionLink(listener: OwnLinkListener): () => void {
-    return this.ownLinkListeners.add(listener);
+  /** Called when a link of one session is opened. */
+  onSessionLink(listener: Listener<SessionLinkEvent>): () => void {
+    return this.sessionLinkListeners.add(listener);
   }
 
-  /** Told after every sync, whether or not anything changed by it. */
-  onSynced(listener: StateListener): () => void {
-    return this.listedListeners.add(listener);
+  /** Called after every sync, changed or not, when the registry has the listing. */
+  onSynced(listener: Listener<BackendEvent>): () => void {
+    return this.syncListeners.add(listener);
   }
 
-  /** Told of every server that may have other settings now, with the link it had. */
-  onReconfigured(listener: StateListener): () => void {
-    return this.adjustListeners.add(listener);
+  /** Called when the settings of a backend may have changed and its link stayed open. */
+  onReconfigured(listener: Listener<BackendEvent>): () => void {
+    return this.reconfigureListeners.add(listener);
   }
 
-  /** Only what changed is touched: a server whose connection is as it was keeps its process and its session. */
+  /** A server whose connection settings have not changed keeps its process and its session. */
   private reconcile(servers: ReadonlyMap<string, DesiredServer>): void {
     for (const [id, backend] of this.backends) {
       const server = servers.get(id);
@@ -115,7 +114,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const server of servers.values()) {
       if (!server.enabled) continue;
       const backend = this.backends.get(server.id);
-      if (backend) this.adjust(backend, server);
+      if (backend) this.reconfigure(backend, server);
       else this.launch(server);
     }
   }
@@ -123,17 +122,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private launch(server: DesiredServer): void {
     const { id, config } = server;
     const events: BackendEvents = {
-      listed: () => this.list(backend),
-      linkChanged: (link) => this.linked(backend, link),
-      sessionLinkOpened: (link, owner) => {
-        this.ownLinkListeners.emit(backend, link, owner);
-      },
-      notified: (notification, owner) => {
-        this.notificationListeners.emit(id, notification, owner);
-      },
-      stateChanged: () => {
-        this.stateListeners.emit(backend);
-      },
+      listed: () => this.publish(backend),
+      linkChanged: (link) => this.linkChanged(backend, link),
+      sessionLinkOpened: (link, owner) => this.sessionLinkListeners.emit(backend, link, owner),
+      notified: (notification, owner) => this.notificationListeners.emit(id, notification, owner),
+      stateChanged: () => this.stateListeners.emit(backend),
     };
     const backend: Backend = new Backend(id, config, this.linkFactory(id, config), events, this.tracing);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
@@ -148,39 +141,39 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     );
   }
 
-  private adjust(backend: Backend, { config }: DesiredServer): void {
+  private reconfigure(backend: Backend, { config }: DesiredServer): void {
     backend.reconfigure(config);
-    this.list(backend);
-    this.adjustListeners.emit(backend);
+    this.publish(backend);
+    this.reconfigureListeners.emit(backend);
   }
 
   private retire(backend: Backend): void {
-    this.linked(backend, undefined);
+    this.linkChanged(backend, undefined);
     this.backends.delete(backend.id);
     this.registry.remove(backend.id);
     const retiring = backend.retire().finally(() => this.retiring.delete(retiring));
     this.retiring.add(retiring);
   }
 
-  /** One that is being replaced has no say any more: the next one may be linked already. */
-  private linked(backend: Backend, link: Link | undefined): void {
+  /** Ignores a retired backend: the link of its successor may be open already. */
+  private linkChanged(backend: Backend, link: Link | undefined): void {
     if (this.backends.get(backend.id) !== backend) return;
     this.linkListeners.emit(backend, link);
   }
 
-  /** Offers what the server last listed, under the decisions of now. */
-  private list(backend: Backend): void {
+  /** Hands the last listing to the registry, with the current decisions. */
+  private publish(backend: Backend): void {
     const { id, listing } = backend;
     const server = this.desired.current.get(id);
     if (!listing || !server) return;
     const { rank, config, disabledTools } = server;
     this.registry.put({ id, rank, listing, disabledTools, style: config.naming?.tools ?? this.naming.tools });
-    this.listedListeners.emit(backend);
+    this.syncListeners.emit(backend);
   }
 }
 
-/** What can change under a running link. */
-const ADJUSTABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
+/** Settings that can change while the link stays open. */
+const RECONFIGURABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
   'enabled',
   'concurrency',
   'queue',
@@ -190,9 +183,8 @@ const ADJUSTABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
   'watch',
 ]);
 
-/** Whether one link serves both. */
 const sameConnection = (a: ServerConfig, b: ServerConfig): boolean =>
   isDeepStrictEqual(connectionOf(a), connectionOf(b));
 
 const connectionOf = (config: ServerConfig): unknown =>
-  Object.fromEntries(Object.entries(config).filter(([key]) => !ADJUSTABLE.has(key)));
+  Object.fromEntries(Object.entries(config).filter(([key]) => !RECONFIGURABLE.has(key)));

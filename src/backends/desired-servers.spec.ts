@@ -34,7 +34,7 @@ describe('DesiredServers', () => {
     lines.splice(0).map((line) => (JSON.parse(line) as { servers: unknown }).servers);
   const ranks = (): [string, number][] => [...desired.current.values()].map(({ id, rank }) => [id, rank]);
 
-  it('are those of the configuration, in its order, where nothing was decided', () => {
+  it('are the servers of the configuration in its order without decisions', () => {
     expect(ranks()).toEqual([
       ['git', 0],
       ['db', 1],
@@ -51,29 +51,29 @@ describe('DesiredServers', () => {
     }
   });
 
-  it('have the tools that were switched off or on, over what the configuration says', () => {
+  it('apply decisions about tools over the configuration', () => {
     decide('db', { tools: { drop: true, alter: false, select: true } });
     expect(server('db').disabledTools).toEqual(new Set(['alter']));
   });
 
-  it('include those that were added, behind those of the configuration', () => {
+  it('list added servers after those of the configuration', () => {
     decide('new', { definition: { command: 'deno', concurrency: 2 } });
     expect(ranks().at(-1)).toEqual(['new', 2]);
     expect(server('new')).toMatchObject({ origin: 'admin', enabled: true, config: { command: 'deno' } });
   });
 
-  it('have the definition that was given in the place of the configuration, at the same rank', () => {
+  it('use a stored definition instead of the configured one, at the same rank', () => {
     decide('git', { definition: { command: 'deno' }, enabled: false });
     expect(server('git')).toMatchObject({ rank: 0, origin: 'admin', enabled: false });
     expect(server('git').config).toMatchObject({ command: 'deno' });
   });
 
-  it('do not include what was removed, and ranks have no gap', () => {
+  it('leave out deleted servers without a gap in the ranks', () => {
     decide('git', { removed: true });
     expect(ranks()).toEqual([['db', 0]]);
   });
 
-  it('say at the start and with every configuration which of it were taken away', () => {
+  it('log at the start and at every reload which configured servers are deleted', () => {
     decide('git', { removed: true });
     expect(told()).toEqual([]);
     live.replace(configOf(content));
@@ -84,7 +84,7 @@ describe('DesiredServers', () => {
     expect(told()).toEqual([['git']]);
   });
 
-  it('do not include a stored definition that cannot be used, which is logged and stops no other', () => {
+  it('leave out and log an invalid stored definition, and keep the other servers', () => {
     decide('bad', { definition: { comand: 'x' } });
     decide('new', { definition: { command: 'deno' } });
     expect([...desired.current.keys()]).toEqual(['git', 'db', 'new']);
@@ -97,7 +97,7 @@ describe('DesiredServers', () => {
     });
   });
 
-  it('forget a server that left the file, but not what was decided about it', () => {
+  it('drop a server that left the file and keep the decisions about it', () => {
     decide('git', { enabled: false });
     live.replace(configOf({}));
     expect([...desired.current.keys()]).toEqual([]);
@@ -105,7 +105,7 @@ describe('DesiredServers', () => {
     expect(server('git').enabled).toBe(false);
   });
 
-  it('tell of every change, from wherever it came, once it is there', () => {
+  it('call listeners after every change of configuration or decisions', () => {
     const heard: [boolean, string[]][] = [];
     const leave = desired.onChange((servers) =>
       heard.push([servers === desired.current, [...servers.keys()]]),

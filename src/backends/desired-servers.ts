@@ -5,22 +5,22 @@ import { readServer } from '../config/read-server.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** A server as it should be: what the configuration says, with what was decided since. */
+/** A configured server with the decisions of administrators applied. */
 export interface DesiredServer {
   readonly id: string;
-  /** Its place in every list: the order of the file, then the order of being added. */
+  /** Its position in lists: the order of the configuration file, then the order in which servers were added. */
   readonly rank: number;
   readonly config: ServerConfig;
   readonly enabled: boolean;
-  /** Tools, by the server's own names, that are neither listed nor callable. */
+  /** Own names of tools that are neither listed nor callable. */
   readonly disabledTools: ReadonlySet<string>;
-  /** Where its definition comes from. */
+  /** Whether its definition comes from the configuration or from the admin API. */
   readonly origin: 'config' | 'admin';
 }
 
 type Listener = (servers: ReadonlyMap<string, DesiredServer>) => void;
 
-/** The servers there should be. Whoever asked for a change, and wherever, the house is made to fit this. */
+/** The desired servers: the configuration with decisions applied. The Backends service reconciles with them. */
 @Injectable()
 export class DesiredServers {
   private readonly logger = new Logger('DesiredServers');
@@ -32,10 +32,10 @@ export class DesiredServers {
     private readonly decisions: DecisionStore,
   ) {
     this.servers = this.collect();
-    this.tellOfRemoved();
+    this.logRemoved();
     live.onChange(() => {
       this.refresh();
-      this.tellOfRemoved();
+      this.logRemoved();
     });
     decisions.onChange(() => this.refresh());
   }
@@ -44,7 +44,7 @@ export class DesiredServers {
     return this.servers;
   }
 
-  /** Whether the configuration has it, and it was taken away since. */
+  /** Whether the server is in the configuration, but was deleted through the admin API. */
   isRemoved(id: string): boolean {
     return this.live.current.mcpServers.has(id) && this.decisions.current.servers.get(id)?.removed === true;
   }
@@ -59,8 +59,8 @@ export class DesiredServers {
     this.listeners.emit(this.servers);
   }
 
-  /** Whoever reads the file expects them; a decision of long ago is easily forgotten. */
-  private tellOfRemoved(): void {
+  /** An operator expects the servers of the file to run; an old decision is easily overlooked. */
+  private logRemoved(): void {
     const servers = [...this.live.current.mcpServers.keys()].filter((id) => this.isRemoved(id));
     if (servers.length === 0) return;
     this.logger.log({
@@ -89,7 +89,7 @@ export class DesiredServers {
   ): DesiredServer | undefined {
     if (removed) return undefined;
     const config = definition ? this.read(id, definition) : declared;
-    // A decision about a server that left the file is kept: the server may come back.
+    // A decision about a server that is not in the file is kept: the server may be added again.
     if (!config) return undefined;
     const disabledTools = new Set(config.tools.disabled);
     for (const [tool, isEnabled] of Object.entries(tools)) {

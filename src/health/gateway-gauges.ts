@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Backend, BackendStatus } from '../backends/backend.js';
+import type { BackendStatus } from '../backends/backend-status.js';
+import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { ConfigReloader } from '../config/config-reloader.js';

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { SecretRedactor } from '../admin/secret-redactor.js';
-import type { BackendStatus } from '../backends/backend.js';
+import type { BackendStatus } from '../backends/backend-status.js';
 import { Backends } from '../backends/backends.service.js';
 import { ConfigReloader } from '../config/config-reloader.js';
 import { EventLoopDelay } from './event-loop-delay.js';

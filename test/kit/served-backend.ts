@@ -8,7 +8,7 @@ import { FakeClient, FakeLink, settled, type Asked } from './fake-link.js';
 
 export const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
 
-/** A backend whose server is the spec. */
+/** A backend whose server the spec plays. */
 export class Served {
   readonly links: FakeLink[] = [];
   readonly listings: Listing[] = [];
@@ -53,8 +53,8 @@ export class Served {
     return this.link.asked('tools/call');
   }
 
-  /** The server has forgotten the session of its link. */
-  async forget(): Promise<void> {
+  /** The session of the link expires. */
+  async expireSession(): Promise<void> {
     const { link } = this;
     (await this.asked()).fail(fault('session-lost'));
     link.lose(fault('session-lost'));

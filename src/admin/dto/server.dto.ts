@@ -1,5 +1,5 @@
 import { IsInt, IsISO8601, Min } from 'class-validator';
-import type { BackendStatus } from '../../backends/backend.js';
+import type { BackendStatus } from '../../backends/backend-status.js';
 import type { PlainObject } from '../plain-object.js';
 
 /** `serverInfo` of the server's initialize result, with every member that the server sent. */

@@ -1,0 +1,22 @@
+import type { ConnectionState } from './lifecycle/connection-state.js';
+import type { ServerFacts } from './link/link.js';
+
+/** A backend as the admin API, health checks and metrics read it. */
+export interface BackendStatus {
+  readonly id: string;
+  readonly state: ConnectionState;
+  /** Why the server is not connected. */
+  readonly reason: string | undefined;
+  /** When the state was entered, in milliseconds since the epoch. */
+  readonly since: number;
+  /** Links opened after the first. */
+  readonly restarts: number;
+  /** Calls since the server was enabled. */
+  readonly calls: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly pid: number | undefined;
+  readonly facts: ServerFacts | undefined;
+  /** The last lines on stderr; the same array until there are more. */
+  readonly stderr: readonly string[];
+}
