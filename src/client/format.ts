@@ -5,22 +5,22 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago, in two units at most: `3d4h`, `12m`, `5s`. */
+/** The time since `since` in at most two units: `3d4h`, `12m`, `5s`. */
 export function formatAge(since: string, now: number): string {
   const ms = Math.max(0, now - Date.parse(since));
   if (Number.isNaN(ms)) return '-';
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`;
-  if (ms < DAY) return two(ms, HOUR, 'h', MINUTE, 'm');
-  return two(ms, DAY, 'd', HOUR, 'h');
+  if (ms < DAY) return inTwoUnits(ms, HOUR, 'h', MINUTE, 'm');
+  return inTwoUnits(ms, DAY, 'd', HOUR, 'h');
 }
 
-function two(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+function inTwoUnits(ms: number, large: number, largeName: string, small: number, smallName: string): string {
   const rest = Math.floor((ms % large) / small);
   return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : `${rest}${smallName}`}`;
 }
 
-/** `1.2 kB`; nothing for what has no size. */
+/** `1.2 kB`; an empty string if the value is not a size. */
 export function formatBytes(bytes: unknown): string {
   if (typeof bytes !== 'number' || !Number.isFinite(bytes) || bytes < 0) return '';
   if (bytes < 1000) return `${Math.round(bytes)} B`;
@@ -33,8 +33,8 @@ export function formatBytes(bytes: unknown): string {
 export const formatCount = (number: number): string => number.toLocaleString('en-US');
 
 /** `1 tool`, `2 tools`. */
-export const pluralize = (number: number, thing: string, things = `${thing}s`): string =>
-  `${formatCount(number)} ${number === 1 ? thing : things}`;
+export const pluralize = (number: number, singular: string, plural = `${singular}s`): string =>
+  `${formatCount(number)} ${number === 1 ? singular : plural}`;
 
 export type StateTone = 'good' | 'busy' | 'bad' | 'off';
 

@@ -1,34 +1,36 @@
 /**
- * What a terminal would obey, hide or turn around instead of showing it: control characters, everything Unicode calls
- * format (zero width, direction, tags), separators of lines, private use, halves of pairs, and whatever is unassigned.
+ * Characters that a terminal interprets, hides or reorders: control and format characters (zero width, direction, tags),
+ * line separators, private use, lone surrogates and unassigned code points.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/gu;
-/** More marks than any language puts on a letter: they would be drawn over the lines above and below. */
-const PILES = /(\p{M}{4})\p{M}+/gu;
-const PLAIN = /^[\x20-\x7e]*$/;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/gu;
+/** More combining marks than any language uses: they would be drawn over the lines above and below. */
+const EXCESS_MARKS = /(\p{M}{4})\p{M}+/gu;
+const ASCII = /^[\x20-\x7e]*$/;
 
-const SHORT_FORMS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * The one way from what a server or a client calls itself to the screen. Names come from machines that nobody here
- * controls; what is in them is shown as an escape and never executed. The result is one line.
+ * Makes untrusted text safe for a terminal: unprintable characters become escapes such as `\x1b`. The result is one
+ * line. Every text from a server or client must pass it before it is written to a terminal.
  */
 export function printable(text: string): string {
-  if (PLAIN.test(text)) return text;
-  return text.replace(UNSEEN, escape).replace(PILES, '$1');
+  if (ASCII.test(text)) return text;
+  return text.replace(UNPRINTABLE, escape).replace(EXCESS_MARKS, '$1');
 }
 
-/** The same for text of many lines, such as a description or the contents of a resource. Tabs are widened. */
+/** The same for text of several lines. Tabs become four spaces. */
 export const printableLines = (text: string): string[] =>
   text.split(/\r?\n/).map((line) => printable(line.replaceAll('\t', '    ')));
 
-/** JSON that may be written to a terminal: it still means the same. */
+/** JSON that is safe for a terminal and parses to the same value. */
 export const printableJson = (value: unknown, indent = 2): string =>
-  JSON.stringify(value, null, indent).replace(UNSEEN, (found) => (found === '\n' ? found : asUnits(found)));
+  JSON.stringify(value, null, indent).replace(UNPRINTABLE, (found) =>
+    found === '\n' ? found : asUnits(found),
+  );
 
 function escape(found: string): string {
   const code = found.codePointAt(0)!;
-  if (code < 0x100) return SHORT_FORMS[found] ?? `\\x${hex(code, 2)}`;
+  if (code < 0x100) return SHORT_ESCAPES[found] ?? `\\x${hex(code, 2)}`;
   return code > 0xffff ? `\\u{${hex(code, 4)}}` : `\\u${hex(code, 4)}`;
 }
 
