@@ -142,7 +142,7 @@ describe('Subscribers', () => {
     it('forget everything of it and nothing of others, and say of what it was the last', () => {
       const [leaving, staying] = [new FakeSubscriber('a'), new FakeSubscriber('b')];
       const left: RemovedSubscription[] = [];
-      subscribers.onLeave((removed) => left.push(...removed));
+      subscribers.onEnd((removed) => left.push(...removed));
       add(leaving, 'x');
       add(leaving, 'y', 'git');
       add(staying, 'x');
@@ -157,7 +157,7 @@ describe('Subscribers', () => {
 
     it('say nothing of subscriptions that somebody ended', () => {
       let left = 0;
-      subscribers.onLeave(() => left++);
+      subscribers.onEnd(() => left++);
       subscribers.remove(add(new FakeSubscriber('a'), 'x').id);
       subscribers.removeServer('db');
       expect(left).toBe(0);
@@ -167,7 +167,7 @@ describe('Subscribers', () => {
       const client = new FakeSubscriber('a');
       client.close();
       const left: string[] = [];
-      subscribers.onLeave((removed) => left.push(...urisIn(removed)));
+      subscribers.onEnd((removed) => left.push(...urisIn(removed)));
       const row = add(client, 'x');
       expect(subscribers.table.size).toBe(0);
       expect(subscribers.client(row)).toBeUndefined();
@@ -180,7 +180,7 @@ describe('Subscribers', () => {
     it('forget what it does not see any more, and keep the rest', () => {
       const client = new FakeSubscriber('a');
       const left: string[] = [];
-      subscribers.onLeave((removed) => left.push(...urisIn(removed)));
+      subscribers.onEnd((removed) => left.push(...urisIn(removed)));
       for (const server of ['db', 'git', 'mail']) add(client, `${server}://x`, server);
       client.see(only('git', 'mail'));
       expect(left).toEqual(['db://x']);

@@ -20,36 +20,41 @@ import type { Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-type Listener = (subscription: Subscription, client: Subscriber, isThere: boolean) => void;
-/** What a subscription went with: the client itself, or what it may see. */
-export type LeaveReason = 'client' | 'scope';
-type LeaveListener = (removed: readonly RemovedSubscription[], reason: LeaveReason) => void;
+/** `isAdded` is false when the subscription was removed. */
+type ChangeListener = (subscription: Subscription, client: Subscriber, isAdded: boolean) => void;
+/** Why subscriptions ended: the client closed its session, or lost access to the server. */
+export type EndReason = 'client' | 'scope';
+type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
 
-type Restored = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
+type RestorableSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
 
-interface Known {
+interface ObservedClient {
   readonly client: Subscriber;
-  /** Stops listening to the client. */
-  forget(): void;
+  stopObserving(): void;
 }
 
-const WORDS: Readonly<Record<ReachedLimit['which'], string>> = {
+/** The subject of the error message. */
+const LIMITED: Readonly<Record<ReachedLimit['which'], string>> = {
   perSubscriber: 'a client',
   perPrincipal: 'a client',
   perServer: 'all clients to one server',
   total: 'all clients',
 };
 
-/** Who is subscribed to what. Whoever leaves, or may not see a server any more, is subscribed to nothing of it. */
+/**
+ * The subscription table together with the clients it belongs to. Subscriptions end when their client closes its
+ * session or loses access to their server.
+ */
 @Injectable()
 export class Subscribers {
-  // With a dash in front it would be an option on a command line.
+  // An id that starts with a dash would be read as an option on a command line.
   readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
-  private readonly known = new Map<string, Known>();
-  private readonly listeners = new ListenerSet<Parameters<Listener>>();
-  private readonly leaveListeners = new ListenerSet<Parameters<LeaveListener>>();
+  /** By id: the clients that have subscriptions. */
+  private readonly clients = new Map<string, ObservedClient>();
+  private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();
+  private readonly endListeners = new ListenerSet<Parameters<EndListener>>();
   private readonly limits: SubscriptionLimits;
-  /** Set by whoever keeps them over a restart: resolves when those there are would survive one. Never rejects. */
+  /** Set by the session persistence: resolves when all current subscriptions would survive a restart. Never rejects. */
   persisted: () => Promise<void> = () => Promise.resolve();
 
   constructor({ subscriptionsPerClient, subscriptionsPerServer, subscriptions }: Limits) {
@@ -61,39 +66,42 @@ export class Subscribers {
     };
   }
 
-  /** Told of every subscription that comes or goes. */
-  onChange(listener: Listener): () => void {
-    return this.listeners.add(listener);
+  /** Called for every subscription that is added or removed. */
+  onChange(listener: ChangeListener): () => void {
+    return this.changeListeners.add(listener);
   }
 
-  /** Told of those that went with a client or a scope, without anybody asking for it. */
-  onLeave(listener: LeaveListener): void {
-    this.leaveListeners.add(listener);
+  /** Called for subscriptions that ended without a request to end them. */
+  onEnd(listener: EndListener): void {
+    this.endListeners.add(listener);
   }
 
   client(subscription: Subscription): Subscriber | undefined {
-    return this.known.get(subscription.subscriber)?.client;
+    return this.clients.get(subscription.subscriber)?.client;
   }
 
   requireWithinLimits(client: Subscriber, address: ResourceAddress): void {
-    const reached = findReachedLimit(this.table, askedBy(client, address), this.limits);
-    if (reached) throw tooMany(reached);
+    const reached = findReachedLimit(this.table, newSubscription(client, address), this.limits);
+    if (reached) throw limitError(reached);
   }
 
-  /** Counts from here on. */
+  /** The subscription counts against the limits from here on. */
   add(client: Subscriber, address: ResourceAddress): AddedSubscription {
-    const added = addWithinLimits(this.table, askedBy(client, address), this.limits, Date.now());
-    if ('which' in added) throw tooMany(added);
+    const added = addWithinLimits(this.table, newSubscription(client, address), this.limits, Date.now());
+    if ('which' in added) throw limitError(added);
     if (added.isNew) this.added(client, added.subscription);
     return added;
   }
 
-  /** A subscription of an earlier life of the gateway. Undefined when the client could not make it now. */
-  restore(client: Subscriber, { id, since, ...address }: Restored): AddedSubscription | undefined {
-    const asked = askedBy(client, address);
-    if (!client.scope.allows(address.server) || findReachedLimit(this.table, asked, this.limits))
+  /** Adds a subscription of a previous process. Undefined when the client may not have it now. */
+  restore(
+    client: Subscriber,
+    { id, since, ...address }: RestorableSubscription,
+  ): AddedSubscription | undefined {
+    const wanted = newSubscription(client, address);
+    if (!client.scope.allows(address.server) || findReachedLimit(this.table, wanted, this.limits))
       return undefined;
-    const added = this.table.restore({ ...asked, id, since });
+    const added = this.table.restore({ ...wanted, id, since });
     if (added.isNew) this.added(client, added.subscription);
     return added;
   }
@@ -102,63 +110,64 @@ export class Subscribers {
   remove(id: string): RemovedSubscription | undefined {
     const removed = this.table.removeById(id);
     if (!removed) return undefined;
-    this.tell(removed);
-    this.forget(removed);
+    this.emitRemoved(removed);
+    this.stopObserving(removed);
     return removed;
   }
 
-  /** All of a server. */
   removeServer(server: string): RemovedSubscription[] {
     const removed = this.table.removeServer(server);
-    for (const one of removed) this.tell(one);
-    for (const one of removed) this.forget(one);
+    for (const one of removed) this.emitRemoved(one);
+    for (const one of removed) this.stopObserving(one);
     return removed;
   }
 
   private added(client: Subscriber, subscription: Subscription): void {
-    this.listeners.emit(subscription, client, true);
-    if (!this.known.has(client.id)) this.meet(client);
+    this.changeListeners.emit(subscription, client, true);
+    if (!this.clients.has(client.id)) this.observe(client);
   }
 
-  private meet(client: Subscriber): void {
+  private observe(client: Subscriber): void {
     const stops: (() => void)[] = [];
-    // Known before it is listened to: one that is gone already says so at once, and is forgotten again.
-    this.known.set(client.id, { client, forget: () => stops.forEach((stop) => stop()) });
+    // Before the listeners are added: a client that is closed already calls them at once, which removes it again.
+    this.clients.set(client.id, { client, stopObserving: () => stops.forEach((stop) => stop()) });
     stops.push(
       client.onScopeChange(() =>
-        this.left(
+        this.end(
           [...this.table.ofSubscriber(client.id)].filter(({ server }) => !client.scope.allows(server)),
           'scope',
         ),
       ),
-      client.onClose(() => this.left([...this.table.ofSubscriber(client.id)], 'client')),
+      client.onClose(() => this.end([...this.table.ofSubscriber(client.id)], 'client')),
     );
   }
 
-  private left(subscriptions: readonly Subscription[], reason: LeaveReason): void {
+  private end(subscriptions: readonly Subscription[], reason: EndReason): void {
     const removed = subscriptions.flatMap(({ id }) => this.remove(id) ?? []);
-    this.leaveListeners.emit(removed, reason);
+    this.endListeners.emit(removed, reason);
   }
 
-  private tell({ subscription }: RemovedSubscription): void {
-    const known = this.known.get(subscription.subscriber);
-    if (known) this.listeners.emit(subscription, known.client, false);
+  private emitRemoved({ subscription }: RemovedSubscription): void {
+    const client = this.client(subscription);
+    if (client) this.changeListeners.emit(subscription, client, false);
   }
 
-  /** Whoever has none any more is not listened to. */
-  private forget({ subscription: { subscriber } }: RemovedSubscription): void {
+  private stopObserving({ subscription: { subscriber } }: RemovedSubscription): void {
     if (this.table.countOfSubscriber(subscriber) > 0) return;
-    this.known.get(subscriber)?.forget();
-    this.known.delete(subscriber);
+    this.clients.get(subscriber)?.stopObserving();
+    this.clients.delete(subscriber);
   }
 }
 
-const askedBy = ({ id, principal }: Subscriber, { server, uri }: ResourceAddress): NewSubscription => ({
+const newSubscription = (
+  { id, principal }: Subscriber,
+  { server, uri }: ResourceAddress,
+): NewSubscription => ({
   subscriber: id,
   principal: principal === ANONYMOUS ? undefined : principal.id,
   server,
   uri,
 });
 
-const tooMany = ({ which, limit }: ReachedLimit) =>
-  limitExceeded(`${WORDS[which]} may have ${limit} subscriptions`, limit);
+const limitError = ({ which, limit }: ReachedLimit) =>
+  limitExceeded(`${LIMITED[which]} may have ${limit} subscriptions`, limit);

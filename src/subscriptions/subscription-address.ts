@@ -3,19 +3,19 @@ import { patternOf } from '../core/resources/resource-pattern.js';
 import { parseResourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 
 /**
- * What a client wants to hear of: a resource, or all that fit a template or begin alike (`…*`), by the URIs of the
- * server they belong to. Undefined when there is nothing of the kind in sight.
+ * Resolves the text of a subscribe request to a server and its own URI: of a resource, a template, or a prefix (`…*`).
+ * Undefined when the view has none that matches.
  */
 export function findSubscriptionAddress(view: ResourceView, text: string): ResourceAddress | undefined {
   const found = view.find(text);
   if (found) return { server: found.server, uri: found.uri };
   const template = view.findTemplate(text);
   if (template) return { server: template.server, uri: template.uriTemplate };
-  return text.endsWith('*') ? beginningOf(view, text) : undefined;
+  return text.endsWith('*') ? findPrefix(view, text) : undefined;
 }
 
-/** Of the one server that has something which begins so. */
-function beginningOf(view: ResourceView, text: string): ResourceAddress | undefined {
+/** Only one server may have resources with the prefix. */
+function findPrefix(view: ResourceView, text: string): ResourceAddress | undefined {
   const form = parseResourceForm(text);
   const formed = form && view.hasMatching(form.server, patternOf(form.uri)!) ? form : undefined;
   if (formed) return formed;

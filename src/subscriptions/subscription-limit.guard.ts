@@ -4,7 +4,7 @@ import type { SessionContext } from '../mcp/mcp-context.js';
 import { requireUri } from '../mcp/uri-param.js';
 import { Subscriptions } from './subscriptions.service.js';
 
-/** Turns away a client that has as many subscriptions as it may have, before anything is asked of a server. */
+/** Refuses a subscription beyond the limits before the handler runs. */
 @Injectable()
 export class SubscriptionLimitGuard implements CanActivate {
   constructor(private readonly subscriptions: Subscriptions) {}

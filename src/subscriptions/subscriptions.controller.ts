@@ -6,7 +6,7 @@ import { requireUri } from '../mcp/uri-param.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { Subscriptions } from './subscriptions.service.js';
 
-/** The key under which a client is told the id of its subscription. */
+/** The key in `_meta` of the result under which a client gets the id of its subscription. */
 export const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
 
 @McpController()

@@ -13,19 +13,19 @@ import { Subscribers } from './subscribers.js';
 import { ResourceUpdates } from './resource-updates.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
-/** Being made: its server has not answered yet. */
-interface Pending {
-  readonly settled: Promise<void>;
-  /** How many requests wait for it. */
+/** A subscription that its server has not confirmed yet. */
+interface PendingSubscription {
+  readonly established: Promise<void>;
+  /** Number of client requests that wait for it. */
   requests: number;
 }
 
-/** Subscribing and unsubscribing, from the request of a client to what its server is told. */
+/** Subscribes and unsubscribes clients. */
 @Injectable()
 export class Subscriptions implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   /** By id. */
-  private readonly pending = new Map<string, Pending>();
+  private readonly pending = new Map<string, PendingSubscription>();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -40,34 +40,34 @@ export class Subscriptions implements OnModuleInit {
     this.metrics.activeSubscriptions = () => this.subscribers.table.size;
     this.desired.onChange((servers) => {
       for (const server of Array.from(this.subscribers.table.servers))
-        if (!servers.get(server)?.enabled) this.drop(server);
+        if (!servers.get(server)?.enabled) this.endAllOf(server);
     });
-    this.subscribers.onLeave((removed, reason) => {
+    this.subscribers.onEnd((removed, reason) => {
       for (const { subscription } of removed) this.log(`subscription ended with its ${reason}`, subscription);
     });
   }
 
-  /** Refuses early what would be one too many. */
+  /** Throws when a limit is reached. A URI that does not resolve passes: `subscribe` refuses it. */
   requireWithinLimits(context: SessionContext, uri: string): void {
-    const address = this.addressIn(context, uri);
-    if (address) this.counted(() => this.subscribers.requireWithinLimits(context.session, address));
+    const address = this.resolve(context, uri);
+    if (address) this.countRejection(() => this.subscribers.requireWithinLimits(context.session, address));
   }
 
-  /** Idempotent. Nothing stays when the server refuses, or when the request is cancelled before it has answered. */
+  /** Idempotent. The row is removed again when the server refuses, or when the request is cancelled before that. */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { session, signal } = context;
-    const address = this.addressIn(context, uri);
-    if (!address) throw this.unknown(uri);
-    const { subscription, isNew } = this.counted(() => this.subscribers.add(session, address));
-    // A client that is gone by now has left already.
+    const address = this.resolve(context, uri);
+    if (!address) throw this.notFound(uri);
+    const { subscription, isNew } = this.countRejection(() => this.subscribers.add(session, address));
+    // The row of a client that is closed by now has been removed already.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     const pending = this.pending.get(subscription.id);
-    if (pending) await this.join(pending, subscription, signal);
-    if (!this.subscribers.table.get(subscription.id)) throw this.gone(context, uri);
+    if (pending) await this.waitFor(pending, subscription, signal);
+    if (!this.subscribers.table.get(subscription.id)) throw this.endedError(context, uri);
     return subscription;
   }
 
-  /** Of an earlier life: its server is told when its link is up. False when the client could not make it now. */
+  /** Adds a subscription of a previous process. False when the client may not have it now. */
   restore(client: Subscriber, subscription: Parameters<Subscribers['restore']>[1]): boolean {
     const isEnabled = this.desired.current.get(subscription.server)?.enabled ?? false;
     const restored = isEnabled ? this.subscribers.restore(client, subscription) : undefined;
@@ -75,14 +75,14 @@ export class Subscriptions implements OnModuleInit {
     return restored !== undefined;
   }
 
-  /** By the URI in any form, or by the id of the subscription. False when the client is not subscribed to that. */
+  /** Takes the URI in any form, or the id of the subscription. False when the client has no such subscription. */
   unsubscribe(context: SessionContext, text: string): boolean {
-    const named = this.named(context, text);
-    for (const { id } of named) this.end(id);
-    return named.length > 0;
+    const rows = this.findNamed(context, text);
+    for (const { id } of rows) this.end(id);
+    return rows.length > 0;
   }
 
-  /** False when there is none. */
+  /** False when there is no such subscription. */
   end(id: string): boolean {
     const removed = this.subscribers.remove(id);
     if (!removed) return false;
@@ -90,69 +90,72 @@ export class Subscriptions implements OnModuleInit {
     return true;
   }
 
-  /** What a client calls what it is subscribed to. */
   publicUri({ server, uri }: ResourceAddress): string {
     return this.registry.catalog.resources.publicUri({ server, uri });
   }
 
-  /** Whether this is a name of what is subscribed to, in whatever form. */
+  /** Whether the text is a form of the URI that the row subscribes to. */
   isNamed(row: Subscription, text: string): boolean {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
   }
 
-  /** Also of what a client was told of in a result, which need not be in a list. */
-  private addressOf(scope: Scope, text: string): ResourceAddress | undefined {
+  /** Also finds resources that no server lists, but that a result or a tool definition linked to. */
+  private findAddress(scope: Scope, text: string): ResourceAddress | undefined {
     const { catalog, links } = this.registry;
     return findSubscriptionAddress(catalog.resources.view(scope), text) ?? links.findAnnounced(scope, text);
   }
 
-  private isInSight(scope: Scope, row: Subscription): boolean {
+  private isVisible(scope: Scope, row: Subscription): boolean {
     return this.registry.catalog.resources.view(scope).find(resourceForm(row)) !== undefined;
   }
 
   private begin(subscription: Subscription): void {
     this.updates.expectAcknowledgement(subscription);
-    const settled = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
-    this.pending.set(subscription.id, { settled, requests: 0 });
+    const established = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
+    this.pending.set(subscription.id, { established, requests: 0 });
   }
 
-  /** What no request waits for any more is not to be made. */
-  private async join(pending: Pending, { id }: Subscription, signal: CancelSignal): Promise<void> {
-    const leave = (): void => {
+  /** The subscription ends when all requests that wait for it are cancelled. */
+  private async waitFor(
+    pending: PendingSubscription,
+    { id }: Subscription,
+    signal: CancelSignal,
+  ): Promise<void> {
+    const cancel = (): void => {
       if (--pending.requests === 0) this.end(id);
     };
     pending.requests++;
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
     try {
-      await pending.settled;
+      await pending.established;
     } finally {
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', cancel);
     }
   }
 
-  /** It was taken away while it was being made. */
-  private gone(context: SessionContext, uri: string): GatewayError {
-    return this.addressIn(context, uri)
+  /** The row was removed before the server confirmed it. */
+  private endedError(context: SessionContext, uri: string): GatewayError {
+    return this.resolve(context, uri)
       ? new GatewayError('cancelled', 'The subscription was ended while it was being made')
-      : this.unknown(uri);
+      : this.notFound(uri);
   }
 
-  private unknown(uri: string): GatewayError {
+  private notFound(uri: string): GatewayError {
     this.metrics.countSubscriptionRejection('unknown');
     return nothingToSubscribe(uri);
   }
 
-  /** What the client may see can have changed since its request came. */
-  private addressIn({ session, scope }: SessionContext, uri: string): ResourceAddress | undefined {
-    const address = this.addressOf(scope, uri) ?? this.heldBy(session, uri);
+  /** Checks the scope of the session as well: it may have changed since the request came. */
+  private resolve({ session, scope }: SessionContext, uri: string): ResourceAddress | undefined {
+    const address = this.findAddress(scope, uri) ?? this.findRow(session, uri);
     return address && scope.allows(address.server) && session.scope.allows(address.server)
       ? address
       : undefined;
   }
 
-  /** What a client is subscribed to since an earlier life is known here before its server has said what it has. */
-  private heldBy(client: Subscriber, text: string): ResourceAddress | undefined {
+  /** Rows of a previous process are found before their server has listed its resources. */
+  private findRow(client: Subscriber, text: string): ResourceAddress | undefined {
     const rows = [...this.subscribers.table.ofSubscriber(client.id)];
     return rows.find((row) => this.isNamed(row, text));
   }
@@ -162,21 +165,21 @@ export class Subscriptions implements OnModuleInit {
       await this.upstreams.confirm(subscription);
       await this.subscribers.persisted();
     } catch (error) {
-      // Whoever took it away meanwhile says why.
+      // A row that is gone already was ended for another reason, which `subscribe` reports.
       if (!this.end(subscription.id)) return;
-      throw this.refusal(subscription, error);
+      throw this.failureOf(subscription, error);
     }
     if (!this.subscribers.table.get(subscription.id)) return;
     this.log('subscribed', subscription);
-    // The answer goes up through promises, and is then to be written at the end of the turn: this comes right after it.
+    // The answer passes several promises and is written at the end of this turn of the event loop; held updates follow.
     process.nextTick(setImmediate, () => this.updates.acknowledged(subscription));
   }
 
-  private refusal({ server, uri }: Subscription, error: unknown): unknown {
-    const refused = error instanceof RemoteError;
-    this.metrics.countSubscriptionRejection(refused ? 'failed' : 'unavailable');
+  private failureOf({ server, uri }: Subscription, error: unknown): unknown {
+    const isRefused = error instanceof RemoteError;
+    this.metrics.countSubscriptionRejection(isRefused ? 'failed' : 'unavailable');
     this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
-    if (!refused) return error;
+    if (!isRefused) return error;
     return new GatewayError(
       'subscription-failed',
       `SUBSCRIPTION_FAILED: server ${server} refused the subscription: ${error.message}`,
@@ -185,25 +188,25 @@ export class Subscriptions implements OnModuleInit {
     );
   }
 
-  private named({ session, scope }: SessionContext, text: string): Subscription[] {
+  private findNamed({ session, scope }: SessionContext, text: string): Subscription[] {
     const { table } = this.subscribers;
     const byId = table.get(text);
     if (byId?.subscriber === session.id) return [byId];
-    const address = this.addressOf(scope, text);
-    const meant = address && table.find({ subscriber: session.id, ...address });
-    if (meant) return [meant];
-    // What is not in sight any more can still be named; what is has a name that is nobody else's.
+    const address = this.findAddress(scope, text);
+    const found = address && table.find({ subscriber: session.id, ...address });
+    if (found) return [found];
+    // A resource that is no longer visible can still be named, unless the text names another resource by now.
     const isMeant = (row: Subscription): boolean =>
-      this.isNamed(row, text) && !(address && this.isInSight(scope, row));
+      this.isNamed(row, text) && !(address && this.isVisible(scope, row));
     return [...table.ofSubscriber(session.id)].filter(isMeant);
   }
 
-  private drop(server: string): void {
+  private endAllOf(server: string): void {
     for (const { subscription } of this.subscribers.removeServer(server))
       this.log('subscription ended with its server', subscription);
   }
 
-  private counted<T>(act: () => T): T {
+  private countRejection<T>(act: () => T): T {
     try {
       return act();
     } catch (error) {

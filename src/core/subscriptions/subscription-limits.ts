@@ -1,9 +1,9 @@
 import type { AddedSubscription, NewSubscription, SubscriptionTable } from './subscription-table.js';
 
-/** How many subscriptions there may be. Infinity where there is no limit. */
+/** Maximum numbers of subscriptions. Infinity where there is no limit. */
 export interface SubscriptionLimits {
   readonly perSubscriber: number;
-  /** Over all sessions of one principal, so that opening more of them is no way around. */
+  /** Over all sessions of one principal, so that it cannot evade the limit by opening more of them. */
   readonly perPrincipal: number;
   readonly perServer: number;
   readonly total: number;
@@ -15,26 +15,26 @@ export interface ReachedLimit {
 }
 
 /**
- * Makes the subscription unless a limit is in the way. The row is the claim: it counts from here on, while the server
- * is still being asked, and removing it gives the place back at once. One step, so that no two take the last place.
+ * Adds the row unless a limit is reached. It counts from here on, also before the server has confirmed it. The check
+ * and the addition are one synchronous step, so that two clients cannot both get the last place.
  */
 export function addWithinLimits(
   table: SubscriptionTable,
-  asked: NewSubscription,
+  wanted: NewSubscription,
   limits: SubscriptionLimits,
   now: number,
 ): AddedSubscription | ReachedLimit {
-  return findReachedLimit(table, asked, limits) ?? table.add(asked, now);
+  return findReachedLimit(table, wanted, limits) ?? table.add(wanted, now);
 }
 
-/** The limit that keeps this from being subscribed to. None does when it is already: that counts once. */
+/** The limit that the subscription would exceed. Undefined when the subscriber has it already: it counts once. */
 export function findReachedLimit(
   table: SubscriptionTable,
-  asked: NewSubscription,
+  wanted: NewSubscription,
   limits: SubscriptionLimits,
 ): ReachedLimit | undefined {
-  if (table.find(asked)) return undefined;
-  const { subscriber, principal, server } = asked;
+  if (table.find(wanted)) return undefined;
+  const { subscriber, principal, server } = wanted;
   const { perSubscriber, perPrincipal, perServer, total } = limits;
   if (table.countOfSubscriber(subscriber) >= perSubscriber)
     return { which: 'perSubscriber', limit: perSubscriber };

@@ -1,26 +1,25 @@
-import type { SubscribedTarget, Subscription, SubscriptionTarget } from './subscription-target.js';
+import type { Subscription, SubscriptionTarget } from './subscription-target.js';
 import { TargetIndex } from './target-index.js';
 
-/** What a subscriber asks for. */
 export type NewSubscription = Omit<Subscription, 'id' | 'since'>;
 
 export interface AddedSubscription {
   readonly subscription: Subscription;
   /** False when the subscriber had it already. */
   readonly isNew: boolean;
-  /** Nobody had it before: the server has to be told. */
+  /** It is the first subscription to its target. */
   readonly isFirst: boolean;
 }
 
 export interface RemovedSubscription {
   readonly subscription: Subscription;
-  /** Nobody has it any more: the server may be told. */
+  /** It was the last subscription to its target. */
   readonly wasLast: boolean;
 }
 
 /**
- * Who wants what. Synchronous on purpose: one call is one step of the event loop, so that a check of the counts and
- * the `add` after it are never interrupted. Finding, adding and removing one costs the same whatever the size.
+ * All subscriptions of all clients. Synchronous on purpose: a check of the counts and the `add` after it cannot be
+ * interrupted. Finding, adding and removing a subscription takes constant time.
  */
 export class SubscriptionTable {
   private readonly byId = new Map<string, Subscription>();
@@ -62,24 +61,24 @@ export class SubscriptionTable {
     return this.byServer.get(server)?.get(uri);
   }
 
-  /** Whether somebody wants this very resource, by its URI or by a pattern. */
+  /** Whether a subscription is to exactly this resource, by its URI or by a pattern. */
   isWanted(server: string, uri: string): boolean {
     return this.byServer.get(server)?.isWanted(uri) ?? false;
   }
 
-  /** Every target that an update of `uri` is for: the resource, what it is a part of, and patterns. */
+  /** Every target that an update of `uri` is for: the resource, resources that it is a part of, and patterns. */
   covering(server: string, uri: string): readonly SubscriptionTarget[] {
     return this.byServer.get(server)?.covering(uri) ?? [];
   }
 
-  /** How many subscribers hear of an update of `uri`, each counted once. */
+  /** How many subscribers get an update of `uri`. */
   countOfRecipients(server: string, uri: string): number {
     const targets = this.covering(server, uri);
-    // Within one target nobody is twice.
+    // A subscriber has at most one subscription to a target.
     if (targets.length < 2) return targets[0]?.size ?? 0;
-    const hearers = new Set<string>();
-    for (const target of targets) target.forEach(({ subscriber }) => hearers.add(subscriber));
-    return hearers.size;
+    const recipients = new Set<string>();
+    for (const target of targets) target.forEach(({ subscriber }) => recipients.add(subscriber));
+    return recipients.size;
   }
 
   ofSubscriber(subscriber: string): Iterable<Subscription> {
@@ -90,62 +89,60 @@ export class SubscriptionTable {
     return this.byServer.get(server) ?? [];
   }
 
-  /** The servers that something is wanted of. */
+  /** The servers that have subscriptions. */
   get servers(): Iterable<string> {
     return this.byServer.keys();
   }
 
-  /** Everything, the oldest row first. */
+  /** Oldest first. */
   [Symbol.iterator](): Iterator<Subscription, unknown> {
     return this.byId.values();
   }
 
   /** Idempotent. */
-  add(asked: NewSubscription, since: number): AddedSubscription {
-    const { subscriber, principal, server, uri } = asked;
-    const existing = this.find(asked);
+  add(wanted: NewSubscription, since: number): AddedSubscription {
+    const { subscriber, principal, server, uri } = wanted;
+    const existing = this.find(wanted);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
-    return this.insert({ id: this.freshId(), subscriber, principal, server, uri, since });
+    return this.insert({ id: this.unusedId(), subscriber, principal, server, uri, since });
   }
 
-  /** Adds a subscription of an earlier life, which keeps its id unless that is taken. */
+  /** Adds a subscription of a previous process, which keeps its id unless that is taken. */
   restore(subscription: Subscription): AddedSubscription {
     const existing = this.find(subscription);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
     const taken = this.byId.has(subscription.id);
-    return this.insert(taken ? { ...subscription, id: this.freshId() } : subscription);
+    return this.insert(taken ? { ...subscription, id: this.unusedId() } : subscription);
   }
 
   /** Undefined when there was none. */
-  remove(asked: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): RemovedSubscription | undefined {
-    const subscription = this.find(asked);
-    return subscription && this.take(subscription);
+  remove(wanted: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): RemovedSubscription | undefined {
+    const subscription = this.find(wanted);
+    return subscription && this.delete(subscription);
   }
 
   removeById(id: string): RemovedSubscription | undefined {
     const subscription = this.byId.get(id);
-    return subscription && this.take(subscription);
+    return subscription && this.delete(subscription);
   }
 
-  /** Costs what the subscriber had. */
   removeSubscriber(subscriber: string): RemovedSubscription[] {
-    return Array.from(this.ofSubscriber(subscriber), (subscription) => this.take(subscription));
+    return Array.from(this.ofSubscriber(subscriber), (subscription) => this.delete(subscription));
   }
 
-  /** Costs what was wanted of the server. */
   removeServer(server: string): RemovedSubscription[] {
     const removed: RemovedSubscription[] = [];
-    // The targets first: taking the last subscription of one changes what is being walked through.
+    // Copied first: removing the last subscription of a target changes the index that is iterated.
     for (const target of Array.from(this.targetsOf(server))) {
-      target.forEach((subscription) => removed.push(this.take(subscription)));
+      target.forEach((subscription) => removed.push(this.delete(subscription)));
     }
     return removed;
   }
 
   private insert(subscription: Subscription): AddedSubscription {
     const { id, subscriber, principal, server, uri } = subscription;
-    const index = this.byServer.get(server) ?? this.openServer(server);
-    const target = index.get(uri) ?? index.open(uri);
+    const index = this.byServer.get(server) ?? this.addServer(server);
+    const target = index.get(uri) ?? index.add(uri);
     target.put(subscription);
     index.subscriptions++;
     this.byId.set(id, subscription);
@@ -156,41 +153,41 @@ export class SubscriptionTable {
     return { subscription, isNew: true, isFirst: target.size === 1 };
   }
 
-  private take(subscription: Subscription): RemovedSubscription {
+  private delete(subscription: Subscription): RemovedSubscription {
     const { id, subscriber, principal, server, uri } = subscription;
     this.byId.delete(id);
     const own = this.bySubscriber.get(subscriber);
     own?.delete(subscription);
     if (own?.size === 0) this.bySubscriber.delete(subscriber);
-    if (principal !== undefined) this.leavePrincipal(principal);
+    if (principal !== undefined) this.uncountPrincipal(principal);
     const index = this.byServer.get(server);
     const target = index?.get(uri);
-    return { subscription, wasLast: index && target ? this.leave(index, target, subscription) : false };
+    return { subscription, wasLast: index && target ? this.deleteFrom(index, target, subscription) : false };
   }
 
-  /** True when the target is gone with its last subscriber. */
-  private leave(index: TargetIndex, target: SubscribedTarget, subscription: Subscription): boolean {
+  /** True when it was the last subscription of the target. */
+  private deleteFrom(index: TargetIndex, target: SubscriptionTarget, subscription: Subscription): boolean {
     target.drop(subscription);
     index.subscriptions--;
     if (target.size > 0) return false;
-    index.close(target);
+    index.delete(target);
     if (index.subscriptions === 0) this.byServer.delete(subscription.server);
     return true;
   }
 
-  private leavePrincipal(principal: string): void {
+  private uncountPrincipal(principal: string): void {
     const left = this.countOfPrincipal(principal) - 1;
     if (left > 0) this.principals.set(principal, left);
     else this.principals.delete(principal);
   }
 
-  private openServer(server: string): TargetIndex {
+  private addServer(server: string): TargetIndex {
     const index = new TargetIndex(server);
     this.byServer.set(server, index);
     return index;
   }
 
-  private freshId(): string {
+  private unusedId(): string {
     let id = this.newId();
     while (this.byId.has(id)) id = this.newId();
     return id;

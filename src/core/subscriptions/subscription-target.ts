@@ -1,42 +1,29 @@
 import type { ResourcePattern } from '../resources/resource-pattern.js';
 
-/** Somebody's wish to hear of changes. Unsubscribing takes the target or the id. */
+/** A row of the subscription table: one subscriber gets the updates of one target. */
 export interface Subscription {
   readonly id: string;
-  /** A session, or a listen stream. */
+  /** The id of a session or a listen stream. */
   readonly subscriber: string;
-  /** On whose account; absent where nobody has to say who they are. */
+  /** The principal that the subscription is counted for; undefined without authentication. */
   readonly principal: string | undefined;
   readonly server: string;
-  /** As the server itself calls the resource; or a pattern of such URIs. */
+  /** The own URI of a resource, or a pattern of own URIs. */
   readonly uri: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** What one or more subscribers want of a server. There is none without a subscriber. */
-export interface SubscriptionTarget {
-  readonly server: string;
-  readonly uri: string;
-  /** Absent for a single resource. */
-  readonly pattern: ResourcePattern | undefined;
-  readonly size: number;
-  of(subscriber: string): Subscription | undefined;
-  /** Allocates nothing. `visit` may add and remove anybody: who has left is not met any more. */
-  forEach(visit: (subscription: Subscription) => void): void;
-  /** The same, for those who stop on the way. */
-  [Symbol.iterator](): Iterator<Subscription>;
-}
-
-/** The only implementation; what changes it is for the table. */
-export class SubscribedTarget implements SubscriptionTarget {
-  /** Most targets have one subscriber, for which a Map would cost several times what it holds. */
+/** A resource or pattern of a server, with its subscriptions. Only the subscription table changes it. */
+export class SubscriptionTarget {
+  /** Most targets have one subscription, for which a Map would take several times the memory. */
   private only: Subscription | undefined;
   private many: Map<string, Subscription> | undefined;
 
   constructor(
     readonly server: string,
     readonly uri: string,
+    /** Undefined for a single resource. */
     readonly pattern: ResourcePattern | undefined,
   ) {}
 
@@ -49,6 +36,7 @@ export class SubscribedTarget implements SubscriptionTarget {
     return this.only?.subscriber === subscriber ? this.only : undefined;
   }
 
+  /** Allocates nothing. `visit` may add and remove subscriptions; those removed before their turn are not visited. */
   forEach(visit: (subscription: Subscription) => void): void {
     if (this.many) this.many.forEach(visit);
     else if (this.only) visit(this.only);
@@ -68,7 +56,7 @@ export class SubscribedTarget implements SubscriptionTarget {
   }
 
   drop(subscription: Subscription): void {
-    // A Map stays one, so that a walk through it sees who leaves.
+    // The Map is kept, so that iterations in progress see the removal.
     if (this.many) this.many.delete(subscription.subscriber);
     else this.only = undefined;
   }

@@ -1,36 +1,36 @@
 import { PrefixTree } from '../../lib/prefix-tree/prefix-tree.js';
 import { isSameOrPart, patternOf } from '../resources/resource-pattern.js';
-import { SubscribedTarget } from './subscription-target.js';
+import { SubscriptionTarget } from './subscription-target.js';
 
 /**
- * What is wanted of one server. Whoever covers a URI is found in one walk down the URI, plus one look at each
- * pattern whose literal beginning fits.
+ * The targets of one server. Finding those that cover a URI takes one descent through a prefix tree, plus one match
+ * for each pattern whose literal prefix fits.
  */
 export class TargetIndex {
-  private readonly resources = new PrefixTree<SubscribedTarget>();
-  private patterns: Patterns | undefined;
-  /** How many subscriptions all targets have together. */
+  private readonly resources = new PrefixTree<SubscriptionTarget>();
+  private patterns: PatternIndex | undefined;
+  /** Number of subscriptions of all targets together; maintained by the table. */
   subscriptions = 0;
-  /** What covers the URI that was asked for last: each update asks twice, and many are of the same resource. */
-  private last: { readonly uri: string; readonly covering: readonly SubscribedTarget[] } | undefined;
+  /** Cache of one entry: every update is looked up twice, and successive ones are often of the same resource. */
+  private last: { readonly uri: string; readonly covering: readonly SubscriptionTarget[] } | undefined;
 
   constructor(private readonly server: string) {}
 
-  get(uri: string): SubscribedTarget | undefined {
+  get(uri: string): SubscriptionTarget | undefined {
     return this.resources.get(uri) ?? this.patterns?.byUri.get(uri);
   }
 
-  open(uri: string): SubscribedTarget {
+  add(uri: string): SubscriptionTarget {
     this.last = undefined;
-    const target = new SubscribedTarget(this.server, uri, patternOf(uri));
+    const target = new SubscriptionTarget(this.server, uri, patternOf(uri));
     if (target.pattern) {
-      this.patterns ??= new Patterns();
+      this.patterns ??= new PatternIndex();
       this.patterns.add(target, target.pattern.prefix);
     } else this.resources.set(uri, target);
     return target;
   }
 
-  close(target: SubscribedTarget): void {
+  delete(target: SubscriptionTarget): void {
     this.last = undefined;
     if (!target.pattern) this.resources.delete(target.uri);
     else if (this.patterns) {
@@ -39,22 +39,22 @@ export class TargetIndex {
     }
   }
 
-  /** Whether somebody wants this very resource, by its URI or by a pattern. */
+  /** Whether a target is exactly this resource, or a pattern that matches it. */
   isWanted(uri: string): boolean {
     if (this.resources.get(uri)) return true;
-    let wanted = false;
-    this.patterns?.forEachMatching(uri, () => (wanted = true));
-    return wanted;
+    let isMatched = false;
+    this.patterns?.forEachMatching(uri, () => (isMatched = true));
+    return isMatched;
   }
 
   /** Every target that an update of `uri` is for. */
-  covering(uri: string): readonly SubscribedTarget[] {
+  covering(uri: string): readonly SubscriptionTarget[] {
     if (this.last?.uri !== uri) this.last = { uri, covering: this.findCovering(uri) };
     return this.last.covering;
   }
 
-  private findCovering(uri: string): SubscribedTarget[] {
-    const found: SubscribedTarget[] = [];
+  private findCovering(uri: string): SubscriptionTarget[] {
+    const found: SubscriptionTarget[] = [];
     this.resources.forEachPrefixOf(uri, (target) => {
       if (isSameOrPart(target.uri, uri)) found.push(target);
     });
@@ -62,33 +62,33 @@ export class TargetIndex {
     return found;
   }
 
-  *[Symbol.iterator](): Generator<SubscribedTarget, void, undefined> {
+  *[Symbol.iterator](): Generator<SubscriptionTarget, void, undefined> {
     yield* this.resources.values();
     if (this.patterns) yield* this.patterns.byUri.values();
   }
 }
 
-class Patterns {
-  readonly byUri = new Map<string, SubscribedTarget>();
-  private readonly byPrefix = new PrefixTree<Set<SubscribedTarget>>();
+class PatternIndex {
+  readonly byUri = new Map<string, SubscriptionTarget>();
+  private readonly byPrefix = new PrefixTree<Set<SubscriptionTarget>>();
 
-  add(target: SubscribedTarget, prefix: string): void {
+  add(target: SubscriptionTarget, prefix: string): void {
     this.byUri.set(target.uri, target);
-    const alike = this.byPrefix.get(prefix);
-    if (alike) alike.add(target);
+    const targets = this.byPrefix.get(prefix);
+    if (targets) targets.add(target);
     else this.byPrefix.set(prefix, new Set([target]));
   }
 
-  delete(target: SubscribedTarget, prefix: string): void {
+  delete(target: SubscriptionTarget, prefix: string): void {
     this.byUri.delete(target.uri);
-    const alike = this.byPrefix.get(prefix);
-    alike?.delete(target);
-    if (alike?.size === 0) this.byPrefix.delete(prefix);
+    const targets = this.byPrefix.get(prefix);
+    targets?.delete(target);
+    if (targets?.size === 0) this.byPrefix.delete(prefix);
   }
 
-  forEachMatching(uri: string, visit: (target: SubscribedTarget) => void): void {
-    this.byPrefix.forEachPrefixOf(uri, (alike) => {
-      for (const target of alike) if (target.pattern?.matches(uri)) visit(target);
+  forEachMatching(uri: string, visit: (target: SubscriptionTarget) => void): void {
+    this.byPrefix.forEachPrefixOf(uri, (targets) => {
+      for (const target of targets) if (target.pattern?.matches(uri)) visit(target);
     });
   }
 }
