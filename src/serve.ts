@@ -25,7 +25,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const traces = await startTracing(process.env);
   const server = new GatewayServer();
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with(config, { path, load }, traces.tracing),
+    AppModule.forRoot(config, { path, load }, traces.tracing),
     new FastifyAdapter({
       serverFactory: (fastify: RequestListener) => server.create(fastify),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },

@@ -9,6 +9,7 @@ import { bodyOf } from '../../test/kit/http.js';
 import { until, within } from '../../test/kit/until.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
 import { ReplayBuffer } from './replay-buffer.js';
+import { revisionOf, type Revision } from '../mcp/revisions/revision.js';
 import { EventStream } from './event-stream.js';
 import { Exchange, type ExchangeHost } from './exchange.js';
 
@@ -29,7 +30,7 @@ class Host implements ExchangeHost {
     close: (stream: EventStream): void => void this.closed.push(stream),
   };
 
-  constructor(readonly primesStreams: boolean) {}
+  constructor(readonly revision: Revision) {}
 }
 
 /** A POST that has reached the server, from both sides. */
@@ -43,7 +44,7 @@ class Post {
     readonly hangUp: () => void,
     { open = 1, isBatch = false, primes = false },
   ) {
-    this.host = new Host(primes);
+    this.host = new Host(revisionOf(primes ? '2025-11-25' : '2025-06-18')!);
     this.exchange = new Exchange(response, this.host, open, isBatch);
   }
 

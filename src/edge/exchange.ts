@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { SharedJson } from '../lib/json-text/json-text.js';
-import { resultHead, resultMessage } from '../mcp/json-rpc.js';
-import { eventFrame, primingFrame } from '../mcp/event-frame.js';
+import { eventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
+import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
 
 /** What an exchange needs of the session it belongs to. */
 export interface ExchangeHost {
-  readonly primesStreams: boolean;
+  readonly revision: Revision;
   readonly streams: {
     /** A stream of its own, which the client can resume. */
     open(): EventStream;
@@ -73,11 +73,11 @@ export class Exchange {
   /** A result that others get too: it is written from where it is. */
   answerShared(id: RequestId, result: SharedJson): void {
     if (this.stream || this.isBatch) {
-      this.answer(resultMessage(id, result));
+      this.answer(this.host.revision.resultMessage(id, result));
       return;
     }
     this.open--;
-    setImmediate(writeShared, this.response, resultHead(id), result.bytes);
+    setImmediate(writeShared, this.response, this.host.revision.resultHead(id), result.bytes);
   }
 
   /** A result that takes long: something must travel, or a proxy takes the silence for death. */
@@ -90,7 +90,7 @@ export class Exchange {
     if (this.stream) return this.stream;
     const stream = this.host.streams.open();
     this.stream = stream;
-    if (this.host.primesStreams) stream.send(primingFrame(stream.name));
+    for (const frame of this.host.revision.openingFrames(stream.name)) stream.send(frame);
     for (const answer of this.answers) stream.send(eventFrame(answer, stream.name));
     if (!this.response.destroyed) {
       openEventStream(this.response);

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
-import { errorMessage, resultMessage, type Inbound } from '../mcp/json-rpc.js';
+import { errorMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
 import { endSpan, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
@@ -116,19 +116,19 @@ export class MessageReceiver {
     }
     const context = contextOf(message, session, undefined, source);
     this.dispatcher.notification(context, message.params).catch((error: unknown) => {
-      this.log.failed(context, JsonRpcError.from(error, context.revision.era));
+      this.log.failed(context, context.revision.errorOf(error));
     });
   }
 
   private answerResult(context: RequestContext, exchange: Exchange, result: unknown): void {
     if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
-    else exchange.answer(resultMessage(context.requestId!, result));
+    else exchange.answer(context.revision.resultMessage(context.requestId!, result));
     endSpan(context.span);
     this.recordMetrics(context, exchange, 'ok');
   }
 
   private answerError(context: RequestContext, exchange: Exchange, error: unknown): void {
-    const failure = JsonRpcError.from(error, context.revision.era);
+    const failure = context.revision.errorOf(error);
     this.log.failed(context, failure);
     exchange.answer(errorMessage(context.requestId, failure.text));
     endSpan(context.span, { type: failure.kind, code: failure.code });

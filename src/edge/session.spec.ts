@@ -60,7 +60,7 @@ describe('a session', () => {
 
   it('is what its client said it is', () => {
     const session = new Session(LIMITS);
-    expect(session).toMatchObject({ capabilities: {}, clientInfo: undefined, primesStreams: true });
+    expect(session).toMatchObject({ capabilities: {}, clientInfo: undefined });
     session.initialize({
       revision: revisionOf('2025-03-26')!,
       capabilities: { roots: {} },
@@ -70,7 +70,6 @@ describe('a session', () => {
       revision: { version: '2025-03-26' },
       capabilities: { roots: {} },
       clientInfo: { name: 'c' },
-      primesStreams: false,
     });
   });
 });

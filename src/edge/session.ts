@@ -108,10 +108,6 @@ export class Session implements Subscriber, ExchangeHost {
     return this;
   }
 
-  get primesStreams(): boolean {
-    return this.revision.primesStreams;
-  }
-
   /** Fixes the project; what is seen through it may change later. */
   bindProject(project: string | undefined, scope: Scope): void {
     this.project = project;

@@ -54,7 +54,10 @@ describe('the number of a failure', () => {
   });
 
   it('is that of 2025 in every revision that is spoken', () => {
-    expect(SUPPORTED_VERSIONS.map((version) => revisionOf(version)!.era)).toEqual(Array(5).fill('2025'));
+    const codes = SUPPORTED_VERSIONS.map(
+      (version) => revisionOf(version)!.errorOf(new GatewayError('resource-not-found', 'x')).code,
+    );
+    expect(codes).toEqual(Array(5).fill(-32002));
   });
 
   it('is the same for whatever has no other in 2026', () => {

@@ -1,25 +1,23 @@
 import { applyDecorators, Controller, UseFilters } from '@nestjs/common';
-import { EventPattern, MessagePattern } from '@nestjs/microservices';
-import { PARAM_ARGS_METADATA } from '@nestjs/microservices/constants.js';
+import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { McpErrorFilter } from './mcp-error.filter.js';
 
-/** Handlers carry this mark, so that no other transport of the application ever binds them. */
+/** The transport of MCP handlers: no other transport of the application binds them. */
 export const MCP = Symbol('MCP');
 
-/** A class whose methods answer MCP methods. Guards, filters and injection are Nest's own. */
+/** A class whose methods handle MCP methods. */
 export const McpController = (): ClassDecorator => applyDecorators(Controller(), UseFilters(McpErrorFilter));
 
-/**
- * A handler takes the params of the message and its context, in this order, as they are. Nest would send parameters
- * through its pipes: half a dozen promises a call, for pipes that MCP payloads must never meet.
- */
-const RawArguments: MethodDecorator = (target, key) =>
-  Reflect.defineMetadata(PARAM_ARGS_METADATA, {}, target.constructor, key);
+/** Every handler takes the params of the message and its context, in this order. */
+const ParamsAndContext: MethodDecorator = (target, key) => {
+  Payload()(target, key, 0);
+  Ctx()(target, key, 1);
+};
 
 /** Answers one MCP request method, for instance `tools/call`. */
 export const McpRequest = (method: string): MethodDecorator =>
-  applyDecorators(MessagePattern(method, MCP), RawArguments);
+  applyDecorators(MessagePattern(method, MCP), ParamsAndContext);
 
 /** Takes one MCP notification, for instance `notifications/cancelled`. */
 export const McpNotification = (method: string): MethodDecorator =>
-  applyDecorators(EventPattern(method, MCP) as MethodDecorator, RawArguments);
+  applyDecorators(EventPattern(method, MCP) as MethodDecorator, ParamsAndContext);

@@ -27,34 +27,34 @@ import { LATEST } from './revisions/revision.js';
 
 const SECRET = 'postgres://admin:hunter2@db';
 
-/** Everything that ran, in its order. */
+/** What ran, in order. */
 @Injectable()
-class Diary {
+class CallLog {
   readonly lines: string[] = [];
 }
 
-/** Stands before everything, and keeps `test/barred` shut. */
+/** Denies `test/barred` and `notifications/barred`. */
 @Injectable()
-class HouseGuard implements CanActivate {
-  constructor(private readonly diary: Diary) {}
+class GlobalGuard implements CanActivate {
+  constructor(private readonly calls: CallLog) {}
 
   canActivate(context: ExecutionContext): boolean {
     const { method } = context.switchToRpc().getContext<McpContext>();
-    this.diary.lines.push(`house guard: ${method}`);
+    this.calls.lines.push(`global guard: ${method}`);
     return method !== 'test/barred' && method !== 'notifications/barred';
   }
 }
 
-/** Stands before one method, and asks for the password. */
+/** Requires the password in the params. */
 @Injectable()
-class DoorGuard implements CanActivate {
+class PasswordGuard implements CanActivate {
   constructor(
-    private readonly diary: Diary,
+    private readonly calls: CallLog,
     @Inject('PASSWORD') private readonly password: string,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    this.diary.lines.push('door guard');
+    this.calls.lines.push('password guard');
     const params = context.switchToRpc().getData<Params | undefined>();
     return params?.['password'] === this.password;
   }
@@ -91,24 +91,29 @@ const FAILURES: Record<string, () => unknown> = {
 
 @McpController()
 class TestController {
-  constructor(private readonly diary: Diary) {}
+  constructor(private readonly calls: CallLog) {}
 
   @McpRequest('test/echo')
   echo(params: Params | undefined, context: McpContext): unknown {
-    this.diary.lines.push('echo');
+    this.calls.lines.push('echo');
     return { params, requestId: context.requestId };
+  }
+
+  @McpRequest('test/later')
+  later(): string {
+    return 'a method that the revision of the test does not have';
   }
 
   @McpRequest('test/barred')
   barred(): string {
-    this.diary.lines.push('barred');
+    this.calls.lines.push('barred');
     return 'reached';
   }
 
   @McpRequest('test/guarded')
-  @UseGuards(DoorGuard)
+  @UseGuards(PasswordGuard)
   guarded(): string {
-    this.diary.lines.push('guarded');
+    this.calls.lines.push('guarded');
     return 'reached';
   }
 
@@ -124,12 +129,12 @@ class TestController {
 
   @McpNotification('notifications/test')
   noted(params: Params | undefined): void {
-    this.diary.lines.push(`noted ${String(params?.['what'])}`);
+    this.calls.lines.push(`noted ${String(params?.['what'])}`);
   }
 
   @McpNotification('notifications/barred')
   barredNote(): void {
-    this.diary.lines.push('barred note');
+    this.calls.lines.push('barred note');
   }
 
   @McpNotification('notifications/stream')
@@ -140,22 +145,22 @@ class TestController {
 
 @McpController()
 class SecondController {
-  constructor(private readonly diary: Diary) {}
+  constructor(private readonly calls: CallLog) {}
 
   @McpNotification('notifications/test')
   async noted(params: Params | undefined): Promise<void> {
     if (params?.['what'] === 'broken') throw new Error(SECRET);
-    this.diary.lines.push(`noted second ${String(params?.['what'])}`);
+    this.calls.lines.push(`noted second ${String(params?.['what'])}`);
   }
 }
 
 @McpController()
 class ThirdController {
-  constructor(private readonly diary: Diary) {}
+  constructor(private readonly calls: CallLog) {}
 
   @McpNotification('notifications/test')
   noted(params: Params | undefined): void {
-    this.diary.lines.push(`noted third ${String(params?.['what'])}`);
+    this.calls.lines.push(`noted third ${String(params?.['what'])}`);
   }
 
   /** Of another transport: MCP must not reach it. */
@@ -172,19 +177,19 @@ class OtherTransport extends McpDispatcher {
 
 async function build(): Promise<INestApplication> {
   const module = await Test.createTestingModule({
-    imports: [McpModule.with(Tracing.OFF)],
+    imports: [McpModule.forRoot(Tracing.OFF)],
     controllers: [TestController, SecondController, ThirdController],
     providers: [
-      Diary,
+      CallLog,
       { provide: 'PASSWORD', useValue: 'mellon' },
-      { provide: APP_GUARD, useClass: HouseGuard },
+      { provide: APP_GUARD, useClass: GlobalGuard },
     ],
   }).compile();
   return module.createNestApplication(new FastifyAdapter(), { logger: false });
 }
 
 function contextOf(method: string, requestId?: number): McpContext {
-  const channel = { notify: () => {}, sendRequest: () => Promise.reject(new Error('nobody to ask')) };
+  const channel = { notify: () => {}, sendRequest: () => Promise.reject(new Error('no client')) };
   return {
     ...channel,
     method,
@@ -193,7 +198,7 @@ function contextOf(method: string, requestId?: number): McpContext {
     capabilities: {},
     logLevel: undefined,
     signal: new AbortController().signal,
-    revision: LATEST,
+    revision: { ...LATEST, hasMethod: (name) => name !== 'test/later' },
     principal: ANONYMOUS,
     namedProjects: [],
     project: undefined,
@@ -214,79 +219,79 @@ async function failureOf(answer: Promise<unknown>): Promise<JsonRpcError> {
 describe('McpDispatcher', () => {
   let app: INestApplication;
   let dispatcher: McpDispatcher;
-  let diary: Diary;
+  let calls: CallLog;
 
   beforeAll(async () => {
     app = await build();
     await connectMcp(app);
     await app.init();
     dispatcher = app.get(McpDispatcher);
-    diary = app.get(Diary);
+    calls = app.get(CallLog);
   });
 
-  beforeEach(() => void diary.lines.splice(0));
+  beforeEach(() => void calls.lines.splice(0));
 
   afterAll(() => app.close());
 
   const request = (method: string, params?: Params) => dispatcher.request(contextOf(method, 1), params);
   const notify = (method: string, params?: Params) => dispatcher.notification(contextOf(method), params);
 
-  it('hands a request and its context to the handler, in a controller with its dependencies injected', async () => {
+  it('passes params and context of a request to the handler of an injected controller', async () => {
     await expect(request('test/echo', { a: 1 })).resolves.toEqual({ params: { a: 1 }, requestId: 1 });
-    expect(diary.lines).toEqual(['house guard: test/echo', 'echo']);
+    expect(calls.lines).toEqual(['global guard: test/echo', 'echo']);
   });
 
-  it('hands params on as they are: _meta and keys that nobody declared included', async () => {
+  it('passes params unchanged, including _meta and undeclared keys', async () => {
     const params = { _meta: { progressToken: 1 }, unknown: [{}] };
     await expect(request('test/echo', params)).resolves.toEqual({ params, requestId: 1 });
     await expect(request('test/echo')).resolves.toEqual({ params: undefined, requestId: 1 });
   });
 
-  it('answers with the last value of a stream, and with nothing after an empty one', async () => {
+  it('answers with the last value of an observable, and with undefined if it is empty', async () => {
     await expect(request('test/stream', {})).resolves.toBe('last');
     await expect(request('test/stream', { empty: true })).resolves.toBeUndefined();
   });
 
   describe('guards', () => {
-    it('of the whole application run before every method, and can deny it', async () => {
+    it('of APP_GUARD run before every method and can deny it', async () => {
       const error = await failureOf(request('test/barred'));
       expect(error).toMatchObject({ kind: 'forbidden', text: '{"code":-32000,"message":"Not allowed"}' });
-      expect(diary.lines).toEqual(['house guard: test/barred']);
+      expect(calls.lines).toEqual(['global guard: test/barred']);
     });
 
-    it('of the whole application run before notifications too', async () => {
+    it('of APP_GUARD run before notifications', async () => {
       await failureOf(notify('notifications/barred'));
-      expect(diary.lines).toEqual(['house guard: notifications/barred']);
+      expect(calls.lines).toEqual(['global guard: notifications/barred']);
     });
 
-    it('of one method run there, after those of the application, with their dependencies injected', async () => {
+    it('of one method run after those of APP_GUARD, with injected dependencies', async () => {
       await expect(request('test/guarded', { password: 'mellon' })).resolves.toBe('reached');
-      expect(diary.lines).toEqual(['house guard: test/guarded', 'door guard', 'guarded']);
+      expect(calls.lines).toEqual(['global guard: test/guarded', 'password guard', 'guarded']);
     });
 
     it('of one method can deny it', async () => {
       const error = await failureOf(request('test/guarded', { password: 'friend' }));
       expect(error.kind).toBe('forbidden');
-      expect(diary.lines).toEqual(['house guard: test/guarded', 'door guard']);
+      expect(calls.lines).toEqual(['global guard: test/guarded', 'password guard']);
     });
 
     it('of one method do not run before another', async () => {
       await request('test/echo');
-      expect(diary.lines).not.toContain('door guard');
+      expect(calls.lines).not.toContain('password guard');
     });
 
-    it('would be skipped silently without inheritAppConfig: this is why connectMcp sets it', async () => {
+    it('of APP_GUARD would be skipped without inheritAppConfig, which connectMcp sets', async () => {
       const careless = await build();
       careless.connectMicroservice({ strategy: careless.get(McpDispatcher) }, { inheritAppConfig: false });
       await careless.startAllMicroservices();
       const answer = careless.get(McpDispatcher).request(contextOf('test/barred', 1), undefined);
       await expect(answer).resolves.toBe('reached');
-      expect(careless.get(Diary).lines).toEqual(['barred']);
+      expect(careless.get(CallLog).lines).toEqual(['barred']);
       await careless.close();
     });
   });
 
-  describe('a throw', () => {
+  describe('errors', () => {
     it.each([
       ['gateway', '{"code":-31029,"message":"LimitExceeded: 3","data":{"code":"LimitExceeded","limit":3}}'],
       ['remote', '{"code":-32042, "message":"No","data":1.0}'],
@@ -298,13 +303,13 @@ describe('McpDispatcher', () => {
       ['http', '{"code":-32603,"message":"Internal error"}'],
       ['string', '{"code":-32603,"message":"Internal error"}'],
       ['nothing', '{"code":-32603,"message":"Internal error"}'],
-    ])('of kind %s is answered with %s', async (how, text) => {
+    ])('of kind %s are answered with %s', async (how, text) => {
       const error = await failureOf(request('test/fail', { how }));
       expect(error.text).toBe(text);
       expect(`${error.message}${error.text}`).not.toContain('hunter2');
     });
 
-    it('in a notification is a JSON-RPC error too, for the log', async () => {
+    it('of a notification handler reject with a JsonRpcError', async () => {
       const error = await failureOf(notify('notifications/stream'));
       expect(error.kind).toBe('internal');
     });
@@ -313,6 +318,7 @@ describe('McpDispatcher', () => {
   describe('a method', () => {
     it.each([
       'test/unknown',
+      'test/later',
       '',
       'TEST/ECHO',
       'test/echo ',
@@ -324,7 +330,7 @@ describe('McpDispatcher', () => {
     ])('%j has no handler for requests', async (method) => {
       const error = await failureOf(request(method));
       expect(JSON.parse(error.text)).toEqual({ code: -32601, message: `Method not found: ${method}` });
-      expect(diary.lines).toEqual([]);
+      expect(calls.lines).toEqual([]);
     });
 
     it('is bound to MCP alone', async () => {
@@ -340,7 +346,7 @@ describe('McpDispatcher', () => {
   describe('a notification', () => {
     it('reaches every handler that takes it', async () => {
       await notify('notifications/test', { what: 'this' });
-      expect(diary.lines.filter((line) => line.startsWith('noted')).toSorted()).toEqual([
+      expect(calls.lines.filter((line) => line.startsWith('noted')).toSorted()).toEqual([
         'noted second this',
         'noted third this',
         'noted this',
@@ -350,21 +356,21 @@ describe('McpDispatcher', () => {
     it('reaches the others when one handler fails', async () => {
       const error = await failureOf(notify('notifications/test', { what: 'broken' }));
       expect(error.kind).toBe('internal');
-      expect(diary.lines).toEqual(expect.arrayContaining(['noted broken', 'noted third broken']));
+      expect(calls.lines).toEqual(expect.arrayContaining(['noted broken', 'noted third broken']));
     });
 
     it.each(['notifications/unknown', 'test/echo', '__proto__'])(
       '%j that nobody takes is passed over',
       async (method) => {
         await expect(notify(method)).resolves.toBeUndefined();
-        expect(diary.lines).toEqual([]);
+        expect(calls.lines).toEqual([]);
       },
     );
   });
 
-  it('stands on nothing that could be unwrapped, and ends without ado', () => {
+  it('has no server to unwrap or close', () => {
     expect(dispatcher).toBeInstanceOf(Server);
-    expect(() => dispatcher.unwrap()).toThrow('no server underneath');
+    expect(() => dispatcher.unwrap()).toThrow('wraps no server');
     expect(() => dispatcher.on()).not.toThrow();
   });
 });

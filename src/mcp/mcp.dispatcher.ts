@@ -2,14 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Server, type CustomTransportStrategy } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { GatewayError } from '../core/errors.js';
-import { JsonRpcError } from './json-rpc-error.js';
 import type { Params } from './json-rpc.js';
 import { MCP } from './mcp.decorators.js';
 import type { McpContext } from './mcp-context.js';
 
 /**
- * Brings MCP methods to their Nest handlers. To Nest it is a microservice transport, so every handler runs
- * behind the guards and filters that Nest's own metadata puts before it; it listens to nothing itself.
+ * Dispatches MCP messages to Nest handlers. For Nest it is a microservice transport, so guards, filters and injection
+ * of every handler are Nest's own; it opens no socket.
  */
 @Injectable()
 export class McpDispatcher extends Server implements CustomTransportStrategy {
@@ -25,7 +24,7 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the signature is the base class's
   unwrap<T>(): T {
-    throw new Error('the dispatcher has no server underneath');
+    throw new Error('McpDispatcher wraps no server');
   }
 
   /** Whether there is a handler for this request method. */
@@ -34,19 +33,17 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
     return handler !== undefined && !handler.isEventHandler;
   }
 
-  /** Runs guards, handler and filter of one request method. Rejects with a JsonRpcError and nothing else. */
+  /** Runs guards, handler and filter of one request method. Rejects only with a JsonRpcError. */
   async request(context: McpContext, params: Params | undefined): Promise<unknown> {
-    const handler = this.messageHandlers.get(context.method);
+    const { method, revision } = context;
+    const handler = revision.hasMethod(method) ? this.messageHandlers.get(method) : undefined;
     if (!handler || handler.isEventHandler)
-      throw JsonRpcError.from(
-        new GatewayError('method-not-found', `Method not found: ${context.method}`),
-        context.revision.era,
-      );
+      throw revision.errorOf(new GatewayError('method-not-found', `Method not found: ${method}`));
     const result: unknown = await handler(params, context);
     return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
   }
 
-  /** Hands a notification to its handlers; one that nobody takes is ignored, as JSON-RPC asks. */
+  /** A notification without a handler is ignored, as JSON-RPC requires. */
   async notification(context: McpContext, params: Params | undefined): Promise<void> {
     const handler = this.messageHandlers.get(context.method);
     if (!handler?.isEventHandler) return;

@@ -6,7 +6,7 @@ import { Tracing } from './tracing.js';
 
 @Module({})
 export class McpModule {
-  static with(tracing: Tracing): DynamicModule {
+  static forRoot(tracing: Tracing): DynamicModule {
     return {
       module: McpModule,
       global: true,

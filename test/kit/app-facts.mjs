@@ -27,7 +27,7 @@ adapter
   .addHook('onRoute', ({ method, url }) => routes.push(...[method].flat().map((verb) => `${verb} ${url}`)));
 
 const app = await NestFactory.create(
-  AppModule.with(config, { path: 'facts.json', load: () => config }),
+  AppModule.forRoot(config, { path: 'facts.json', load: () => config }),
   adapter,
   { logger: false },
 );

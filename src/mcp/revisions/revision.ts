@@ -1,26 +1,28 @@
-import type { Era } from '../../core/errors.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { EventFrame } from '../event-frame.js';
+import type { JsonRpcError } from '../json-rpc-error.js';
+import { LEGACY_REVISIONS } from './legacy.js';
 
-/** What differs between the revisions a session can be on. Nothing else compares version strings. */
+/** Everything that differs between protocol revisions. No other code compares version strings. */
 export interface Revision {
   readonly version: string;
-  /** Which numbers its errors have. */
-  readonly era: Era;
-  /** Several messages in one POST, as an array. */
+  /** Whether a POST may hold several messages, as an array. */
   readonly batches: boolean;
-  /** A stream begins with an empty event, so that a client can resume before the first message. */
-  readonly primesStreams: boolean;
+  /** A request of any other method is answered with "method not found". */
+  hasMethod(method: string): boolean;
+  resultMessage(id: RequestId, result: unknown): string;
+  /** What precedes the text of a result in its message; one brace follows it. */
+  resultHead(id: RequestId): string;
+  /** The error with the code and HTTP status that it has in this revision. */
+  errorOf(exception: unknown): JsonRpcError;
+  /** The first events of a response stream. */
+  openingFrames(stream: string): readonly EventFrame[];
 }
 
-export const LATEST: Revision = { version: '2025-11-25', era: '2025', batches: false, primesStreams: true };
-
 /** Newest first. */
-const REVISIONS: readonly Revision[] = [
-  LATEST,
-  { version: '2025-06-18', era: '2025', batches: false, primesStreams: false },
-  { version: '2025-03-26', era: '2025', batches: true, primesStreams: false },
-  { version: '2024-11-05', era: '2025', batches: false, primesStreams: false },
-  { version: '2024-10-07', era: '2025', batches: false, primesStreams: false },
-];
+const REVISIONS: readonly Revision[] = LEGACY_REVISIONS;
+
+export const [LATEST]: readonly [Revision, ...Revision[]] = LEGACY_REVISIONS;
 
 export const revisionOf = (version: unknown): Revision | undefined =>
   REVISIONS.find((revision) => revision.version === version);

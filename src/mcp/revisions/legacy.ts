@@ -1,0 +1,45 @@
+import { primingFrame, type EventFrame } from '../event-frame.js';
+import { JsonRpcError } from '../json-rpc-error.js';
+import { resultHead, resultMessage } from '../json-rpc.js';
+
+/** Requests of the revisions with sessions. */
+const METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+]);
+
+interface Differences {
+  readonly version: string;
+  readonly batches?: boolean;
+  readonly primesStreams?: boolean;
+}
+
+const legacyRevision = ({ version, batches = false, primesStreams = false }: Differences) => ({
+  version,
+  batches,
+  hasMethod: (method: string): boolean => METHODS.has(method),
+  resultHead,
+  resultMessage,
+  errorOf: (exception: unknown): JsonRpcError => JsonRpcError.from(exception, '2025'),
+  openingFrames: (stream: string): readonly EventFrame[] => (primesStreams ? [primingFrame(stream)] : []),
+});
+
+/** The revisions up to 2025-11-25, newest first. */
+export const LEGACY_REVISIONS = [
+  legacyRevision({ version: '2025-11-25', primesStreams: true }),
+  legacyRevision({ version: '2025-06-18' }),
+  legacyRevision({ version: '2025-03-26', batches: true }),
+  legacyRevision({ version: '2024-11-05' }),
+  legacyRevision({ version: '2024-10-07' }),
+] as const;
