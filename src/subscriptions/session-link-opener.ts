@@ -3,7 +3,7 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import { RetryTimer } from '../lib/backoff/retry-timer.js';
 import type { Subscribers } from './subscribers.js';
 
-const RETRY = { firstMs: 500, longestMs: 30_000 };
+const RETRY = { firstMs: 500, maxMs: 30_000 };
 
 /**
  * Keeps the session's own link open while the session is subscribed to resources of a server with `isolation:

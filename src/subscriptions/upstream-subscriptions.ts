@@ -21,7 +21,7 @@ import { WantedResources } from './wanted-resources.js';
 const RECONCILER: ReconcilerOptions = {
   lingerMs: 500,
   maxConcurrent: MAX_CONCURRENT_REQUESTS,
-  retry: { firstMs: 5000, longestMs: 300_000 },
+  retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
 /** A link that stayed open this long does not count as another failure when it is lost. */

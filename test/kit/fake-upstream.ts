@@ -92,7 +92,7 @@ export const openReconciler = (setup: ReconcilerSetup): UpstreamReconciler =>
     {
       lingerMs: 100,
       maxConcurrent: setup.maxConcurrent,
-      retry: { firstMs: 5000, longestMs: 300_000 },
+      retry: { firstMs: 5000, maxMs: 300_000 },
       schedule: setup.schedule,
     },
   );

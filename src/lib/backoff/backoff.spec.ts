@@ -2,16 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Backoff } from './backoff.js';
 
-const LIMITS = { firstMs: 500, longestMs: 30_000 };
+const LIMITS = { firstMs: 500, maxMs: 30_000 };
 
-describe('a backoff', () => {
-  it('doubles its limit with every attempt, up to the longest', () => {
+describe('Backoff', () => {
+  it('doubles its limit with each attempt up to the maximum', () => {
     const backoff = new Backoff(LIMITS, () => 1);
-    const pauses = Array.from({ length: 9 }, () => backoff.next());
-    expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    const delays = Array.from({ length: 9 }, () => backoff.next());
+    expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it('begins anew after a reset', () => {
+  it('starts again after a reset', () => {
     const backoff = new Backoff(LIMITS, () => 1);
     backoff.next();
     backoff.next();
@@ -19,7 +19,7 @@ describe('a backoff', () => {
     expect(backoff.next()).toBe(500);
   });
 
-  it('draws every pause from the upper half of its limit, after any number of attempts', () => {
+  it('returns a delay in the upper half of its limit after any number of attempts', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 3000 }),
@@ -28,9 +28,9 @@ describe('a backoff', () => {
           const backoff = new Backoff(LIMITS, () => chance);
           for (let n = 0; n < attempts; n++) backoff.next();
           const limit = Math.min(30_000, 500 * 2 ** attempts);
-          const pause = backoff.next();
-          expect(pause).toBeGreaterThanOrEqual(limit / 2);
-          expect(pause).toBeLessThanOrEqual(limit);
+          const delay = backoff.next();
+          expect(delay).toBeGreaterThanOrEqual(limit / 2);
+          expect(delay).toBeLessThanOrEqual(limit);
         },
       ),
     );

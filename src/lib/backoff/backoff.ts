@@ -1,16 +1,16 @@
 export interface BackoffLimits {
   readonly firstMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
-const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, longestMs: 30_000 };
+const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
 
 /**
  * Exponential backoff with jitter: the delay after so many failures before the last one. `random` is between 0 and 1.
  * The delay is never less than half of its limit, so that it is never close to none.
  */
 export function backoffDelay(failures: number, random: number, limits = DEFAULT_LIMITS): number {
-  const limit = Math.min(limits.longestMs, limits.firstMs * 2 ** failures);
+  const limit = Math.min(limits.maxMs, limits.firstMs * 2 ** failures);
   return limit * (0.5 + random / 2);
 }
 
@@ -23,6 +23,7 @@ export class Backoff {
     private readonly random: () => number = Math.random,
   ) {}
 
+  /** The delay before the next attempt in milliseconds. */
   next(): number {
     return backoffDelay(this.failures++, this.random(), this.limits);
   }

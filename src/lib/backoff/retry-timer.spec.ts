@@ -9,7 +9,7 @@ describe('RetryTimer', () => {
     jest.useFakeTimers();
     jest.spyOn(Math, 'random').mockReturnValue(1);
     attempts = 0;
-    retry = new RetryTimer(() => attempts++, { firstMs: 5000, longestMs: 300_000 });
+    retry = new RetryTimer(() => attempts++, { firstMs: 5000, maxMs: 300_000 });
   });
   afterEach(() => {
     jest.useRealTimers();

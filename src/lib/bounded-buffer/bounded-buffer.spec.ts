@@ -2,21 +2,21 @@ import { describe, expect, it } from '@jest/globals';
 import { BoundedBuffer } from './bounded-buffer.js';
 
 describe('BoundedBuffer', () => {
-  it('does not copy what came in one piece', () => {
+  it('does not copy a message of one chunk', () => {
     const chunk = Buffer.from('whole');
     const bytes = new BoundedBuffer(100);
     bytes.append(chunk);
     expect(bytes.take()).toBe(chunk);
   });
 
-  it('keeps characters whole that were cut in two', () => {
+  it('joins characters that were split between chunks', () => {
     const bytes = new BoundedBuffer(100);
     for (const byte of Buffer.from('añ€😀')) bytes.append(Buffer.from([byte]));
     expect(bytes.take().toString()).toBe('añ€😀');
     expect(bytes.length).toBe(0);
   });
 
-  it('never writes into a chunk that is not its own', () => {
+  it('never writes into a chunk of the caller', () => {
     const chunk = Buffer.from('abcdef').subarray(0, 3);
     const bytes = new BoundedBuffer(100);
     bytes.append(chunk);
@@ -25,7 +25,7 @@ describe('BoundedBuffer', () => {
     expect(Buffer.from(chunk.buffer, chunk.byteOffset, 6).toString()).toBe('abcdef');
   });
 
-  it('puts small and large chunks together in their order', () => {
+  it('joins small and large chunks in their order', () => {
     const sizes = [1, 5000, 1, 0, 4095, 4096, 3, 70_000, 2, 2, 4000, 4000, 4000];
     const chunks = sizes.map((size, n) => Buffer.alloc(size, n + 65));
     const bytes = new BoundedBuffer(1_000_000);
@@ -33,14 +33,14 @@ describe('BoundedBuffer', () => {
     expect(bytes.take().equals(Buffer.concat(chunks))).toBe(true);
   });
 
-  it('takes exactly its limit and drops everything beyond', () => {
+  it('accepts exactly its limit and is empty after more', () => {
     const bytes = new BoundedBuffer(4);
     expect([bytes.append(Buffer.from('ab')), bytes.append(Buffer.from('cd'))]).toEqual([true, true]);
     expect(bytes.append(Buffer.from('e'))).toBe(false);
     expect(bytes.length).toBe(0);
   });
 
-  it('gathers a million single bytes', () => {
+  it('collects a million single bytes', () => {
     const bytes = new BoundedBuffer(1_000_000);
     const byte = Buffer.from('x');
     for (let i = 0; i < 1_000_000; i++) bytes.append(byte);

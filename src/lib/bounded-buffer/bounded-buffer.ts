@@ -1,9 +1,9 @@
 const EMPTY = Buffer.alloc(0);
-/** Chunks below this are packed together: a server may send byte by byte, and a Buffer each would cost a hundredfold. */
-const SMALL = 4 * 1024;
-const LARGEST_PACK = 64 * 1024;
+/** Smaller chunks are copied into one: a peer may send single bytes, and a Buffer for each would take a hundred times that. */
+const MIN_CHUNK_BYTES = 4 * 1024;
+const MAX_PACK_BYTES = 64 * 1024;
 
-/** Bytes gathered until they are a whole, so that no character is decoded in halves. */
+/** Collects the chunks of one message up to a limit, so that it is decoded as a whole and no character is split. */
 export class BoundedBuffer {
   private chunks: Buffer[] = [];
   private size = 0;
@@ -16,7 +16,7 @@ export class BoundedBuffer {
     return this.size;
   }
 
-  /** False when there would be more than the limit; then nothing is kept. */
+  /** False when the limit is exceeded; the buffer is then empty. */
   append(chunk: Buffer): boolean {
     this.size += chunk.length;
     if (this.size > this.limit) {
@@ -24,12 +24,12 @@ export class BoundedBuffer {
       return false;
     }
     const last = this.chunks.at(-1);
-    if (last && chunk.length < SMALL) this.packUp(chunk, last);
+    if (last && chunk.length < MIN_CHUNK_BYTES) this.packChunk(chunk, last);
     else this.chunks.push(chunk);
     return true;
   }
 
-  /** Everything so far; what comes after begins anew. Bytes that came in one chunk are not copied. */
+  /** Removes and returns all bytes. A message of one chunk is not copied. */
   take(): Buffer {
     const [first = EMPTY] = this.chunks;
     const taken = this.chunks.length > 1 ? Buffer.concat(this.chunks, this.size) : first;
@@ -44,9 +44,9 @@ export class BoundedBuffer {
     this.packed = 0;
   }
 
-  private packUp(chunk: Buffer, last: Buffer): void {
+  private packChunk(chunk: Buffer, last: Buffer): void {
     if (this.packed + chunk.length > this.pack.length) {
-      this.pack = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * this.size, SMALL), LARGEST_PACK));
+      this.pack = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * this.size, MIN_CHUNK_BYTES), MAX_PACK_BYTES));
       this.packed = 0;
     }
     const { pack, packed } = this;

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Cancellation } from './cancellation.js';
 
-describe('a cancellation', () => {
-  it('tells everybody who listens, once', () => {
+describe('Cancellation', () => {
+  it('calls every listener once', () => {
     const cancellation = new Cancellation();
     const [first, second] = [jest.fn(), jest.fn()];
     cancellation.addEventListener('abort', first);
@@ -14,19 +14,19 @@ describe('a cancellation', () => {
     expect(second).toHaveBeenCalledTimes(1);
   });
 
-  it('does not tell who stopped listening, nor who came too late', () => {
+  it('does not call listeners that were removed, or added after the abort', () => {
     const cancellation = new Cancellation();
-    const [gone, late] = [jest.fn(), jest.fn()];
-    cancellation.removeEventListener('abort', gone);
-    cancellation.addEventListener('abort', gone);
-    cancellation.removeEventListener('abort', gone);
+    const [removed, late] = [jest.fn(), jest.fn()];
+    cancellation.removeEventListener('abort', removed);
+    cancellation.addEventListener('abort', removed);
+    cancellation.removeEventListener('abort', removed);
     cancellation.abort();
     cancellation.addEventListener('abort', late);
-    expect(gone).not.toHaveBeenCalled();
+    expect(removed).not.toHaveBeenCalled();
     expect(late).not.toHaveBeenCalled();
   });
 
-  it('tells in the order of listening', () => {
+  it('calls listeners in the order of adding', () => {
     const cancellation = new Cancellation();
     const order: string[] = [];
     cancellation.addEventListener('abort', () => order.push('first'));

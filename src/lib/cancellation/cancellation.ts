@@ -1,4 +1,4 @@
-/** The part of AbortSignal that is used on the way of a request. Any AbortSignal is one. */
+/** The part of AbortSignal that requests use. Every AbortSignal is a CancelSignal. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason?: unknown;
@@ -6,18 +6,18 @@ export interface CancelSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-const NOBODY: readonly (() => void)[] = [];
+const NO_LISTENERS: readonly (() => void)[] = [];
 
-/** Says once that something is no longer wanted. Node's own AbortController costs a request seven microseconds. */
+/** A CancelSignal that its owner aborts. An AbortController costs seven microseconds for each request, this much less. */
 export class Cancellation implements CancelSignal {
-  private listeners: readonly (() => void)[] = NOBODY;
+  private listeners: readonly (() => void)[] = NO_LISTENERS;
   aborted = false;
 
   abort(): void {
     if (this.aborted) return;
     this.aborted = true;
     const { listeners } = this;
-    this.listeners = NOBODY;
+    this.listeners = NO_LISTENERS;
     for (const listener of listeners) listener();
   }
 

@@ -7,12 +7,11 @@ interface Item {
   deadline: number;
 }
 
-/** What waits, and when it expired, on a clock that begins at 0. */
-class Waits {
+/** Items and the times at which they expired, on a clock that begins at 0. */
+class ExpiringItems {
   readonly items = new Set<Item>();
   readonly expired: [name: string, at: number][] = [];
   readonly start = performance.now();
-  /** What is done with an item that expires. */
   onExpire: (item: Item) => void = (item) => this.items.delete(item);
   readonly deadlines = new Deadlines<Item>(
     () => this.items,
@@ -33,9 +32,9 @@ class Waits {
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-describe('deadlines', () => {
-  it('expire each at its time, however many there are, on one timer', () => {
-    const waits = new Waits();
+describe('Deadlines', () => {
+  it('expires each item at its deadline with one timer', () => {
+    const waits = new ExpiringItems();
     for (const [name, ms] of [
       ['c', 300],
       ['a', 100],
@@ -48,10 +47,10 @@ describe('deadlines', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('are never early, and late by no more than a moment', () => {
+  it('never expires an item early, nor more than 2 ms late', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 30 }), (delays) => {
-        const waits = new Waits();
+        const waits = new ExpiringItems();
         delays.forEach((ms, n) => waits.add(String(n), ms));
         jest.advanceTimersByTime(600);
         expect(waits.expired).toHaveLength(delays.length);
@@ -63,15 +62,15 @@ describe('deadlines', () => {
     );
   });
 
-  it('do not come for what is no longer waiting', () => {
-    const waits = new Waits();
+  it('does not expire an item that was removed', () => {
+    const waits = new ExpiringItems();
     waits.items.delete(waits.add('a', 100));
     jest.advanceTimersByTime(1000);
     expect(waits.expired).toEqual([]);
   });
 
-  it('move with what is given more time before they come', () => {
-    const waits = new Waits();
+  it('expires an item at its extended deadline', () => {
+    const waits = new ExpiringItems();
     const item = waits.add('a', 100);
     item.deadline += 400;
     jest.advanceTimersByTime(400);
@@ -80,8 +79,8 @@ describe('deadlines', () => {
     expect(waits.expired).toHaveLength(1);
   });
 
-  it('come again for what is given more time when they come', () => {
-    const waits = new Waits();
+  it('expires an item again that extends its deadline when it expires', () => {
+    const waits = new ExpiringItems();
     waits.onExpire = (item) => {
       if (waits.expired.length < 3) item.deadline = performance.now() + 100;
       else waits.items.delete(item);
@@ -92,8 +91,8 @@ describe('deadlines', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('are watched also when they begin while others expire', () => {
-    const waits = new Waits();
+  it('watches an item that is added while another expires', () => {
+    const waits = new ExpiringItems();
     waits.onExpire = (item) => {
       waits.items.delete(item);
       if (item.name === 'a') waits.add('b', 50);
@@ -103,8 +102,8 @@ describe('deadlines', () => {
     expect(waits.expired.map(([name]) => name)).toEqual(['a', 'b']);
   });
 
-  it('come no more once stopped', () => {
-    const waits = new Waits();
+  it('expires nothing after stop', () => {
+    const waits = new ExpiringItems();
     waits.add('a', 100);
     waits.deadlines.stop();
     expect(jest.getTimerCount()).toBe(0);
@@ -112,8 +111,8 @@ describe('deadlines', () => {
     expect(waits.expired).toEqual([]);
   });
 
-  it('that are no deadlines need no timer', () => {
-    const waits = new Waits();
+  it('needs no timer for an infinite deadline', () => {
+    const waits = new ExpiringItems();
     waits.add('a', Infinity);
     expect(jest.getTimerCount()).toBe(0);
   });

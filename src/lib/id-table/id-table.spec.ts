@@ -12,10 +12,10 @@ const added = (slots: IdTable<Item>): Item => {
   return item;
 };
 
-describe('Slots', () => {
-  it('hold what a Map would, under numbers that only ever grow', () => {
+describe('IdTable', () => {
+  it('holds the same items as a Map, under ascending ids', () => {
     const first = fc.constantFrom(0, 2 ** 31 - 3, 2 ** 32 - 3, 2 ** 40);
-    /** Adds where negative, else deletes one of those there are. */
+    /** A negative step adds an item, another deletes one. */
     const steps = fc.array(fc.integer({ min: -3, max: 200 }), { maxLength: 600 });
     fc.assert(
       fc.property(first, steps, (lastId, moves) => {
@@ -44,7 +44,7 @@ describe('Slots', () => {
     );
   });
 
-  it('find nothing under what is no number of theirs, whatever it is', () => {
+  it('finds nothing by a value that is not one of its ids', () => {
     const slots = new IdTable<Item>();
     const { id } = added(slots);
     const hostile = JSON.parse('{"valueOf":1,"toString":1}') as unknown;
@@ -63,19 +63,19 @@ describe('Slots', () => {
       expect(slots.get(other)).toBeUndefined();
   });
 
-  it('do not show what was deleted on the way through them, not even when they grow meanwhile', () => {
-    const meetings = [0, 500].map((more) => {
+  it('does not visit items deleted during an iteration, even if the table grows meanwhile', () => {
+    const visits = [0, 500].map((more) => {
       const slots = new IdTable<Item>();
       const items = new Set(Array.from({ length: 20 }, () => added(slots)));
-      const met: Item[] = [];
+      const visited: Item[] = [];
       for (const item of slots) {
         if (!items.has(item)) continue;
-        met.push(item);
+        visited.push(item);
         for (const { id } of items) slots.delete(id);
         for (let i = 0; i < more; i++) added(slots);
       }
-      return met.length;
+      return visited.length;
     });
-    expect(meetings).toEqual([1, 1]);
+    expect(visits).toEqual([1, 1]);
   });
 });

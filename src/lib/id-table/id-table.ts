@@ -1,16 +1,16 @@
-interface Numbered {
+interface Identified {
   readonly id: number;
 }
 
-const FEWEST = 64;
+const MIN_SLOTS = 64;
 
 /**
- * What is under way, each under a number of its own that is never given twice. A Map or Set would do, but V8 links every
- * table that one has outgrown to the next, entries included: where thousands come and go each second, each of them and
- * all it holds would live on until a full garbage collection.
+ * Items by ascending ids that are never reused, in an open table of slots. A Map would do, but V8 links each table that a
+ * Map has outgrown to the next one with its entries: with thousands of insertions and removals a second, removed items and
+ * everything they refer to would stay in memory until a full garbage collection.
  */
-export class IdTable<T extends Numbered> implements Iterable<T> {
-  private slots = empty<T>(FEWEST);
+export class IdTable<T extends Identified> implements Iterable<T> {
+  private slots = empty<T>(MIN_SLOTS);
   private count = 0;
 
   constructor(private lastId = 0) {}
@@ -19,50 +19,49 @@ export class IdTable<T extends Numbered> implements Iterable<T> {
     return this.count;
   }
 
-  /** The number of the item that is added next. */
+  /** The id for the item that is added next. */
   nextId(): number {
     if (this.count * 2 >= this.slots.length) this.grow();
     do this.lastId++;
-    while (this.slots[this.place(this.lastId)]);
+    while (this.slots[this.slotOf(this.lastId)]);
     return this.lastId;
   }
 
   add(item: T): void {
-    this.slots[this.place(item.id)] = item;
+    this.slots[this.slotOf(item.id)] = item;
     this.count++;
   }
 
-  /** Takes anything for an id: others write them too. */
+  /** Accepts any value as an id, since ids come from peers too. */
   get(id: unknown): T | undefined {
     if (typeof id !== 'number') return undefined;
-    const item = this.slots[this.place(id)];
+    const item = this.slots[this.slotOf(id)];
     return item?.id === id ? item : undefined;
   }
 
-  /** False when it was not there. */
+  /** False when there is no such item. */
   delete(id: number): boolean {
     if (!this.get(id)) return false;
-    this.slots[this.place(id)] = undefined;
+    this.slots[this.slotOf(id)] = undefined;
     this.count--;
     return true;
   }
 
-  /** In no order. What is deleted on the way is not met any more. */
+  /** In no order. An item deleted during the iteration is not visited. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
-    // Most often nothing is under way when something has to be looked for.
     if (this.count === 0) return;
-    // Where the table grows on the way, this goes on over the old one, from which nothing is deleted.
+    // If the table grows during the iteration, this continues with the old slots, so every item is checked in the new ones.
     for (const item of this.slots) if (item && this.get(item.id) === item) yield item;
   }
 
-  private place(id: number): number {
+  private slotOf(id: number): number {
     return id & (this.slots.length - 1);
   }
 
   private grow(): void {
     const items = [...this];
     this.slots = empty(this.slots.length * 2);
-    for (const item of items) this.slots[this.place(item.id)] = item;
+    for (const item of items) this.slots[this.slotOf(item.id)] = item;
   }
 }
 

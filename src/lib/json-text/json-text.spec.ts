@@ -93,7 +93,7 @@ const cut = (text: string, { start, end }: { start: number; end: number }): stri
 const DEEP = `${'[{"d":'.repeat(50_000)}"]}"${'}]'.repeat(50_000)}`;
 
 describe('membersOf', () => {
-  it('finds every member where it stands, in order, duplicates included', () => {
+  it('returns the positions of all members in order, duplicates included', () => {
     fc.assert(
       fc.property(object, fc.string(), (source, prefix) => {
         const text = prefix + written(source);
@@ -106,7 +106,7 @@ describe('membersOf', () => {
     );
   });
 
-  it('reads what JSON.stringify writes, at any indent', () => {
+  it('reads the output of JSON.stringify with any indent', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(4), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -116,13 +116,13 @@ describe('membersOf', () => {
     );
   });
 
-  it.each(['[]', '["a"]', 'null', '1', '"{"', ''])('refuses %j, which is no object', (text) => {
+  it.each(['[]', '["a"]', 'null', '1', '"{"', ''])('throws on %j, which is not an object', (text) => {
     expect(() => membersOf(text)).toThrow(TypeError);
   });
 });
 
 describe('elementsOf', () => {
-  it('finds every element where it stands', () => {
+  it('returns the positions of all elements', () => {
     fc.assert(
       fc.property(array, space, fc.string(), (elements, inner, prefix) => {
         const text = `${prefix}[${elements.length > 0 ? elements.join(',') : inner}]`;
@@ -133,13 +133,13 @@ describe('elementsOf', () => {
     );
   });
 
-  it.each(['{}', '{"a":[]}', 'null', '1', '"["', ''])('refuses %j, which is no array', (text) => {
+  it.each(['{}', '{"a":[]}', 'null', '1', '"["', ''])('throws on %j, which is not an array', (text) => {
     expect(() => [...elementsOf(text)]).toThrow(TypeError);
   });
 });
 
 describe('memberText', () => {
-  it('is the value that JSON.parse takes, as it was written', () => {
+  it('returns the text of the value that JSON.parse takes', () => {
     fc.assert(
       fc.property(object, someKey, (source, key) => {
         const text = written(source);
@@ -161,13 +161,13 @@ describe('memberText', () => {
     ['{"s":"\\\\"}', 's', '"\\\\"'],
     ['{"s":"\\\\\\"}"}', 's', '"\\\\\\"}"'],
     ['{ }', 'toString', undefined],
-  ])('of %s at %s is %s', (text, key, value) => {
+  ])('of %s for key %s returns %s', (text, key, value) => {
     expect(memberText(text, key)).toBe(value);
   });
 });
 
 describe('mapMember', () => {
-  it('changes the named member wherever it stands, and no other byte', () => {
+  it('changes all members with the key, and no other byte', () => {
     fc.assert(
       fc.property(object, someKey, (source, key) => {
         const members = source.members.map((member) =>
@@ -180,13 +180,13 @@ describe('mapMember', () => {
     );
   });
 
-  it('takes the replacement literally', () => {
+  it('inserts the replacement literally', () => {
     expect(mapMember('{"a":1}', 'a', () => `"$&$1$'"`)).toBe(`{"a":"$&$1$'"}`);
   });
 });
 
 describe('withMember', () => {
-  it('replaces the member or appends it, and touches nothing else', () => {
+  it('replaces the member or appends it, and changes nothing else', () => {
     fc.assert(
       fc.property(object, someKey, scalarText, (source, key, value) => {
         const found = source.members.some((member) => keyOf(member) === key);
@@ -206,27 +206,27 @@ describe('withMember', () => {
     [' { } ', ' { "k":1} '],
     ['{"a":"{"}', '{"a":"{","k":1}'],
     ['{"a":{}\n}\n', '{"a":{}\n,"k":1}\n'],
-  ])('makes of %j %j', (text, result) => {
+  ])('turns %j into %j', (text, result) => {
     expect(withMember(text, 'k', '1')).toBe(result);
   });
 });
 
-describe('deep nesting', () => {
-  it('costs no stack', () => {
+describe('membersOf with hostile input', () => {
+  it('needs no stack for deep nesting', () => {
     const text = `{"deep":${DEEP},"last":1}`;
     expect(memberText(text, 'deep')).toBe(DEEP);
     expect(withMember(text, 'last', '2')).toBe(`{"deep":${DEEP},"last":2}`);
     expect([...elementsOf(DEEP)]).toEqual([{ start: 1, end: DEEP.length - 1 }]);
   });
 
-  it('and long runs of backslashes and quotes take linear time', () => {
+  it('takes linear time for long runs of backslashes and quotes', () => {
     const value = `"${'\\\\'.repeat(500_000)}${'\\"'.repeat(500_000)}"`;
     expect(memberText(`{"a":${value}}`, 'a')).toBe(value);
   });
 });
 
 describe('onOneLine', () => {
-  it('takes out the line breaks and keeps the value', () => {
+  it('removes line breaks and keeps the value', () => {
     fc.assert(
       fc.property(object, (source) => {
         const line = onOneLine(written(source));
@@ -238,7 +238,7 @@ describe('onOneLine', () => {
 });
 
 describe('JsonText', () => {
-  it('is the value again inside a larger JSON', () => {
+  it('is serialised as its value inside a larger value', () => {
     expect(JSON.stringify({ result: new JsonText('{ "a" : 1.0 }') })).toBe('{"result":{"a":1}}');
     expect(JsonText.of({ a: [1] }).text).toBe('{"a":[1]}');
   });
@@ -249,12 +249,12 @@ describe('withoutMembers', () => {
     ['{ "a" : 1.0 , "b":2, "\\u0061":3,"c": [ 1 ] }', '{"b":2,"c": [ 1 ]}'],
     ['{"a":1}', '{}'],
     ['{"b":{"a":1}}', '{"b":{"a":1}}'],
-  ])('of %s leaves %s, as it was written', (text, expected) => {
+  ])('of %s returns %s', (text, expected) => {
     expect(withoutMembers(text, new Set(['a', 'x']))).toBe(expected);
   });
 });
 
-describe('a text of its own', () => {
+describe('ownText', () => {
   it.each(['', 'plain', '"\\', '\u0000é😀', '\ud800 half'])('has the same characters: %j', (text) => {
     expect(ownText(text)).toBe(text);
     expect(cutOf(text.padEnd(100_000), text)).toBe(text);

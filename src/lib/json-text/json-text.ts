@@ -1,12 +1,11 @@
 /**
- * JSON that stays text. What a backend sends is parsed once to be understood, but forwarded as it was written:
- * numbers too large for a double, `1.0`, escapes and fields nobody here knows all arrive as they left.
- * Everything below expects text that JSON.parse has already accepted.
+ * A JSON value as text, parsed at most once. Forwarding the text keeps what parsing would lose: numbers too large for a
+ * double, `1.0`, escapes and duplicate keys. All functions of this file expect text that JSON.parse accepts.
  */
 export class JsonText {
   #value: unknown;
 
-  /** `value` is what the text was parsed to, where the caller has it. */
+  /** `value` is the parsed text, if the caller has it. */
   constructor(
     readonly text: string,
     value?: unknown,
@@ -18,7 +17,7 @@ export class JsonText {
     return new JsonText(JSON.stringify(value));
   }
 
-  /** The parsed text. Shared by all readers: not to be changed. */
+  /** The parsed text. Shared by all callers, who must not change it. */
   get value(): unknown {
     return (this.#value ??= JSON.parse(this.text));
   }
@@ -28,7 +27,7 @@ export class JsonText {
   }
 }
 
-/** What many get as it is, such as a page of a list: it is encoded once, however many that are. */
+/** A text for many recipients, such as a page of a list: it is encoded once. */
 export class SharedJson extends JsonText {
   private encoded: Buffer | undefined;
 
@@ -37,12 +36,12 @@ export class SharedJson extends JsonText {
   }
 }
 
-/** Where one member stands in the text. */
+/** The position of one member in the text. */
 export interface Member {
   readonly key: string;
-  /** Where its key begins. */
+  /** Start of its key. */
   readonly from: number;
-  /** Its value. */
+  /** Start and end of its value. */
   readonly start: number;
   readonly end: number;
 }
@@ -71,7 +70,7 @@ export function membersOf(text: string, at = 0): Member[] {
   return members;
 }
 
-/** Where the elements of the array that begins at `at` stand; found as they are asked for, for there may be many. */
+/** The positions of the elements of the array that begins at `at`, found lazily. */
 export function* elementsOf(
   text: string,
   at = 0,
@@ -85,7 +84,7 @@ export function* elementsOf(
   }
 }
 
-/** The text of one member's value; of the last one when the key stands twice, as JSON.parse has it. */
+/** The text of one member's value; of the last one if the key is repeated, as in JSON.parse. */
 export function memberText(text: string, key: string, at = 0): string | undefined {
   let value: string | undefined;
   let i = enter(text, at, OPEN_BRACE);
@@ -100,12 +99,12 @@ export function memberText(text: string, key: string, at = 0): string | undefine
   return value;
 }
 
-/** The object's text with the value of `key` changed wherever it stands, and appended where it does not. */
+/** The object's text with all values of `key` replaced, or the member appended if there is none. */
 export function withMember(text: string, key: string, value: string): string {
   return hasMember(text, key) ? mapMember(text, key, () => value) : appendMember(text, key, value);
 }
 
-/** The object's text with `change` applied to the value of `key`; the same text when there is none. */
+/** The object's text with `change` applied to all values of `key`. */
 export function mapMember(
   text: string,
   key: string,
@@ -122,28 +121,25 @@ export function mapMember(
   return copied === 0 ? text : result + text.slice(copied);
 }
 
-/** The object's text without these members; what is left is as it was written. */
+/** The object's text without these members; the others are unchanged. */
 export function withoutMembers(text: string, keys: ReadonlySet<string>): string {
   const kept = membersOf(text).filter(({ key }) => !keys.has(key));
   return `{${kept.map(({ from, end }) => text.slice(from, end)).join(',')}}`;
 }
 
-/**
- * A text of its own. What was cut out of a longer text keeps that in memory as a whole, which is no waste as long as
- * most of it is needed.
- */
+/** A copy with its own memory. In V8 a slice keeps the whole text that it was taken from in memory. */
 export const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
-/** What was cut out of a message, so that keeping it keeps little else. */
+/** A part of a message that can be kept without keeping the rest of a long message in memory. */
 export function cutOf(message: string, part: string): string {
-  const isMost = part.length * 2 >= message.length || message.length < LONG_TEXT;
+  const isMost = part.length * 2 >= message.length || message.length < MIN_COPIED_LENGTH;
   return isMost ? part : ownText(part);
 }
 
-/** Shorter ones are not worth a copy. */
-const LONG_TEXT = 65_536;
+/** Shorter messages are not worth a copy. */
+const MIN_COPIED_LENGTH = 65_536;
 
-/** The same JSON on one line, for framings that end at a newline: outside strings, line breaks are only space. */
+/** The same JSON on one line, for framings that end at a newline: outside strings, line breaks are white space. */
 export const onOneLine = (text: string): string =>
   text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text;
 
@@ -158,7 +154,7 @@ function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
-/** The index after the opening bracket. Without the check, a value of another type would be walked past its end. */
+/** The index after the opening bracket. Without the check, a value of another type would be read past its end. */
 function enter(text: string, at: number, bracket: number): number {
   const open = skipSpace(text, at);
   if (text.charCodeAt(open) === bracket) return skipSpace(text, open + 1);
@@ -174,14 +170,13 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** Whether the string from one quote to the other is this key; one that is written with escapes is longer. */
+/** Whether the string between these quotes is the key; with escapes it is longer than the key. */
 function isKey(text: string, from: number, end: number, key: string): boolean {
   const length = end - from - 2;
   if (length === key.length) return text.startsWith(key, from + 1);
   return length > key.length && keyOf(text, from, end) === key;
 }
 
-/** Hardly any key has an escape in it. */
 function keyOf(text: string, from: number, end: number): string {
   const key = text.slice(from + 1, end - 1);
   return key.includes('\\') ? (JSON.parse(text.slice(from, end)) as string) : key;
@@ -199,7 +194,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** The index after the value at `from`. Counts brackets instead of recursing, so depth costs no stack. */
+/** The index after the value at `from`. Counts brackets instead of recursing, so depth needs no stack. */
 function skipValue(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return skipString(text, from);

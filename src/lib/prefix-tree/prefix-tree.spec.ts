@@ -27,7 +27,7 @@ function prefixesOf(tree: PrefixTree<Value>, text: string): string[] {
 const sorted = (tree: PrefixTree<Value>): string[] => Array.from(tree.values(), ({ key }) => key).toSorted();
 
 describe('PrefixTree', () => {
-  it('does what a Map and a scan do', () => {
+  it('finds the same values as a scan of a Map', () => {
     const steps = fc.array(fc.record({ key: keys, keep: fc.boolean() }), { maxLength: 40 });
     fc.assert(
       fc.property(steps, keys, (taken, text) => {
@@ -51,7 +51,7 @@ describe('PrefixTree', () => {
     );
   });
 
-  it('is as it was before, when all that came has gone', () => {
+  it('is empty again when all keys are deleted', () => {
     fc.assert(
       fc.property(fc.array(keys), fc.array(keys), (stay, go) => {
         const tree = treeOf(...stay, ...go);
@@ -63,11 +63,11 @@ describe('PrefixTree', () => {
     );
   });
 
-  it('finds the empty key in everything', () => {
+  it('finds the empty key for every text', () => {
     expect(prefixesOf(treeOf('', 'a'), 'b')).toEqual(['']);
   });
 
-  it('bears keys that each extend the last', () => {
+  it('holds thousands of keys that each extend the previous one', () => {
     const long = 'a'.repeat(5000);
     const all = Array.from({ length: 5000 }, (_, length) => long.slice(0, length + 1));
     const tree = treeOf(...all);

@@ -1,6 +1,6 @@
 /**
- * Values by key, found again by any text that begins with the key. A radix tree: a lookup is one walk down the
- * text however many keys there are, and a key costs two nodes at most however long it is.
+ * A radix tree: values by key, found by every text that starts with the key. A lookup takes time linear in the text,
+ * whatever the number of keys; a key adds at most two nodes, whatever its length.
  */
 export class PrefixTree<T extends object> {
   private readonly root: Node<T> = { label: '', value: undefined, children: undefined };
@@ -41,14 +41,14 @@ export class PrefixTree<T extends object> {
       node = child;
     }
     node.value = undefined;
-    if (node.children) this.tighten(node);
+    if (node.children) this.compress(node);
     else if (parent) {
       remove(parent, node);
-      this.tighten(parent);
+      this.compress(parent);
     }
   }
 
-  /** The values of every key that the text begins with, the shortest first. */
+  /** Visits the values of all keys with which the text starts, shortest key first. */
   forEachPrefixOf(text: string, visit: (value: T, length: number) => void): void {
     let node: Node<T> | undefined = this.root;
     for (let at = 0; node; node = childAt(node, text, at), at += node?.label.length ?? 0) {
@@ -57,7 +57,7 @@ export class PrefixTree<T extends object> {
   }
 
   *values(): Generator<T, void, undefined> {
-    // A stack of our own: keys that each extend the last make the tree as deep as there are keys.
+    // No recursion: keys that each extend the previous one make the tree as deep as their number.
     const open = [this.root];
     for (let node = open.pop(); node; node = open.pop()) {
       if (node.value) yield node.value;
@@ -65,8 +65,8 @@ export class PrefixTree<T extends object> {
     }
   }
 
-  /** A node that holds nothing and has a single child becomes one with it. */
-  private tighten(node: Node<T>): void {
+  /** Joins a node without a value and with a single child to that child. */
+  private compress(node: Node<T>): void {
     if (node === this.root || node.value || node.children?.size !== 1) return;
     for (const child of node.children.values()) {
       node.label += child.label;
@@ -77,7 +77,7 @@ export class PrefixTree<T extends object> {
 }
 
 interface Node<T> {
-  /** What the keys below have in common after the parent's part. Empty at the root only. */
+  /** The common part of all keys below, after that of the parent. Empty only at the root. */
   label: string;
   value: T | undefined;
   /** By the first character of their labels. */
@@ -99,7 +99,7 @@ function remove<T>(parent: Node<T>, child: Node<T>): void {
   if (parent.children?.size === 0) parent.children = undefined;
 }
 
-/** Puts a node between the two, where the label of the child is cut. */
+/** Inserts a node between the two that takes the first `length` characters of the child's label. */
 function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
   const between: Node<T> = { label: child.label.slice(0, length), value: undefined, children: undefined };
   add(parent, between);
@@ -108,7 +108,7 @@ function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
   return between;
 }
 
-/** Halves its way to the first difference: comparing slices is far cheaper than comparing characters. */
+/** Length of the common prefix, at least 1. A binary search: comparing slices is far cheaper than comparing characters. */
 function sharedLength(label: string, text: string, at: number): number {
   let same = 1;
   let most = label.length;

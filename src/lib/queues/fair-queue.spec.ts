@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FairQueue, type Place } from './fair-queue.js';
 
-/** The same rule with plain arrays and linear scans. */
+/** The same rules with plain arrays and linear scans. */
 class NaiveQueue {
   private lanes: { key: string; items: number[] }[] = [];
 
@@ -57,13 +57,13 @@ const steps = fc.array(
   { maxLength: 80 },
 );
 
-/** Every item is its number in the order of pushing. */
+/** Both queues; an item is its number in the order of pushing. */
 class Pair {
   readonly queue = new FairQueue<number>();
   readonly naive = new NaiveQueue();
   private readonly places: Place<number>[] = [];
 
-  /** What either queue answers to the step. */
+  /** The results of both queues for the step. */
   take(step: Step): [unknown, unknown] {
     if (step.do === 'shift') return [this.queue.shift(), this.naive.shift()];
     if (step.do === 'push') {
@@ -82,7 +82,7 @@ function drain<T>(queue: FairQueue<T>): T[] {
 }
 
 describe('FairQueue', () => {
-  it('does what the naive queue does', () => {
+  it('behaves like the naive queue', () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const pair = new Pair();
@@ -98,7 +98,7 @@ describe('FairQueue', () => {
     );
   });
 
-  it('has nothing to give when it is empty', () => {
+  it('returns undefined when it is empty', () => {
     const queue = new FairQueue<string>();
     expect(queue.size).toBe(0);
     expect(queue.peek()).toBeUndefined();
@@ -106,9 +106,9 @@ describe('FairQueue', () => {
   });
 
   it.each([
-    ['one key is first in, first out', ['a1', 'a2', 'a3'], ['a1', 'a2', 'a3']],
-    ['keys take turns', ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'], ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']],
-    ['the first to come has the first turn', ['b1', 'a1', 'b2'], ['b1', 'a1', 'b2']],
+    ['serves one key first in, first out', ['a1', 'a2', 'a3'], ['a1', 'a2', 'a3']],
+    ['serves keys round-robin', ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'], ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']],
+    ['serves the key first that was pushed first', ['b1', 'a1', 'b2'], ['b1', 'a1', 'b2']],
   ])('%s', (_rule, pushed, served) => {
     const queue = new FairQueue<string>();
     for (const item of pushed) queue.push(item.charAt(0), item);
@@ -122,20 +122,20 @@ describe('FairQueue', () => {
         for (const [key, backlog] of backlogs.entries()) {
           for (let i = 0; i < backlog; i++) queue.push(`${key}`, key);
         }
-        const everyone = backlogs.map((_, key) => key);
+        const allKeys = backlogs.map((_, key) => key);
         for (let round = 0; round < 20; round++) {
-          const served = everyone.map(() => {
+          const served = allKeys.map(() => {
             const key = queue.shift() as number;
             queue.push(`${key}`, key);
             return key;
           });
-          expect(served.toSorted((a, b) => a - b)).toEqual(everyone);
+          expect(served.toSorted((a, b) => a - b)).toEqual(allKeys);
         }
       }),
     );
   });
 
-  it('lets a single item wait one turn of each key, whatever the others have waiting', () => {
+  it('serves a single item after at most one item of each other key, whatever their backlogs', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.nat(100), (others, servedBefore) => {
         const queue = new FairQueue<string>();
@@ -151,14 +151,14 @@ describe('FairQueue', () => {
     );
   });
 
-  it('keeps whoever is first in front while others push', () => {
+  it('keeps the first item first while others are pushed', () => {
     const queue = new FairQueue<string>();
     queue.push('a', 'first');
     for (const key of ['b', 'a', 'c']) queue.push(key, 'later');
     expect(queue.peek()).toBe('first');
   });
 
-  it('removes an item once, and not at all after it was served', () => {
+  it('removes an item once, and not after it was served', () => {
     const queue = new FairQueue<string>();
     const served = queue.push('a', 'served');
     const left = queue.push('a', 'left');
@@ -169,7 +169,7 @@ describe('FairQueue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('may lose the item at hand while it is walked through', () => {
+  it('allows removal of the current item during an iteration', () => {
     const queue = new FairQueue<string>();
     const places = new Map(
       ['a1', 'a2', 'b1', 'c1', 'c2'].map((item) => [item, queue.push(item.charAt(0), item)]),
@@ -184,7 +184,7 @@ describe('FairQueue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('refuses the place of another queue', () => {
+  it('does not remove an item of another queue', () => {
     const queue = new FairQueue<string>();
     queue.push('a', 'ours');
     const theirs = new FairQueue<string>().push('a', 'theirs');
@@ -192,7 +192,7 @@ describe('FairQueue', () => {
     expect(queue.size).toBe(1);
   });
 
-  it('leaves a long queue from the back without searching it', () => {
+  it('removes items of a long queue without a search', () => {
     const queue = new FairQueue<number>();
     const places = Array.from({ length: 200_000 }, (_, i) => queue.push('a', i));
     for (const place of places.toReversed()) queue.remove(place);

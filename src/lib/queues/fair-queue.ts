@@ -1,11 +1,11 @@
 /**
- * A queue that is fair between keys: keys take turns, and within a key the first to come is the first served.
- * However much one key has waiting, another waits one turn of each key at most. Every step is O(1).
+ * A queue that serves keys round-robin and the items of one key first in, first out. An item at the head of its key waits
+ * for at most one item of each other key, however long their backlogs are. Every operation takes constant time.
  */
 export class FairQueue<T> {
   private readonly lanes = new Map<string, Lane<T>>();
-  /** The lanes in the order of their turns. None is ever empty. */
-  private readonly turns = new Chain<Lane<T>>();
+  /** The lanes in the order in which they are served. A lane is never empty. */
+  private readonly rotation = new LinkedList<Lane<T>>();
   private count = 0;
 
   get size(): number {
@@ -20,22 +20,22 @@ export class FairQueue<T> {
     return place;
   }
 
-  /** What `shift` would take. Pushing never changes it, so whoever is first stays first. */
+  /** The item that `shift` would take. Pushing never changes it. */
   peek(): T | undefined {
-    return this.turns.first?.places.first?.item;
+    return this.rotation.first?.places.first?.item;
   }
 
   shift(): T | undefined {
-    const lane = this.turns.first;
+    const lane = this.rotation.first;
     const place = lane?.places.first;
     if (!lane || !place) return undefined;
-    this.turns.unlink(lane);
-    this.turns.append(lane);
+    this.rotation.unlink(lane);
+    this.rotation.append(lane);
     this.take(place, lane);
     return place.item;
   }
 
-  /** Idempotent. True when the item was still waiting here. */
+  /** Idempotent. True when the item was in the queue. */
   remove(place: Place<T>): boolean {
     const { lane } = place;
     if (!lane || this.lanes.get(lane.key) !== lane) return false;
@@ -43,17 +43,17 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Everything that waits, key by key. The item at hand may be removed on the way. */
+  /** All items, key by key. The current item may be removed during the iteration. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
-    for (const lane of this.turns) {
+    for (const lane of this.rotation) {
       for (const place of lane.places) yield place.item;
     }
   }
 
   private open(key: string): Lane<T> {
-    const lane: Lane<T> = { key, places: new Chain(), previous: undefined, next: undefined };
+    const lane: Lane<T> = { key, places: new LinkedList(), previous: undefined, next: undefined };
     this.lanes.set(key, lane);
-    this.turns.append(lane);
+    this.rotation.append(lane);
     return lane;
   }
 
@@ -62,21 +62,21 @@ export class FairQueue<T> {
     place.lane = undefined;
     this.count--;
     if (lane.places.first) return;
-    this.turns.unlink(lane);
+    this.rotation.unlink(lane);
     this.lanes.delete(lane.key);
   }
 }
 
-/** Where an item waits: the ticket that `remove` takes back. */
+/** The position of an item in the queue, as `remove` takes it. */
 export interface Place<T> extends Linked<Place<T>> {
   readonly item: T;
-  /** Absent once the item has left the queue. */
+  /** Undefined when the item has left the queue. */
   lane: Lane<T> | undefined;
 }
 
 interface Lane<T> extends Linked<Lane<T>> {
   readonly key: string;
-  readonly places: Chain<Place<T>>;
+  readonly places: LinkedList<Place<T>>;
 }
 
 interface Linked<N> {
@@ -84,8 +84,8 @@ interface Linked<N> {
   next: N | undefined;
 }
 
-/** A doubly linked list of nodes that carry their own links, so that leaving the middle needs no search. */
-class Chain<N extends Linked<N>> {
+/** An intrusive doubly linked list, so that removal needs no search. */
+class LinkedList<N extends Linked<N>> {
   first: N | undefined;
   private last: N | undefined;
 

@@ -7,8 +7,8 @@ function parse(chunks: readonly Buffer[], limit = 1_000_000) {
   const parser: SseParser = new SseParser(limit, (data, type) =>
     events.push([data, type, parser.lastEventId]),
   );
-  const readable = chunks.every((chunk) => parser.push(chunk));
-  return { events, readable, lastEventId: parser.lastEventId, retryMs: parser.retryMs };
+  const isReadable = chunks.every((chunk) => parser.push(chunk));
+  return { events, isReadable, lastEventId: parser.lastEventId, retryMs: parser.retryMs };
 }
 
 const whole = (text: string, limit?: number) => parse([Buffer.from(text)], limit);
@@ -28,31 +28,31 @@ describe('SseParser', () => {
     ['unknown: x\nDATA: y\ndata: a: b\n\n', 'a: b'],
     ['longer than any field name: x\ndata: a\n\n', 'a'],
     ['data: añ€😀\n\n', 'añ€😀'],
-  ])('reads %j', (text, data) => {
+  ])('parses the event of %j', (text, data) => {
     expect(whole(text).events).toEqual([[data, 'message', '']]);
   });
 
-  it('gives the type of an event to that event alone', () => {
+  it('applies the type of an event to that event only', () => {
     expect(whole('event: ping\ndata: a\n\ndata: b\n\n').events).toEqual([
       ['a', 'ping', ''],
       ['b', 'message', ''],
     ]);
   });
 
-  it('keeps the last id, from events without data as well', () => {
+  it('keeps the last id, also of events without data', () => {
     expect(whole('id: 1\ndata:\n\n')).toMatchObject({ events: [], lastEventId: '1' });
     expect(whole('id: 1\ndata: a\n\ndata: b\n\n').events.map(([, , id]) => id)).toEqual(['1', '1']);
     expect(whole('id: 1\ndata: a\n\nid\n\n').lastEventId).toBe('');
   });
 
-  it('does not count an event that is not complete', () => {
+  it('ignores an incomplete event at the end', () => {
     expect(whole('id: 1\ndata: a\n\nid: 2\ndata: b\n')).toMatchObject({
       events: [['a', 'message', '1']],
       lastEventId: '1',
     });
   });
 
-  it.each(['1\u00002', '1\u007F', 'x'.repeat(1025)])('ignores an id no header can carry', (id) => {
+  it.each(['1\u00002', '1\u007F', 'x'.repeat(1025)])('ignores an id that cannot be a header value', (id) => {
     expect(whole(`id: good\nid: ${id}\ndata: a\n\n`).lastEventId).toBe('good');
   });
 
@@ -62,7 +62,7 @@ describe('SseParser', () => {
     ['retry: soon\n\n', undefined],
     ['retry: -1\n\n', undefined],
     ['retry: 99999999999999999999\n\n', undefined],
-  ])('reads %j', (text, retryMs) => {
+  ])('parses the retry field of %j', (text, retryMs) => {
     expect(whole(text).retryMs).toBe(retryMs);
   });
 
@@ -71,15 +71,15 @@ describe('SseParser', () => {
     'data: 123456\ndata: 7890\n\n',
     `data: ${'1'.repeat(40)}`,
     `:${'c'.repeat(40)}`,
-  ])('refuses %j with a cap of ten bytes', (text) => {
-    expect(whole(text, 10)).toMatchObject({ readable: false, events: [] });
+  ])('rejects %j with a limit of ten bytes', (text) => {
+    expect(whole(text, 10)).toMatchObject({ isReadable: false, events: [] });
   });
 
-  it('has no cap on how many events there are', () => {
+  it('does not limit the number of events', () => {
     expect(whole('data: 1234567890\n\n'.repeat(1000), 10).events).toHaveLength(1000);
   });
 
-  it('gives the same events however the bytes are cut', () => {
+  it('parses the same events from any division into chunks', () => {
     const line = fc.constantFrom(
       'data: {"ü":"😀"}',
       'data',
@@ -98,17 +98,17 @@ describe('SseParser', () => {
     fc.assert(
       fc.property(stream, cuts, (text, at) => {
         const bytes = Buffer.from(text);
-        const places = [0, ...at.filter((n) => n < bytes.length).toSorted((a, b) => a - b), bytes.length];
-        const chunks = places.slice(1).map((end, i) => bytes.subarray(places[i], end));
+        const offsets = [0, ...at.filter((n) => n < bytes.length).toSorted((a, b) => a - b), bytes.length];
+        const chunks = offsets.slice(1).map((end, i) => bytes.subarray(offsets[i], end));
         expect(parse(chunks)).toEqual(whole(text));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('reads every byte once, however many lines and chunks there are', () => {
+  it('takes linear time for many lines and chunks', () => {
     const lines = 200_000;
-    expect(whole('\r\n'.repeat(lines)).readable).toBe(true);
+    expect(whole('\r\n'.repeat(lines)).isReadable).toBe(true);
     const piece = Buffer.from('x'.repeat(64));
     const chunks = [Buffer.from('data: '), ...Array<Buffer>(lines).fill(piece), Buffer.from('\n\n')];
     expect(parse(chunks, 64 * lines).events[0]?.[0]).toHaveLength(64 * lines);

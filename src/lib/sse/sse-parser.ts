@@ -7,19 +7,21 @@ const SPACE = 0x20;
 const DELETE = 0x7f;
 const NEWLINE = Buffer.from('\n');
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
-const LONGEST_FIELD_NAME = 'retry'.length;
-const LONGEST_ID = 1024;
+const MAX_FIELD_NAME_LENGTH = 'retry'.length;
+const MAX_ID_LENGTH = 1024;
+/** Room for a field name, a colon and a space on the line of the largest event. */
 const FIELD_OVERHEAD = 16;
 
-/** Gets the data of one event and its type, which is `message` where the server gave none. */
-export type EventReader = (data: string, type: string) => void;
+/** Receives one event. The type is `message` if the stream gave none. */
+export type SseEventListener = (data: string, type: string) => void;
 
 /**
- * Server-sent events from chunks cut anywhere. Reads every byte once and holds no more than one event. An event
- * without data only moves `lastEventId`: so servers mark where a stream can be resumed.
+ * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every
+ * byte once and buffers at most one event. An event without data only sets `lastEventId`, the position from which the
+ * stream can be resumed.
  */
 export class SseParser {
-  /** How long the server wants us to wait before we come back. */
+  /** The last `retry` field: the delay before a reconnect. */
   retryMs: number | undefined;
   private readonly line: BoundedBuffer;
   private readonly data: BoundedBuffer;
@@ -31,8 +33,8 @@ export class SseParser {
 
   constructor(
     maxEventBytes: number,
-    private readonly onEvent: EventReader,
-    /** Of the last event that was complete. */
+    private readonly onEvent: SseEventListener,
+    /** Id of the last complete event. */
     public lastEventId = '',
   ) {
     this.line = new BoundedBuffer(maxEventBytes + FIELD_OVERHEAD);
@@ -40,7 +42,7 @@ export class SseParser {
     this.id = lastEventId;
   }
 
-  /** False when an event is larger than the cap: the stream cannot be read any further. */
+  /** False when an event exceeds the limit; the rest of the stream cannot be parsed. */
   push(chunk: Buffer): boolean {
     if (chunk.length === 0) return true;
     let start = this.endedWithCr && chunk[0] === LF ? 1 : 0;
@@ -70,7 +72,7 @@ export class SseParser {
     }
     const colon = text.indexOf(COLON);
     const nameEnd = colon === -1 ? text.length : colon;
-    if (nameEnd === 0 || nameEnd > LONGEST_FIELD_NAME) return true;
+    if (nameEnd === 0 || nameEnd > MAX_FIELD_NAME_LENGTH) return true;
     const valueStart = text[nameEnd + 1] === SPACE ? nameEnd + 2 : nameEnd + 1;
     return this.readField(text.toString('latin1', 0, nameEnd), text.subarray(valueStart));
   }
@@ -78,7 +80,7 @@ export class SseParser {
   private readField(name: string, value: Buffer): boolean {
     if (name === 'data') return this.addData(value);
     if (name === 'event') this.type = value.toString();
-    else if (name === 'id' && canBeSentBack(value)) this.id = value.toString();
+    else if (name === 'id' && isHeaderValue(value)) this.id = value.toString();
     else if (name === 'retry' && /^\d{1,15}$/.test(value.toString('latin1'))) this.retryMs = Number(value);
     return true;
   }
@@ -98,13 +100,13 @@ export class SseParser {
   }
 }
 
-/** Where `byte` stands next; the end of the chunk when it does not. */
+/** The index of the next `byte`, or the end of the chunk. */
 function find(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
 }
 
-/** An id that no header can carry is no id: we could never resume from it. */
-function canBeSentBack(id: Buffer): boolean {
-  return id.length <= LONGEST_ID && id.every((byte) => byte >= SPACE && byte !== DELETE);
+/** Ids that cannot be sent in a Last-Event-ID header are ignored. */
+function isHeaderValue(id: Buffer): boolean {
+  return id.length <= MAX_ID_LENGTH && id.every((byte) => byte >= SPACE && byte !== DELETE);
 }
