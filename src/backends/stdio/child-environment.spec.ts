@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { childEnvironment } from './child-environment.js';
 
 describe('childEnvironment', () => {
-  it('passes on what every program needs, and nothing else', () => {
+  it('inherits only variables of the allow-list', () => {
     const gateway = {
       PATH: '/bin',
       HOME: '/root',
@@ -13,7 +13,7 @@ describe('childEnvironment', () => {
     expect(childEnvironment({}, gateway)).toEqual({ PATH: '/bin', HOME: '/root', LC_ALL: 'C' });
   });
 
-  it('adds the entries of the server, which are the stronger ones', () => {
+  it('prefers the configured variables of the server', () => {
     expect(childEnvironment({ PATH: '/opt', TOKEN: 'own' }, { PATH: '/bin' })).toEqual({
       PATH: '/opt',
       TOKEN: 'own',
@@ -26,7 +26,7 @@ describe('childEnvironment', () => {
     ['no_proxy', 'localhost', true],
     ['HTTPS_PROXY', 'http://user:password@proxy:3128', false],
     ['NODE_EXTRA_CA_CERTS', '/etc/company.pem', true],
-  ])('knows the way out of the network, not its password: %s=%s', (name, value, inherited) => {
+  ])('inherits proxies without passwords, and certificates: %s=%s', (name, value, inherited) => {
     expect(name in childEnvironment({}, { [name]: value })).toBe(inherited);
   });
 });

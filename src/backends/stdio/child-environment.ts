@@ -5,7 +5,7 @@ const WINDOWS = (
   'APPDATA LOCALAPPDATA TEMP TMP HOMEDRIVE HOMEPATH USERNAME USERPROFILE'
 ).split(' ');
 
-/** Paths of certificates, no secrets: without them no server behind a company's own authority reaches anything. */
+/** Paths of certificates. Without them no TLS connection succeeds where a company has its own certificate authority. */
 const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE'];
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
@@ -13,22 +13,22 @@ const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
 const INHERITED = new Set([...(process.platform === 'win32' ? WINDOWS : POSIX), ...CERTIFICATES]);
 
 /**
- * The environment of a child: an allow-list of the gateway's own, because the rest holds tokens of other servers,
- * and then what its configuration says.
+ * The environment of a child: an allow-list of the gateway's own variables, because the others may be secrets of other
+ * servers, overridden by the configuration of the server.
  */
 export function childEnvironment(
-  own: Readonly<Record<string, string>> = {},
+  configured: Readonly<Record<string, string>> = {},
   gateway: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
   const inherited: Record<string, string> = {};
   for (const [name, value] of Object.entries(gateway)) {
     if (value !== undefined && isInherited(name, value)) inherited[name] = value;
   }
-  return { ...inherited, ...own };
+  return { ...inherited, ...configured };
 }
 
 function isInherited(name: string, value: string): boolean {
-  // The way out of the network belongs to the machine, a password in it to somebody: then it must be configured.
+  // A proxy URL with a password is a secret: then the server's own configuration has to name it.
   if (PROXIES.includes(name.toUpperCase())) return !value.includes('@');
   return name.startsWith('LC_') || INHERITED.has(process.platform === 'win32' ? name.toUpperCase() : name);
 }

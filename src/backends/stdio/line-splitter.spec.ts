@@ -9,7 +9,7 @@ function open(maxLineBytes = 100) {
 }
 
 describe('LineSplitter', () => {
-  it('finds the same lines wherever the stream is cut', () => {
+  it('finds the same lines in any pieces', () => {
     const stream = Buffer.from('one\n\nzwölf 🏰\r\nlast\nunfinished');
     for (let cut = 0; cut <= stream.length; cut++) {
       for (let size = 1; size <= stream.length; size += 3) {
@@ -24,11 +24,11 @@ describe('LineSplitter', () => {
   it.each([
     ['in one chunk', ['12345678\n'], true],
     ['in pieces', ['1234', '5678', '\n'], true],
-    ['over the cap in one chunk', ['123456789\n'], false],
-    ['over the cap in pieces', ['1234', '56789'], false],
-    ['over the cap with its newline', ['1234', '56789\n'], false],
-    ['over the cap after a good one', ['1\n123456789'], false],
-  ])('takes a line of the cap, no longer one: %s', (_, chunks, taken) => {
+    ['over the limit in one chunk', ['123456789\n'], false],
+    ['over the limit in pieces', ['1234', '56789'], false],
+    ['over the limit with its newline', ['1234', '56789\n'], false],
+    ['over the limit after a valid line', ['1\n123456789'], false],
+  ])('accepts a line up to the size limit: %s', (_, chunks, taken) => {
     const { splitter } = open(8);
     expect(chunks.map((chunk) => splitter.push(Buffer.from(chunk))).every(Boolean)).toBe(taken);
   });
@@ -40,7 +40,7 @@ describe('LineSplitter', () => {
     expect(lines).toEqual([line]);
   });
 
-  it('forgets the unfinished line', () => {
+  it('drops the unfinished line on clear', () => {
     const { lines, splitter } = open();
     splitter.push(Buffer.from('half'));
     splitter.clear();

@@ -1,10 +1,10 @@
 const LF = 0x0a;
-const LOOSE_PIECES = 1024;
+const MAX_LOOSE_PIECES = 1024;
 
-/** Gets one line without its newline, as a range of bytes. */
+/** Receives one line without its newline, as a range of bytes. */
 export type LineReader = (bytes: Buffer, start: number, end: number) => void;
 
-/** Cuts a stream of chunks into lines. Only the pieces of an unfinished line are kept, and joined once. */
+/** Splits chunks into lines. Keeps only the pieces of an unfinished line, and joins them once. */
 export class LineSplitter {
   private pieces: Buffer[] = [];
   private heldBytes = 0;
@@ -15,27 +15,27 @@ export class LineSplitter {
     private readonly onLine: LineReader,
   ) {}
 
-  /** False when a line is longer than the cap; nothing of it is kept. */
+  /** False when a line is over the size limit; then nothing of it is kept. */
   push(chunk: Buffer): boolean {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      if (this.heldBytes + end - start > this.maxLineBytes) return this.refuse();
+      if (this.heldBytes + end - start > this.maxLineBytes) return this.reject();
       this.finish(chunk, start, end);
       start = end + 1;
     }
-    if (this.heldBytes + chunk.length - start > this.maxLineBytes) return this.refuse();
+    if (this.heldBytes + chunk.length - start > this.maxLineBytes) return this.reject();
     if (start < chunk.length) this.hold(chunk.subarray(start));
     return true;
   }
 
-  /** Forgets the unfinished line. */
+  /** Drops the unfinished line. */
   clear(): void {
     this.pieces = [];
     this.heldBytes = 0;
     this.joined = 0;
   }
 
-  private refuse(): false {
+  private reject(): false {
     this.clear();
     return false;
   }
@@ -51,8 +51,8 @@ export class LineSplitter {
   private hold(piece: Buffer): void {
     this.pieces.push(piece);
     this.heldBytes += piece.length;
-    if (this.pieces.length - this.joined < LOOSE_PIECES) return;
-    // A child that writes byte by byte would cost a hundred times its line in Buffer objects.
+    if (this.pieces.length - this.joined < MAX_LOOSE_PIECES) return;
+    // Buffer objects of single bytes would take a hundred times the memory of the line.
     this.pieces.push(Buffer.concat(this.pieces.splice(this.joined)));
     this.joined = this.pieces.length;
   }

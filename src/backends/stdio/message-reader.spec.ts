@@ -13,7 +13,7 @@ function reading(input: string | Buffer) {
     (error) => void seen.errors.push(error),
   );
   reader.push(Buffer.from(input));
-  return { ...seen, junk: reader.ignoredLines };
+  return { ...seen, ignored: reader.ignoredLines };
 }
 
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
@@ -27,18 +27,18 @@ describe('MessageReader', () => {
     ['beginning with a space', ` ${ping}`],
     ['with a replacement character of its own', '{"jsonrpc":"2.0","method":"\uFFFD"}'],
     ['in every alphabet', '{"jsonrpc":"2.0","method":"ж漢🏰\u2028"}'],
-  ])('hands on a message %s', (_, text) => {
+  ])('delivers a message %s', (_, text) => {
     expect(reading(`${text}\n`)).toEqual({
       messages: [JSON.parse(text)],
       texts: [text],
       errors: [],
-      junk: 0,
+      ignored: 0,
     });
   });
 
-  it('takes a carriage return as part of the newline and ignores empty lines', () => {
-    const { texts, junk } = reading(`\n\r\n${ping}\r\n\n`);
-    expect({ texts, junk }).toEqual({ texts: [ping], junk: 0 });
+  it('takes a carriage return as part of the newline, and skips empty lines', () => {
+    const { texts, ignored } = reading(`\n\r\n${ping}\r\n\n`);
+    expect({ texts, ignored }).toEqual({ texts: [ping], ignored: 0 });
   });
 
   it.each([
@@ -52,17 +52,19 @@ describe('MessageReader', () => {
       'invalid UTF-8',
       Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":"'), Buffer.of(0xff), Buffer.from('"}')]),
     ],
-  ])('counts and reports %s, and reads on', (_, line) => {
-    const { texts, errors, junk } = reading(Buffer.concat([Buffer.from(line), Buffer.from(`\n${ping}\n`)]));
-    expect({ texts, reports: errors.length, junk }).toEqual({ texts: [ping], reports: 1, junk: 1 });
+  ])('ignores and reports %s, and keeps reading', (_, line) => {
+    const { texts, errors, ignored } = reading(
+      Buffer.concat([Buffer.from(line), Buffer.from(`\n${ping}\n`)]),
+    );
+    expect({ texts, reports: errors.length, ignored }).toEqual({ texts: [ping], reports: 1, ignored: 1 });
   });
 
-  it('counts every line of a flood and reports a few', () => {
-    const { errors, junk } = reading('x\n'.repeat(10_000));
-    expect({ reports: errors.length, junk }).toEqual({ reports: 3, junk: 10_000 });
+  it('counts every ignored line of a flood and reports a few', () => {
+    const { errors, ignored } = reading('x\n'.repeat(10_000));
+    expect({ reports: errors.length, ignored }).toEqual({ reports: 3, ignored: 10_000 });
   });
 
-  it('survives a reader of messages that throws', () => {
+  it('reports a listener that throws, and keeps reading', () => {
     const { texts, errors } = reading(`{"jsonrpc":"2.0","method":"explode"}\n${ping}\n`);
     expect(texts).toHaveLength(2);
     expect(errors).toEqual([new Error('boom')]);

@@ -6,11 +6,11 @@ import { LineSplitter } from './line-splitter.js';
 
 const CR = 0x0d;
 const OPEN_BRACE = 0x7b;
-const SHORTEST_MESSAGE = '{"jsonrpc":"2.0"}'.length;
+const MIN_MESSAGE_BYTES = '{"jsonrpc":"2.0"}'.length;
 
-/** From the bytes of a child's stdout to messages. Lines that are none are counted and otherwise ignored. */
+/** Reads the messages on a child's stdout. Lines that are not messages are counted and reported. */
 export class MessageReader {
-  private readonly junk = new IgnoredLines();
+  private readonly ignored = new IgnoredLines();
   private readonly lines: LineSplitter;
 
   constructor(
@@ -22,15 +22,15 @@ export class MessageReader {
   }
 
   get ignoredLines(): number {
-    return this.junk.count;
+    return this.ignored.count;
   }
 
-  /** False when a line is longer than the cap. */
+  /** False when a line is over the size limit. */
   push(chunk: Buffer): boolean {
     return this.lines.push(chunk);
   }
 
-  /** Forgets the unfinished line. */
+  /** Drops the unfinished line. */
   clear(): void {
     this.lines.clear();
   }
@@ -38,8 +38,8 @@ export class MessageReader {
   private read(bytes: Buffer, start: number, lineEnd: number): void {
     const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (end === start) return;
-    // A failing JSON.parse is slow, so that a flood of junk would hold up the event loop.
-    if (end - start < SHORTEST_MESSAGE || !mayBeginObject(bytes[start])) {
+    // A failing JSON.parse is slow: a flood of such lines would block the event loop.
+    if (end - start < MIN_MESSAGE_BYTES || !mayBeginObject(bytes[start])) {
       return this.ignore('is not JSON-RPC', bytes, start, end);
     }
     const text = bytes.toString('utf8', start, end);
@@ -56,7 +56,7 @@ export class MessageReader {
   }
 
   private ignore(why: string, bytes: Buffer, start: number, end: number): void {
-    const report = this.junk.note(why, bytes, start, end);
+    const report = this.ignored.add(why, bytes, start, end);
     if (report) this.report(report);
   }
 }

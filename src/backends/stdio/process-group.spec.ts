@@ -6,7 +6,7 @@ import { killAllProcessGroups, liveGroups } from './process-group.js';
 import type { StdioLimits, StdioServer } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** How children come and go, told with real ones through the transport that owns their group. */
+/** Start and end of real children, through the transport that owns their process group. */
 const opened: StdioTransport[] = [];
 const daemons: number[] = [];
 
@@ -39,8 +39,8 @@ async function until(condition: () => boolean, ms = 5_000): Promise<void> {
   }
 }
 
-/** A zombie is dead: when it goes from the table is up to whoever adopted it. */
-function alive(pid: number): boolean {
+/** A zombie does not run: PID 1 or a subreaper removes it from the process table later. */
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -49,13 +49,13 @@ function alive(pid: number): boolean {
   }
 }
 
-/** The process number that the child wrote to stderr. */
+/** The process id that the child wrote to stderr. */
 async function grandchildOf(transport: StdioTransport): Promise<number> {
   await until(() => transport.stderrTail().length > 0);
   return Number(transport.stderrTail()[0]);
 }
 
-/** Leaves the group of its parent, and then tells its process number. */
+/** Leaves the process group of its parent, and then writes its process id to stderr. */
 const daemonized = `setsid sh -c 'echo $$ >&2; exec sleep 1000'`;
 
 const outcome = (sent: Promise<void>) =>
@@ -71,7 +71,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((transport) => transport.close()));
 });
 
-describe('a child process', () => {
+describe('StdioTransport and its process group', () => {
   it.each<[string, StdioServer, RegExp]>([
     [
       'the command is missing',
@@ -79,7 +79,7 @@ describe('a child process', () => {
       /"no-such-command": command not found on the PATH/,
     ],
     ['the file is missing', { command: '/no/such/file' }, /"\/no\/such\/file": no such file/],
-    ['it is no program', { command: '/etc/passwd' }, /no permission to execute it \(EACCES\)/],
+    ['the file is not executable', { command: '/etc/passwd' }, /no permission to execute it \(EACCES\)/],
     [
       'the directory is missing',
       { command: 'cat', cwd: '/no/such/dir' },
@@ -87,7 +87,7 @@ describe('a child process', () => {
     ],
     ['the directory is a file', { command: 'cat', cwd: '/etc/passwd' }, /\/etc\/passwd is not a directory/],
     ['an argument cannot be passed', { command: 'cat', args: ['\0'] }, /"cat": .*null bytes/],
-  ])('is reported as unreachable when %s', async (_, server, message) => {
+  ])('reports the server as unreachable when %s', async (_, server, message) => {
     const { transport, events } = transportTo(server);
     await expect(transport.start()).rejects.toMatchObject({
       fault: 'unreachable',
@@ -101,7 +101,7 @@ describe('a child process', () => {
   it.each([
     ['exit 3', 'exited with code 3'],
     ['kill -KILL $$', 'killed by SIGKILL'],
-  ])('says its last words before it is gone: %s', async (end, reason) => {
+  ])('delivers the last messages of a child before onclose: %s', async (end, reason) => {
     const { transport, events } = await sh(
       `for i in 1 2 3; do echo '{"jsonrpc":"2.0","id":1}'; done; ${end}`,
     );
@@ -110,7 +110,7 @@ describe('a child process', () => {
     expect(transport.exitReason).toBe(reason);
   });
 
-  it('says all of them, even to a slow listener', async () => {
+  it('delivers all last messages to a slow listener', async () => {
     const { transport, events } = await sh(`yes '{"jsonrpc":"2.0","id":1}' | head -n 6000`);
     const slow = () => {
       const ms = events.push('message') % 500 === 1 ? 10 : 0;
@@ -122,29 +122,29 @@ describe('a child process', () => {
     expect(events.slice(-2)).toEqual(['broken', 'closed']);
   });
 
-  it('takes its grandchildren along when it is closed', async () => {
+  it('ends grandchildren on close', async () => {
     const { transport, events } = await sh('sleep 1000 & echo $! >&2; wait');
     const pids = [transport.pid ?? 0, await grandchildOf(transport)];
-    expect(pids.every(alive)).toBe(true);
+    expect(pids.every(isRunning)).toBe(true);
     await transport.close();
-    expect(pids.filter(alive)).toEqual([]);
+    expect(pids.filter(isRunning)).toEqual([]);
     expect(transport.pid).toBeUndefined();
     expect(events).toEqual(['closed']);
     expect(transport.exitReason).toBe('killed by SIGTERM');
   });
 
-  it('takes its grandchildren along when it crashes, even those that hold its pipes and ignore SIGTERM', async () => {
+  it('kills grandchildren that hold the pipes and ignore SIGTERM when the child crashes', async () => {
     const { transport, events } = await sh(
       `sh -c 'trap "" TERM; echo $$ >&2; while :; do sleep 1; done' & wait`,
     );
     const grandchild = await grandchildOf(transport);
     process.kill(transport.pid ?? 0, 'SIGKILL');
     await until(() => events.includes('closed'));
-    expect(alive(grandchild)).toBe(false);
+    expect(isRunning(grandchild)).toBe(false);
     expect(transport.exitReason).toBe('killed by SIGKILL');
   });
 
-  it('leaves its grandchildren the time to end well when it is closed', async () => {
+  it('gives grandchildren time to handle SIGTERM on close', async () => {
     const grandchild = `trap 'sleep 0.1; echo saved >&2; exit' TERM; echo $$ >&2; while :; do sleep 0.01; done`;
     const { transport } = await sh(`sh -c '${grandchild.replaceAll("'", `'"'"'`)}' & wait`, {
       killGraceMs: 3_000,
@@ -154,7 +154,7 @@ describe('a child process', () => {
     expect(transport.stderrTail()).toContain('saved');
   });
 
-  it('is gone although a daemon that left its group still holds its pipes', async () => {
+  it('closes although a daemon outside the group holds the pipes', async () => {
     const { transport, events } = await sh(`${daemonized} & exec cat`);
     daemons.push(await grandchildOf(transport));
     process.kill(transport.pid ?? 0, 'SIGKILL');
@@ -162,15 +162,15 @@ describe('a child process', () => {
     expect(transport.exitReason).toBe('killed by SIGKILL');
   });
 
-  it('is gone although somebody of its group is dead and never collected', async () => {
+  it('closes although a zombie stays in the group', async () => {
     const { transport } = await sh(`(sleep 0.01 & exec ${daemonized}) & exec cat`, { killGraceMs: 10_000 });
     daemons.push(await grandchildOf(transport));
-    const began = performance.now();
+    const startedAt = performance.now();
     await transport.close();
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it('is killed when it ignores SIGTERM', async () => {
+  it('kills a child that ignores SIGTERM', async () => {
     const { transport, events } = await sh('trap "" TERM; echo ready >&2; while :; do sleep 0.01; done');
     await until(() => transport.stderrTail().length > 0);
     await transport.close();
@@ -183,7 +183,7 @@ describe('a child process', () => {
   it.each([
     ['stdin', '0<&-', 'broken'],
     ['stdout', '1>&-', 'sent'],
-  ])('is ended when it closes its %s', async (pipe, redirection, sent) => {
+  ])('ends a child that closes its %s', async (pipe, redirection, sent) => {
     const { transport, events } = await sh(`exec ${redirection}; echo ready >&2; sleep 1000`);
     await until(() => transport.stderrTail().length > 0);
     expect(await outcome(transport.sendText('{}'))).toBe(sent);
@@ -192,7 +192,7 @@ describe('a child process', () => {
     expect(transport.exitReason).toBe(`closed its ${pipe}`);
   });
 
-  it('is closed once, however often it is asked', async () => {
+  it('closes once when close is called repeatedly', async () => {
     const { transport, events } = await sh('cat');
     const closing = transport.close();
     expect(transport.close()).toBe(closing);
@@ -202,35 +202,27 @@ describe('a child process', () => {
     await expect(transport.start()).rejects.toThrow('starts once');
   });
 
-  it('is closed even while it starts', async () => {
+  it('closes while the child starts', async () => {
     const { transport, events } = transportTo({ command: 'cat' });
     const starting = transport.start();
     const pid = transport.pid ?? 0;
     await Promise.all([starting, transport.close()]);
     expect(events).toEqual(['closed']);
-    expect(alive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
-  it('dies at once in an emergency, with its grandchildren', async () => {
-    const { transport, events } = await sh('trap "" TERM; sleep 1000 & echo $! >&2; wait');
-    const pids = [transport.pid ?? 0, await grandchildOf(transport)];
-    transport.killNow();
-    await until(() => events.includes('closed'));
-    expect(pids.filter(alive)).toEqual([]);
-    transport.killNow();
-  });
-
-  it('dies with the gateway, which knows it as long as anybody of its group lives', async () => {
+  it('is killed with its grandchildren by killAllProcessGroups', async () => {
     const { transport, events } = await sh('trap "" TERM; sleep 1000 & echo $! >&2; wait');
     const pids = [transport.pid ?? 0, await grandchildOf(transport)];
     expect(liveGroups.size).toBe(1);
     killAllProcessGroups();
     await until(() => events.includes('closed'));
-    expect(pids.filter(alive)).toEqual([]);
+    expect(pids.filter(isRunning)).toEqual([]);
     expect(liveGroups.size).toBe(0);
+    killAllProcessGroups();
   });
 
-  it('leaves nothing behind in 50 cycles', async () => {
+  it('leaks no processes or handles in 50 cycles', async () => {
     const before = handles();
     const pids: number[] = [];
     for (let i = 0; i < 50; i++) {
@@ -240,7 +232,7 @@ describe('a child process', () => {
       await until(() => events.includes('message'));
       await transport.close();
     }
-    expect(pids.filter(alive)).toEqual([]);
+    expect(pids.filter(isRunning)).toEqual([]);
     expect(liveGroups.size).toBe(0);
     await until(() => handles() <= before);
   });

@@ -2,14 +2,14 @@ import { statSync } from 'node:fs';
 import { TransportError } from '../link/transport.js';
 import type { StdioServer } from './stdio-server.js';
 
-/** Says why a server could not be started. The kernel has one word, ENOENT, for three different mistakes. */
+/** Describes why a server could not be started. ENOENT has three causes, which are told apart here. */
 export function spawnError(server: StdioServer, cause: unknown): TransportError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  const why = directoryFault(server.cwd) ?? commandFault(server.command, code) ?? message;
+  const why = directoryProblem(server.cwd) ?? commandProblem(server.command, code) ?? message;
   return new TransportError('unreachable', `cannot start "${server.command}": ${why}`, {}, { cause });
 }
 
-function directoryFault(cwd: string | undefined): string | undefined {
+function directoryProblem(cwd: string | undefined): string | undefined {
   if (cwd === undefined) return undefined;
   try {
     return statSync(cwd).isDirectory() ? undefined : `working directory ${cwd} is not a directory`;
@@ -18,7 +18,7 @@ function directoryFault(cwd: string | undefined): string | undefined {
   }
 }
 
-function commandFault(command: string, code: string | undefined): string | undefined {
+function commandProblem(command: string, code: string | undefined): string | undefined {
   if (code === 'EACCES') return 'no permission to execute it (EACCES)';
   if (code !== 'ENOENT') return undefined;
   if (!command.includes('/')) return 'command not found on the PATH (ENOENT)';

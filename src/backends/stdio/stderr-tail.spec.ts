@@ -2,15 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { StderrTail } from './stderr-tail.js';
 
 describe('StderrTail', () => {
-  it('keeps lines whole across chunks, without empty ones, and shows the unfinished last one', () => {
-    const told: string[] = [];
-    const tail = new StderrTail((line) => void told.push(line));
+  it('joins lines across chunks, skips empty ones and includes the unfinished last one', () => {
+    const tail = new StderrTail();
     for (const chunk of ['fir', 'st\r\n\nsec', 'ond\nthi']) tail.push(Buffer.from(chunk));
     expect(tail.lines()).toEqual(['first', 'second', 'thi']);
-    expect(told).toEqual(['first', 'second']);
   });
 
-  it('gives the same lines as long as nothing was added, and others afterwards', () => {
+  it('returns the same array until more arrives', () => {
     const tail = new StderrTail();
     tail.push(Buffer.from('same\n'));
     const before = tail.lines();
@@ -28,13 +26,13 @@ describe('StderrTail', () => {
     expect(tail.lines().at(-1)).toBe(`${line}9`);
   });
 
-  it('keeps a bounded number of short lines', () => {
+  it('limits the number of short lines', () => {
     const tail = new StderrTail();
     tail.push(Buffer.from('x\n'.repeat(50_000)));
     expect(tail.lines()).toHaveLength(1_000);
   });
 
-  it('cuts a line that does not end', () => {
+  it('truncates an endless line', () => {
     const tail = new StderrTail();
     for (let i = 0; i < 100; i++) tail.push(Buffer.from('y'.repeat(1_000)));
     tail.push(Buffer.from('\nnext\n'));

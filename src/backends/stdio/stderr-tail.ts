@@ -4,18 +4,16 @@ const MAX_LINE_BYTES = 4 * 1024;
 const MAX_LINES = 1_000;
 const MAX_CHARACTERS = 64 * 1024;
 
-/** The last lines a child wrote to stderr. Takes everything, so that the child never blocks on it, and keeps little. */
+/** The last lines that a child wrote to stderr. Reads everything, so that the child never blocks on it. */
 export class StderrTail {
   private readonly kept: string[] = [];
   private characters = 0;
   private readonly line = Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
   private used = 0;
-  private shown: readonly string[] | undefined;
-
-  constructor(private readonly onLine: (line: string) => void = () => {}) {}
+  private cached: readonly string[] | undefined;
 
   push(chunk: Buffer): void {
-    this.shown = undefined;
+    this.cached = undefined;
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.append(chunk, start, end);
@@ -25,12 +23,12 @@ export class StderrTail {
     this.append(chunk, start, chunk.length);
   }
 
-  /** Oldest first. What comes last may be a line the child has not finished. The same array until there is more. */
+  /** Oldest first; the last one may be unfinished. Returns the same array until more arrives. */
   lines(): readonly string[] {
-    return (this.shown ??= this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()]);
+    return (this.cached ??= this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()]);
   }
 
-  /** `copy` stops where the buffer ends: the rest of a long line is cut off. */
+  /** `copy` stops at the end of the buffer: a long line is truncated. */
   private append(chunk: Buffer, start: number, end: number): void {
     this.used += chunk.copy(this.line, this.used, start, end);
   }
@@ -49,6 +47,5 @@ export class StderrTail {
     while (this.characters > MAX_CHARACTERS || this.kept.length > MAX_LINES) {
       this.characters -= this.kept.shift()?.length ?? 0;
     }
-    this.onLine(line);
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS } from './stdio-server.js';
 
-/** A stdin whose reader takes a write only when told to, or at once. */
+/** A stdin whose reader accepts a write at once, or when `take` is called. */
 function pipe(takesAtOnce: boolean) {
   const writes: string[] = [];
   const untaken: ((error?: Error) => void)[] = [];
@@ -20,7 +20,7 @@ function pipe(takesAtOnce: boolean) {
 
 function open(takesAtOnce: boolean, limits = {}) {
   const wire = pipe(takesAtOnce);
-  const on = { stuck: jest.fn(), broken: jest.fn() };
+  const on = { blocked: jest.fn(), broken: jest.fn() };
   return { ...wire, on, queue: new StdinQueue(wire.stdin, { ...STDIO_LIMITS, ...limits }, on) };
 }
 
@@ -33,13 +33,13 @@ const outcome = (sent: Promise<void>) =>
 const flushed = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 describe('StdinQueue', () => {
-  it('sends what is ready at the same time in one write', async () => {
+  it('writes lines of the same turn at once', async () => {
     const { queue, writes } = open(true);
     await Promise.all([queue.push('1'), queue.push('2'), Promise.resolve().then(() => queue.push('3'))]);
     expect(writes).toEqual(['1\n2\n3\n']);
   });
 
-  it('joins what came while a write was under way', async () => {
+  it('writes lines at once that were queued during a write', async () => {
     const { queue, writes, take } = open(false);
     const first = queue.push('1');
     await flushed();
@@ -57,7 +57,7 @@ describe('StdinQueue', () => {
     expect(writes).toEqual(['{    "text": "a\\nb" }\n']);
   });
 
-  it('takes any burst while the child reads', async () => {
+  it('accepts a burst over the limit while the child reads', async () => {
     const { queue } = open(true, { maxQueuedMessages: 4 });
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => outcome(queue.push('x'))));
     expect(new Set(outcomes)).toEqual(new Set(['sent']));
@@ -66,7 +66,7 @@ describe('StdinQueue', () => {
   it.each([
     ['messages', { maxQueuedMessages: 4 }],
     ['bytes', { maxQueuedBytes: 12 }],
-  ])('refuses beyond the limit of %s that wait', async (_, limits) => {
+  ])('rejects lines beyond the limit of queued %s', async (_, limits) => {
     const { queue } = open(false, limits);
     const sent = Array.from({ length: 6 }, () => outcome(queue.push('xx')));
     queue.fail('gone', 'unreachable');
@@ -75,12 +75,12 @@ describe('StdinQueue', () => {
     expect(outcomes.slice(4)).toEqual(['busy', 'busy']);
   });
 
-  it('takes one message of any size when nothing waits', async () => {
+  it('accepts a message over the byte limit when the queue is empty', async () => {
     const { queue } = open(true, { maxQueuedBytes: 4 });
     expect(await outcome(queue.push('much longer'))).toBe('sent');
   });
 
-  it('tells what may have been read from what was not, when the child is gone', async () => {
+  it('fails lines with unknown outcome apart from undelivered ones', async () => {
     const { queue } = open(false);
     const written = outcome(queue.push('1'));
     await flushed();
@@ -93,19 +93,19 @@ describe('StdinQueue', () => {
     ]);
   });
 
-  it('says when a write is not taken in time', async () => {
+  it('reports a write that is blocked for too long', async () => {
     const { queue, on } = open(false, { writeTimeoutMs: 10 });
-    const stuck = new Promise<string>((resolve) => on.stuck.mockImplementation(() => resolve('stuck')));
+    const blocked = new Promise<string>((resolve) => on.blocked.mockImplementation(() => resolve('blocked')));
     const sent = outcome(queue.push('1'));
-    // The queue's own timer does not keep a process alive: the child does, who is missing here.
+    // The queue's timer is unreferenced; a real child would keep the process running.
     const child = setTimeout(() => {}, 5_000);
-    expect(await stuck).toBe('stuck');
+    expect(await blocked).toBe('blocked');
     clearTimeout(child);
     queue.fail('killed', 'busy');
     expect(await sent).toBe('broken');
   });
 
-  it('ends the stream after what was already sent', async () => {
+  it('ends the stream after the queued lines', async () => {
     const { queue, writes, stdin } = open(true);
     const sent = queue.push('last');
     queue.end('closed');
@@ -115,7 +115,7 @@ describe('StdinQueue', () => {
     expect(stdin.writableEnded).toBe(true);
   });
 
-  it('survives a broken pipe and says so', async () => {
+  it('reports a broken pipe and fails the queued lines', async () => {
     const { queue, on, take } = open(false);
     const written = outcome(queue.push('1'));
     await flushed();

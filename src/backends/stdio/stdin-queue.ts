@@ -3,10 +3,10 @@ import { onOneLine } from '../../lib/json-text/json-text.js';
 import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
-/** About what the kernel buffers for a child; more in one write would only be encoded before its time. */
-const BATCH_BYTES = 256 * 1024;
+/** About the size of a pipe's kernel buffer: a larger write would be encoded earlier than needed. */
+const MAX_BATCH_BYTES = 256 * 1024;
 
-interface Line {
+interface QueuedLine {
   readonly text: string;
   readonly bytes: number;
   readonly resolve: () => void;
@@ -14,23 +14,23 @@ interface Line {
 }
 
 /**
- * The lines on their way into a child's stdin. Lines that are ready at the same time go out in one write; a child
- * that does not read makes them wait here, up to the limits and for `writeTimeoutMs`.
+ * Writes lines to a child's stdin. Lines that are queued in the same turn go out in one write. While the child does not
+ * read, lines wait here, up to the limits and for `writeTimeoutMs`.
  */
 export class StdinQueue {
-  private waiting: Line[] = [];
+  private waiting: QueuedLine[] = [];
   private waitingBytes = 0;
-  /** The batch that the kernel has not yet taken whole. */
-  private stuck: readonly Line[] = [];
-  private stuckBytes = 0;
-  private stuckTimer: NodeJS.Timeout | undefined;
+  /** The batch that the kernel has not fully accepted. */
+  private blocked: readonly QueuedLine[] = [];
+  private blockedBytes = 0;
+  private blockedTimer: NodeJS.Timeout | undefined;
   private flushDue = false;
-  private closedBecause: string | undefined;
+  private closeReason: string | undefined;
 
   constructor(
     private readonly stdin: Writable,
     private readonly limits: StdioLimits,
-    private readonly on: { stuck(): void; broken(): void },
+    private readonly on: { blocked(): void; broken(): void },
   ) {
     stdin.on('error', () => {
       this.fail('closed its stdin', 'unreachable');
@@ -38,53 +38,53 @@ export class StdinQueue {
     });
   }
 
-  /** Resolves when the kernel has the line. */
+  /** Resolves when the kernel has accepted the line. */
   push(message: string): Promise<void> {
-    if (this.closedBecause !== undefined) return refusal('unreachable', this.closedBecause);
+    if (this.closeReason !== undefined) return rejected('unreachable', this.closeReason);
     const text = onOneLine(message);
     const bytes = Buffer.byteLength(text) + 1;
     if (!this.hasRoom(bytes)) this.flush();
-    if (!this.hasRoom(bytes)) return refusal('busy', 'does not read its stdin fast enough');
+    if (!this.hasRoom(bytes)) return rejected('busy', 'does not read its stdin fast enough');
     return new Promise((resolve, reject) => {
       this.waiting.push({ text, bytes, resolve, reject });
       this.waitingBytes += bytes;
       if (this.flushDue) return;
       this.flushDue = true;
-      // After all that runs now, promises included: whatever they send as well joins this write.
+      // After the current turn and its promises, so that their lines join this write.
       process.nextTick(() => this.flush());
     });
   }
 
-  /** Takes no more, and ends the stream after what is already here. */
-  end(because: string): void {
-    this.closedBecause ??= because;
+  /** Accepts no more lines, and ends the stream after those that are queued. */
+  end(reason: string): void {
+    this.closeReason ??= reason;
     this.flush();
   }
 
-  /** Gives up what is here. The stuck batch may have been read in part, what waits behind it was not. */
-  fail(because: string, fault: TransportFault): void {
-    this.closedBecause = because;
-    clearTimeout(this.stuckTimer);
-    const { stuck, waiting } = this;
-    this.stuck = [];
+  /** Rejects all lines. The child may have read a part of the blocked batch, but none of the waiting lines. */
+  fail(reason: string, fault: TransportFault): void {
+    this.closeReason = reason;
+    clearTimeout(this.blockedTimer);
+    const { blocked, waiting } = this;
+    this.blocked = [];
     this.waiting = [];
-    for (const line of stuck) line.reject(new TransportError('broken', because));
-    for (const line of waiting) line.reject(new TransportError(fault, because));
+    for (const line of blocked) line.reject(new TransportError('broken', reason));
+    for (const line of waiting) line.reject(new TransportError(fault, reason));
     this.stdin.destroy();
   }
 
   private hasRoom(bytes: number): boolean {
-    const queuedBytes = this.stuckBytes + this.waitingBytes;
-    if (this.stuck.length + this.waiting.length >= this.limits.maxQueuedMessages) return false;
+    const queuedBytes = this.blockedBytes + this.waitingBytes;
+    if (this.blocked.length + this.waiting.length >= this.limits.maxQueuedMessages) return false;
     return queuedBytes === 0 || queuedBytes + bytes <= this.limits.maxQueuedBytes;
   }
 
   private flush(): void {
     this.flushDue = false;
-    // A length of 0 after a write says that the kernel took it at once.
+    // A length of 0 after a write means that the kernel accepted it at once.
     while (this.waiting.length > 0 && this.stdin.writable && this.stdin.writableLength === 0)
       this.writeBatch();
-    if (this.closedBecause !== undefined && this.waiting.length === 0) this.stdin.end();
+    if (this.closeReason !== undefined && this.waiting.length === 0) this.stdin.end();
   }
 
   private writeBatch(): void {
@@ -93,16 +93,16 @@ export class StdinQueue {
     for (const line of batch) text += `${line.text}\n`;
     this.stdin.write(text, (error) => this.written(batch, error));
     if (this.stdin.writableLength === 0) return;
-    this.stuck = batch;
-    this.stuckBytes = bytes;
-    this.stuckTimer = setTimeout(() => this.on.stuck(), this.limits.writeTimeoutMs).unref();
+    this.blocked = batch;
+    this.blockedBytes = bytes;
+    this.blockedTimer = setTimeout(() => this.on.blocked(), this.limits.writeTimeoutMs).unref();
   }
 
-  private nextBatch(): { batch: readonly Line[]; bytes: number } {
+  private nextBatch(): { batch: readonly QueuedLine[]; bytes: number } {
     let count = 0;
     let bytes = 0;
     for (const line of this.waiting) {
-      if (count > 0 && bytes + line.bytes > BATCH_BYTES) break;
+      if (count > 0 && bytes + line.bytes > MAX_BATCH_BYTES) break;
       count++;
       bytes += line.bytes;
     }
@@ -110,20 +110,20 @@ export class StdinQueue {
     return { batch: this.waiting.splice(0, count), bytes };
   }
 
-  private written(batch: readonly Line[], error: Error | null | undefined): void {
+  private written(batch: readonly QueuedLine[], error: Error | null | undefined): void {
     if (error) {
       const broken = new TransportError('broken', 'closed its stdin', {}, { cause: error });
       for (const line of batch) line.reject(broken);
       return;
     }
     for (const line of batch) line.resolve();
-    if (batch !== this.stuck) return;
-    clearTimeout(this.stuckTimer);
-    this.stuck = [];
-    this.stuckBytes = 0;
+    if (batch !== this.blocked) return;
+    clearTimeout(this.blockedTimer);
+    this.blocked = [];
+    this.blockedBytes = 0;
     this.flush();
   }
 }
 
-const refusal = (fault: TransportFault, why: string): Promise<never> =>
+const rejected = (fault: TransportFault, why: string): Promise<never> =>
   Promise.reject(new TransportError(fault, why));

@@ -1,24 +1,24 @@
-/** How to start a server that is a child process and speaks over its stdin and stdout. */
+/** How to start a server that is a child process with MCP on its stdin and stdout. */
 export interface StdioServer {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Added to what every child inherits, and stronger than it. */
+  /** Added to the inherited variables, and preferred over them. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
 }
 
-/** What one child may cost, and how long it is given. */
+/** Limits of one child process. */
 export interface StdioLimits {
-  /** The longest line it may write; beyond that it is killed. */
+  /** A child that writes a longer line is killed. */
   readonly maxLineBytes: number;
-  /** How much may wait for it to read; beyond that sending fails at once. */
+  /** Messages and bytes that may wait until the child reads; beyond that sending fails at once. */
   readonly maxQueuedMessages: number;
   readonly maxQueuedBytes: number;
-  /** How long it may leave a write untaken before it is killed. */
+  /** A child that does not read for this long while a write is blocked is killed. */
   readonly writeTimeoutMs: number;
-  /** From the end of its stdin to SIGTERM. */
+  /** Time from the end of its stdin to SIGTERM. */
   readonly stopGraceMs: number;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   readonly killGraceMs: number;
 }
 

@@ -6,7 +6,7 @@ import { TransportError, type LinkTransport } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** Real children on the other side: `cat` says back whatever it is sent. */
+/** With real children: `cat` sends back what it receives. */
 const opened: StdioTransport[] = [];
 
 type Handlers = Pick<LinkTransport, 'onmessage' | 'onerror' | 'onclose'>;
@@ -44,12 +44,12 @@ const outcome = (sent: Promise<void>) =>
   );
 
 const node = (script: string): [string, string[]] => [process.execPath, ['-e', script]];
-const note = (n: number) => `{"jsonrpc":"2.0","method":"n","params":{"n":${n}}}`;
+const notification = (n: number) => `{"jsonrpc":"2.0","method":"n","params":{"n":${n}}}`;
 
 afterEach(() => Promise.all(opened.splice(0).map((transport) => transport.close())));
 
 describe('StdioTransport', () => {
-  it('carries messages there and back, byte for byte', async () => {
+  it('sends and receives messages byte for byte', async () => {
     const { transport, texts } = await open('cat', []);
     const message =
       '{"jsonrpc":"2.0","id":7,"result":{"n":12345678901234567890,"f":1.0,"s":"\\u00e9 é 漢 🏰","new":{}}}';
@@ -67,16 +67,16 @@ describe('StdioTransport', () => {
     expect(transport.ignoredLines).toBe(0);
   });
 
-  it('carries 50,000 small messages both ways in order', async () => {
+  it('keeps the order of 50,000 small messages', async () => {
     const { transport, texts } = await open('cat', []);
     for (let n = 0; n < 50_000; n += 100) {
-      await Promise.all(Array.from({ length: 100 }, (_, i) => transport.sendText(note(n + i))));
+      await Promise.all(Array.from({ length: 100 }, (_, i) => transport.sendText(notification(n + i))));
     }
     await until(() => texts.length === 50_000);
-    expect(texts.every((text, n) => text === note(n))).toBe(true);
+    expect(texts.every((text, n) => text === notification(n))).toBe(true);
   });
 
-  it('waits for a child that reads late', async () => {
+  it('waits for a child that starts reading late', async () => {
     const { transport, texts } = await open('sh', ['-c', 'sleep 0.2; exec cat']);
     const message = `{"jsonrpc":"2.0","method":"${'x'.repeat(100_000)}"}`;
     await Promise.all(Array.from({ length: 20 }, () => transport.sendText(message)));
@@ -84,7 +84,7 @@ describe('StdioTransport', () => {
     expect(texts.every((text) => text === message)).toBe(true);
   });
 
-  it('settles everything sent to a child that never reads, holds little of it, and kills the child', async () => {
+  it('kills a child that never reads, fails its messages and buffers few of them', async () => {
     const { transport, events } = await open('sleep', ['1000'], { writeTimeoutMs: 200 });
     const message = JSON.stringify({ jsonrpc: '2.0', method: 'x'.repeat(64 * 1024) });
     const before = process.memoryUsage().rss;
@@ -101,7 +101,7 @@ describe('StdioTransport', () => {
     expect(await outcome(transport.sendText('{}'))).toBe('unreachable');
   });
 
-  it('kills a child whose line does not end, and keeps nothing of it', async () => {
+  it('kills a child that writes an endless line, and keeps none of it', async () => {
     const before = process.memoryUsage().rss;
     const { transport, events } = await open('cat', ['/dev/zero']);
     await until(() => events.length === 2);
@@ -110,33 +110,34 @@ describe('StdioTransport', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('lets other work have its turn during a flood of junk', async () => {
+  it('yields to the event loop during a flood of invalid lines', async () => {
     const { transport } = await open('yes', ['{"jsonrpc":"2.0"x}']);
-    let turns = 0;
-    const turn = setInterval(() => turns++, 1);
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
     await until(() => transport.ignoredLines > 20_000);
-    clearInterval(turn);
-    expect(turns).toBeGreaterThan(3);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(3);
   });
 
-  it('is not held up by a flood on stderr, and keeps its end', async () => {
-    const flood = `require('fs').writeSync(2, 'e'.repeat(4095) + '\\n')`;
+  it('reads a flood on stderr and keeps its last lines', async () => {
+    const last = 'e'.repeat(4_092) + '399';
+    const flood = `require('fs').writeSync(2, 'e'.repeat(4092) + String(i).padStart(3, '0') + '\\n')`;
     const { transport, texts } = await open(
       ...node(
         `process.stdin.on('data', (d) => { for (let i = 0; i < 400; i++) ${flood}; process.stdout.write(d) })`,
       ),
     );
-    const lines: string[] = [];
-    transport.onstderr = (line) => void lines.push(line);
-    await transport.sendText(note(1));
-    await until(() => texts.length === 1 && lines.length === 400);
-    expect(transport.stderrTail()).toEqual(Array.from({ length: 16 }, () => 'e'.repeat(4_095)));
+    await transport.sendText(notification(1));
+    await until(() => texts.length === 1 && transport.stderrTail().at(-1) === last);
+    expect(transport.stderrTail()).toEqual(
+      Array.from({ length: 16 }, (_, i) => 'e'.repeat(4_092) + (384 + i)),
+    );
   });
 
-  it('counts lines that are no messages and reads on', async () => {
+  it('counts invalid lines and keeps reading', async () => {
     const { transport, texts, events } = await open('sh', [
       '-c',
-      String.raw`echo starting up; printf '\377\376\n'; echo '{"id":1}'; echo '[]'; echo; echo '${note(1)}'; exec cat`,
+      String.raw`echo starting up; printf '\377\376\n'; echo '{"id":1}'; echo '[]'; echo; echo '${notification(1)}'; exec cat`,
     ]);
     await until(() => texts.length === 1);
     expect(transport.ignoredLines).toBe(4);
@@ -144,7 +145,7 @@ describe('StdioTransport', () => {
     expect(events[0]).toContain('starting up');
   });
 
-  it('gives the child its own entries and nothing secret of the gateway', async () => {
+  it('passes configured variables to the child, and no secrets of the gateway', async () => {
     process.env['GATEHOUSE_CANARY'] = 'secret';
     const { transport, events } = await open('sh', ['-c', 'env >&2'], {}, { OWN: 'entry' });
     delete process.env['GATEHOUSE_CANARY'];
@@ -155,7 +156,7 @@ describe('StdioTransport', () => {
     expect(environment.filter((entry) => entry.includes('CANARY'))).toEqual([]);
   });
 
-  it('carries an SDK client to a real server', async () => {
+  it('connects an SDK client to server-everything', async () => {
     const server = createRequire(import.meta.url).resolve(
       '@modelcontextprotocol/server-everything/dist/index.js',
     );

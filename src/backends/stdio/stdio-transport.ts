@@ -14,40 +14,40 @@ import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** How long output that a dead child left in its pipes is waited for, and its exit once it has closed one. */
-const LAST_WORDS_MS = 100;
+/** How long to wait for the output that an exited child left in its pipes, and for the exit of one that closed a pipe. */
+const DRAIN_TIMEOUT_MS = 100;
 
-const LONG_TURN_MS = 2;
+/** Reading for longer than this in one turn pauses stdout for a turn. */
+const MAX_READ_MS = 2;
 
-/** Everything there is while there is a process. */
-interface Running {
+/** A started child process and its streams. */
+interface RunningChild {
   readonly child: ChildProcessWithoutNullStreams;
   readonly group: ProcessGroup;
   readonly stdin: StdinQueue;
-  /** Every process that held the pipes is gone, and all they wrote was read. */
+  /** All processes that held the pipes have exited, and their output was read. */
   readonly pipesClosed: Promise<void>;
 }
 
 /**
- * A link to a server that is our child. `onclose` comes once for every start that succeeded, after the last message
- * and when the whole process group is gone. Where nobody asked for it, a TransportError in `onerror` comes right
- * before and says why; any other error there leaves the link as it is.
+ * The stdio transport to a server that is a child process. `onclose` is called once for every successful start, after
+ * the last message and when the whole process group has exited. Unless `close` was called, `onerror` gets a
+ * TransportError with the cause right before; any other error there leaves the transport open.
  */
 export class StdioTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
-  onstderr?: ((line: string) => void) | undefined;
 
   private readonly limits: StdioLimits;
   private readonly reader: MessageReader;
-  private readonly tail = new StderrTail((line) => this.guarded(() => this.onstderr?.(line)));
-  private started = false;
-  private running: Running | undefined;
+  private readonly tail = new StderrTail();
+  private isStarted = false;
+  private running: RunningChild | undefined;
   private fault: TransportError | undefined;
   private exit: string | undefined;
   private closing: Promise<void> | undefined;
-  private finished = false;
+  private isFinished = false;
 
   constructor(
     private readonly server: StdioServer,
@@ -65,12 +65,12 @@ export class StdioTransport implements LinkTransport {
     return this.exit === undefined ? this.running?.group.pid : undefined;
   }
 
-  /** Why there is no process any more: `exited with code 1`, `killed by SIGKILL`, `line over 8388608 bytes`. */
+  /** Why the process ended: `exited with code 1`, `killed by SIGKILL`, `line over 8388608 bytes`. */
   get exitReason(): string | undefined {
     return this.fault?.message ?? this.exit;
   }
 
-  /** Lines on stdout that were no messages. */
+  /** Lines on stdout that were not messages. */
   get ignoredLines(): number {
     return this.reader.ignoredLines;
   }
@@ -80,11 +80,12 @@ export class StdioTransport implements LinkTransport {
   }
 
   async start(): Promise<void> {
-    if (this.started || this.closing) throw new TransportError('unreachable', 'a StdioTransport starts once');
-    this.started = true;
+    if (this.isStarted || this.closing)
+      throw new TransportError('unreachable', 'a StdioTransport starts once');
+    this.isStarted = true;
     try {
       const child = this.spawn();
-      if (child.pid !== undefined) this.running = this.adopt(child, child.pid);
+      if (child.pid !== undefined) this.running = this.attach(child, child.pid);
       await once(child, 'spawn');
     } catch (cause) {
       throw spawnError(this.server, cause);
@@ -95,20 +96,15 @@ export class StdioTransport implements LinkTransport {
     return this.sendText(JSON.stringify(message));
   }
 
-  /** Resolves when the kernel has the text, which is as far as anybody can know. */
+  /** Resolves when the kernel has accepted the text; whether the child reads it is not known. */
   sendText(text: string): Promise<void> {
     if (!this.running) return Promise.reject(new TransportError('unreachable', 'not started'));
     return this.running.stdin.push(text);
   }
 
-  /** Ends stdin, then SIGTERM, then SIGKILL. Resolves when no process of the group is left. */
+  /** Ends stdin, then SIGTERM, then SIGKILL. Resolves when no process of the group runs. */
   close(): Promise<void> {
     return (this.closing ??= this.stop());
-  }
-
-  /** For an emergency exit of the gateway, which has no time to wait. */
-  killNow(): void {
-    this.running?.group.signal('SIGKILL');
   }
 
   private spawn(): ChildProcessWithoutNullStreams {
@@ -124,46 +120,47 @@ export class StdioTransport implements LinkTransport {
     });
   }
 
-  private adopt(child: ChildProcessWithoutNullStreams, pid: number): Running {
+  private attach(child: ChildProcessWithoutNullStreams, pid: number): RunningChild {
     const group = new ProcessGroup(child, pid);
     const stdin = new StdinQueue(child.stdin, this.limits, {
-      stuck: () => this.fail('busy', `did not read its stdin for ${this.limits.writeTimeoutMs} ms`),
-      broken: () => void this.hangUp('closed its stdin'),
+      blocked: () => this.fail('busy', `did not read its stdin for ${this.limits.writeTimeoutMs} ms`),
+      broken: () => void this.closeUnlessExiting('closed its stdin'),
     });
     child.stdout.on('data', (chunk: Buffer) => this.read(child.stdout, chunk));
-    child.stdout.once('end', () => void this.hangUp('closed its stdout'));
-    child.stdout.on('error', () => void this.hangUp('closed its stdout'));
+    child.stdout.once('end', () => void this.closeUnlessExiting('closed its stdout'));
+    child.stdout.on('error', () => void this.closeUnlessExiting('closed its stdout'));
     child.stderr.on('data', (chunk: Buffer) => this.tail.push(chunk));
     child.stderr.on('error', (error) => this.report(error));
     child.on('error', (error) => this.report(error));
-    child.once('exit', (code, signal) => void this.bury(code, signal));
+    child.once('exit', (code, signal) => void this.handleExit(code, signal));
     const pipesClosed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     return { child, group, stdin, pipesClosed };
   }
 
   private read(stdout: Readable, chunk: Buffer): void {
-    const began = performance.now();
+    const startedAt = performance.now();
     if (!this.reader.push(chunk)) {
       stdout.destroy();
       this.fail('too-large', `line over ${this.limits.maxLineBytes} bytes`);
-    } else if (performance.now() - began > LONG_TURN_MS) {
-      // libuv reads up to 32 chunks of a flood before anybody else has a turn.
+    } else if (performance.now() - startedAt > MAX_READ_MS) {
+      // libuv reads up to 32 chunks in one turn of the event loop.
       stdout.pause();
       setImmediate(() => stdout.resume());
     }
   }
 
-  /** The leader exited. Not waiting for its pipes to close first: a process it left behind may hold them. */
-  private async bury(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+  /** Does not wait for the pipes to close first: a process that the leader left behind may hold them open. */
+  private async handleExit(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     this.exit = signal === null ? `exited with code ${code}` : `killed by ${signal}`;
     this.running?.stdin.fail(this.exitReason ?? this.exit, 'unreachable');
-    if (!this.closing) await this.reap();
+    if (!this.closing) await this.killAndFinish();
   }
 
-  /** A child that closed one of its pipes cannot answer any more. Mostly it is just about to exit. */
-  private async hangUp(why: string): Promise<void> {
-    const exits = !this.running || (await completesWithin(this.running.group.leaderExit, LAST_WORDS_MS));
-    if (exits || this.closing || this.fault) return;
+  /** The child closed a pipe, so that it cannot respond any more. Usually it exits right after. */
+  private async closeUnlessExiting(why: string): Promise<void> {
+    const isExiting =
+      !this.running || (await completesWithin(this.running.group.leaderExit, DRAIN_TIMEOUT_MS));
+    if (isExiting || this.closing || this.fault) return;
     this.fault = new TransportError('broken', why);
     await this.close();
   }
@@ -172,12 +169,12 @@ export class StdioTransport implements LinkTransport {
     if (!this.running || this.fault) return;
     this.fault = new TransportError(fault, why);
     this.running.stdin.fail(why, fault === 'busy' ? 'busy' : 'unreachable');
-    void this.reap();
+    void this.killAndFinish();
   }
 
-  private async reap(): Promise<void> {
+  private async killAndFinish(): Promise<void> {
     await this.running?.group.kill();
-    await this.lastWords();
+    await this.drainPipes();
     this.finish();
   }
 
@@ -185,32 +182,32 @@ export class StdioTransport implements LinkTransport {
     if (!this.running) return;
     this.running.stdin.end('closed');
     await this.running.group.stop(this.limits.stopGraceMs, this.limits.killGraceMs);
-    await this.lastWords();
+    await this.drainPipes();
     this.finish();
   }
 
-  private async lastWords(): Promise<void> {
-    if (!this.running || (await completesWithin(this.running.pipesClosed, LAST_WORDS_MS))) return;
-    // In a late turn of the event loop timers come before input that is already there.
+  private async drainPipes(): Promise<void> {
+    if (!this.running || (await completesWithin(this.running.pipesClosed, DRAIN_TIMEOUT_MS))) return;
+    // When the event loop is late, timers run before input that has already arrived.
     await nextTurn();
   }
 
   private finish(): void {
-    if (!this.running || this.finished) return;
-    this.finished = true;
+    if (!this.running || this.isFinished) return;
+    this.isFinished = true;
     const { child, stdin } = this.running;
     stdin.fail(this.exitReason ?? 'closed', 'unreachable');
     child.stdout.destroy();
     child.stderr.destroy();
-    // Only matters for a process that even SIGKILL did not end.
+    // For a process that did not end on SIGKILL.
     child.unref();
     this.reader.clear();
     if (!this.closing) this.fault ??= new TransportError('broken', this.exit ?? 'lost');
     if (this.fault) this.report(this.fault);
-    this.guarded(() => this.onclose?.());
+    this.guard(() => this.onclose?.());
   }
 
-  private guarded(callback: () => void): void {
+  private guard(callback: () => void): void {
     try {
       callback();
     } catch (error) {
@@ -222,7 +219,7 @@ export class StdioTransport implements LinkTransport {
     try {
       this.onerror?.(isNativeError(error) ? error : new Error(String(error)));
     } catch {
-      // Whoever listens for errors has none to tell.
+      // There is no other place to report the failure of `onerror`.
     }
   }
 }
