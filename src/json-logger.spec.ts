@@ -28,7 +28,7 @@ describe('JsonLogger', () => {
     ]);
   });
 
-  it('writes to stderr, because stdout says where we listen', () => {
+  it('writes to stderr, because stdout is reserved for the URL', () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const stdout = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     new JsonLogger('log').log('x');
@@ -72,13 +72,13 @@ describe('JsonLogger', () => {
     expect(entries()).toMatchObject([{ cause: expect.stringContaining('the wire was cut') }]);
   });
 
-  it('lets no field of a message take the place of time, level or context', () => {
+  it('does not let a field of a message replace time, level or context', () => {
     loggerAt('log').warn({ message: 'a', time: 'never', level: 'debug', context: 'Elsewhere' }, 'Room');
     expect(entries()).toMatchObject([{ level: 'warn', context: 'Room', message: 'a' }]);
     expect(entries()).not.toMatchObject([{ time: 'never' }]);
   });
 
-  it('writes a line even of what JSON cannot say', () => {
+  it('writes a line for values that JSON cannot express', () => {
     const circle: Record<string, unknown> = { message: 'a', big: 1n };
     circle['self'] = circle;
     circle['twice'] = [circle['big'], { also: circle['big'] }];
@@ -88,14 +88,14 @@ describe('JsonLogger', () => {
     ]);
   });
 
-  it('writes what Nest says of its own start only to those who debug', () => {
+  it("writes Nest's start-up messages at debug level only", () => {
     for (const context of ['RouterExplorer', '_RouterExplorer'])
       loggerAt('log').log('Mapped {/health/live, GET} route', context);
     loggerAt('debug').log('Mapped {/health/ready, GET} route', 'RouterExplorer');
     expect(entries()).toMatchObject([{ level: 'debug', message: 'Mapped {/health/ready, GET} route' }]);
   });
 
-  it('takes a lone detail of an error for its context, and the first of two for its stack', () => {
+  it('reads a single detail of an error as its context and the first of two as its stack', () => {
     const logger = loggerAt('log');
     logger.error('a');
     logger.error('a', 'Room');
@@ -111,7 +111,7 @@ describe('JsonLogger', () => {
     beforeEach(() => Logger.overrideLogger(loggerAt('debug')));
     afterEach(() => Logger.overrideLogger(false));
 
-    it.each(['debug', 'verbose', 'log', 'warn', 'error'] as const)('names the room of %s', (level) => {
+    it.each(['debug', 'verbose', 'log', 'warn', 'error'] as const)('names the context of %s', (level) => {
       new Logger('Room')[level]({ message: 'x', server: 'fs' });
       expect(entries()).toMatchObject([{ context: 'Room', message: 'x', server: 'fs' }]);
       expect(entries()[0]).not.toHaveProperty('stack');
@@ -129,7 +129,7 @@ describe('JsonLogger', () => {
       ['a field', { message: 'x', cause: 'Bearer s3cr3t-value!' }],
       ['a nested field', { message: 'x', deep: [{ 's3cr3t-value!': 's3cr3t-value!s3cr3t-value!' }] }],
       ['an Error', new Error('s3cr3t-value!')],
-    ])('are taken out of %s', (_what, message) => {
+    ])('are redacted in %s', (_what, message) => {
       loggerAt('log', ['s3cr3t-value!']).error(message, 's3cr3t-value!', 's3cr3t-value!');
       expect(lines[0]).not.toContain('s3cr3t');
       expect(lines[0]).toContain('[redacted]');

@@ -3,7 +3,7 @@ import { LOG_LEVELS, type LogLevel } from './config/log-settings.js';
 
 const REDACTED = '[redacted]';
 
-/** What Nest says of itself while it starts: of use to those who debug, and forty lines to everybody else. */
+/** Contexts of Nest's own start-up messages, which are logged at debug level. */
 const FRAMEWORK = new Set([
   'InstanceLoader',
   'NestApplication',
@@ -14,8 +14,8 @@ const FRAMEWORK = new Set([
 ]);
 
 /**
- * One JSON line per entry, on stderr: stdout belongs to the line that says where we listen. Secrets are taken out by
- * value, wherever they turn up.
+ * Writes one JSON line per entry to stderr; stdout is reserved for the line with the URL. Secrets are redacted by value,
+ * wherever they appear.
  */
 export class JsonLogger implements LoggerService {
   private readonly threshold: number;
@@ -30,9 +30,9 @@ export class JsonLogger implements LoggerService {
     this.addSecrets(secrets);
   }
 
-  /** From now on these values appear in no line. */
+  /** Redacts these values in all later lines. */
   addSecrets(secrets: readonly string[]): void {
-    // In JSON a secret stands in its escaped form. The longest goes first: it may begin like a shorter one.
+    // JSON contains the escaped form of a secret. Longer secrets come first, because a shorter one may be their prefix.
     const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.secrets = [...new Set([...this.secrets, ...escaped])].toSorted((a, b) => b.length - a.length);
   }
@@ -46,7 +46,7 @@ export class JsonLogger implements LoggerService {
   }
 
   log(message: unknown, context?: string): void {
-    // The bundler puts a line ahead of the names of some classes.
+    // The bundler prefixes the names of some classes with an underscore.
     const isFramework = context !== undefined && FRAMEWORK.has(context.replace(/^_/, ''));
     this.print(isFramework ? 'debug' : 'log', message, context);
   }
@@ -67,7 +67,7 @@ export class JsonLogger implements LoggerService {
   private print(level: LogLevel, message: unknown, context: unknown, stack?: unknown): void {
     if (LOG_LEVELS.indexOf(level) < this.threshold) return;
     const head = { time: new Date().toISOString(), level, context };
-    // Twice: it stands first, and no field of the message takes its place.
+    // Spread twice: these fields come first, and no field of the message replaces them.
     const entry = { ...head, ...fieldsOf(message), ...(stack ? { stack } : {}), ...head };
     this.write(`${this.redact(toLine(entry))}\n`);
   }
@@ -88,7 +88,7 @@ function fieldsOf(message: unknown): object {
 const describe = (cause: unknown): string =>
   cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause);
 
-/** A line is written whatever is in it: what JSON cannot say is left out, and a circle ends where it closes. */
+/** Serialises any value: members that JSON cannot express are left out, circular references are cut. */
 function toLine(entry: object): string {
   const path: unknown[] = [];
   return JSON.stringify(entry, function (this: unknown, _key, value: unknown) {

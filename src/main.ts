@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { configPath } from './config/config-path.js';
 
-// The server and every other program are loaded when they are asked for, and not before.
+// The server, the command line and the terminal UI are imported only when they are used.
 const serve = async (config: string): Promise<void> => (await import('./serve.js')).serve({ config });
 const asked = serving(process.argv.slice(2));
 if (asked) await serve(configPath(asked.config)).catch(fail);
@@ -15,7 +15,7 @@ else {
   });
 }
 
-/** Whether the server is asked for and nothing else. Whatever is not as plain is for the command line to answer. */
+/** Whether the arguments only start the server. All other arguments are parsed by the command line. */
 function serving(args: string[]): { readonly config?: string } | undefined {
   try {
     const options = { config: { type: 'string', short: 'c' } } as const;

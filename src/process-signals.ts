@@ -1,7 +1,7 @@
 import type { INestApplication, LoggerService } from '@nestjs/common';
 import { killAllProcessGroups } from './backends/stdio/process-group.js';
 
-/** The first signal drains, the second does not wait. No way out of the process but SIGKILL leaves a child behind. */
+/** The first signal drains, the second exits at once. Child processes are killed on every exit except SIGKILL. */
 export function exitOnSignals(
   app: INestApplication,
   logger: LoggerService,

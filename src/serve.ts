@@ -14,10 +14,10 @@ import { exitOnSignals } from './process-signals.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
-/** A tool's own name may be long, and stands in the path of the admin API. */
+/** A tool's own name may be long and is part of a path of the admin API. */
 const MAX_PARAMETER_LENGTH = 1024;
 
-/** Starts the gateway; it ends by a signal. Rejects when it cannot start. */
+/** Starts the gateway, which runs until a signal. Rejects when it cannot start. */
 export async function serve({ config: path }: { readonly config: string }): Promise<void> {
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
   const config = load();
@@ -39,7 +39,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   await connectMcp(app);
   server.open({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
   await app.listen(config.http.port, config.http.host);
-  // Whoever started us need not read what we say.
+  // The parent process may have closed the pipe.
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`);
 }

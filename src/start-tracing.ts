@@ -1,14 +1,14 @@
 import { Tracing } from './mcp/tracing.js';
 import { VERSION } from './version.js';
 
-/** Tracing, and the way to end it. */
+/** Tracing and the function that ends it. */
 export interface StartedTracing {
   readonly tracing: Tracing;
-  /** Sends what has not been sent. */
+  /** Exports the remaining spans. */
   stop(): Promise<void>;
 }
 
-/** Exports traces where OTEL_EXPORTER_OTLP_ENDPOINT points to. Without it, nothing of OpenTelemetry's SDK is loaded. */
+/** Exports traces to OTEL_EXPORTER_OTLP_ENDPOINT. Without that variable, the OpenTelemetry SDK is not loaded. */
 export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTracing> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return { tracing: Tracing.OFF, stop: async () => {} };

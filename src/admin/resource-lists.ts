@@ -7,7 +7,7 @@ import {
   type PublicTemplate,
 } from '../core/resources/public-resource.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
-import { fieldsOf } from '../meta-tools/search-fields.js';
+import { searchFieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
@@ -121,7 +121,7 @@ function pageOf<Seen, Item>(
 }
 
 const textOf = ({ uriTemplate, template }: PublicTemplate): string =>
-  [uriTemplate, ...Object.values(fieldsOf(template.text))].join('\n').toLowerCase();
+  [uriTemplate, ...Object.values(searchFieldsOf(template.text))].join('\n').toLowerCase();
 
 const keyOf = ({ uriTemplate }: PublicTemplate): string => uriTemplate;
 

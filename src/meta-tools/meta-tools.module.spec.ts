@@ -23,12 +23,12 @@ function toolsWith(config: object): number {
   return (JSON.parse(listOf(registry.catalog.tools)) as { tools: unknown[] }).tools.length;
 }
 
-describe('DiscoveryModule', () => {
+describe('MetaToolsModule', () => {
   it.each([
     [{}, 7],
     [{ metaTools: true }, 7],
     [{ metaTools: false }, 0],
-  ])('offers, with %j, %i tools', (config, expected) => {
+  ])('with %j registers %i meta tools', (config, expected) => {
     expect(toolsWith(config)).toBe(expected);
   });
 });

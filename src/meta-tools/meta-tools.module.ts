@@ -4,11 +4,11 @@ import { MetaTools } from '../registry/meta-tools.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { Registry } from '../registry/registry.service.js';
 import { ResourceSearch } from './resource-search.js';
-import { resourceTools } from './resource-tools.js';
+import { resourceMetaTools } from './resource-meta-tools.js';
 import { ToolSearch } from './tool-search.js';
-import { toolTools } from './tool-tools.js';
+import { toolMetaTools } from './tool-meta-tools.js';
 
-/** Tools that find tools and resources, where the configuration wants them. */
+/** Registers the meta tools unless the configuration disables them. */
 @Module({
   imports: [RegistryModule],
   providers: [ResourceSearch, ToolSearch],
@@ -27,8 +27,8 @@ export class MetaToolsModule implements OnModuleInit {
     const { metaTools, limits } = this.live.current;
     if (!metaTools) return;
     this.metaTools.register([
-      ...resourceTools(this.registry, this.resources, limits.pageSize),
-      ...toolTools(this.registry, this.tools, limits.pageSize),
+      ...resourceMetaTools(this.registry, this.resources, limits.pageSize),
+      ...toolMetaTools(this.registry, this.tools, limits.pageSize),
     ]);
   }
 }

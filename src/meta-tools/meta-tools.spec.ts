@@ -45,8 +45,8 @@ const CALLS: readonly (readonly [name: string, args: object])[] = [
   ['search_tools', { query: 'odd read' }],
 ];
 
-describe('the meta tools', () => {
-  it('are those of the contract, and are listed without a prefix', () => {
+describe('meta tools', () => {
+  it('have the names of the contract and are listed without a prefix', () => {
     const names = [
       'catalog_resource_templates',
       'catalog_resources',
@@ -61,7 +61,7 @@ describe('the meta tools', () => {
     expect(listed.tools.map(({ name }) => name)).toEqual(names);
   });
 
-  it.each(stage.tools.map(({ name }) => name))('%s says what it takes and gives, in schemas', (name) => {
+  it.each(stage.tools.map(({ name }) => name))('%s has an input and an output schema', (name) => {
     const { title, description, inputSchema, outputSchema, annotations } = definitionOf(name);
     expect([title, description].every((text) => text !== undefined && text.length > 5)).toBe(true);
     expect(annotations).toMatchObject({ readOnlyHint: true });
@@ -73,7 +73,7 @@ describe('the meta tools', () => {
     }
   });
 
-  it.each(CALLS)('%s(%j) takes what it says, and answers as it says, as text too', async (name, args) => {
+  it.each(CALLS)('%s(%j) matches its schemas and returns the result as text, too', async (name, args) => {
     const { inputSchema, outputSchema } = definitionOf(name);
     expect(fits(inputSchema, args)).toBe(true);
     const { structuredContent, content, isError } = await stage.call(name, args);
@@ -98,7 +98,7 @@ describe('the meta tools', () => {
     ['search_tools', [], 'arguments must be an object'],
     ['search_tools', 'query', 'arguments must be an object'],
     ['search_tools', 7, 'arguments must be an object'],
-  ])('%s(%j) tells the model what was wrong', async (name, args, message) => {
+  ])('%s(%j) returns a tool error that names the invalid argument', async (name, args, message) => {
     expect(await stage.call(name, args)).toEqual({
       content: [{ type: 'text', text: message }],
       isError: true,
@@ -112,7 +112,7 @@ describe('the meta tools', () => {
     },
   );
 
-  it('leave a tool of the same name reachable by its prefixed name, and keep the bare name', async () => {
+  it('keep their bare name when a server has a tool of that name, which stays callable by its prefixed name', async () => {
     const other = new DiscoveryStage();
     await other.put('fs', { tools: [{ name: 'search_tools' }] });
     const view = other.registry.catalog.tools.view(EVERYTHING);
@@ -130,11 +130,11 @@ const cursorOf = async (name: string, args: object = {}, scope = EVERYTHING): Pr
 const refusal = async (name: string, args: object, scope = EVERYTHING): Promise<unknown> =>
   refusalOf(stage.call(name, args, scope));
 
-describe('the cursor of a catalog', () => {
+describe('cursor of a meta tool', () => {
   const CATALOGS = ['catalog_resources', 'catalog_resource_templates', 'catalog_tools'];
   const refused = expect.objectContaining({ kind: 'invalid-params' });
 
-  it.each(CATALOGS)('of %s leads on to the end', async (name) => {
+  it.each(CATALOGS)('of %s pages through all summaries', async (name) => {
     const seen: unknown[] = [];
     let cursor: unknown;
     do {
@@ -147,7 +147,7 @@ describe('the cursor of a catalog', () => {
     expect(seen.length).toBeGreaterThan(1);
   });
 
-  it.each(CATALOGS)('of %s is good for nothing else', async (name) => {
+  it.each(CATALOGS)('of %s is refused by other tools, scopes and servers', async (name) => {
     const cursor = await cursorOf(name);
     for (const other of CATALOGS.filter((one) => one !== name))
       expect(await refusal(other, { cursor })).toEqual(refused);

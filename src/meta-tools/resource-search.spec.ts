@@ -12,7 +12,7 @@ const addresses = (found: Iterable<{ server: string; uri: string }>): string[] =
 const search = async (stage: DiscoveryStage, query: string, scope: Scope = EVERYTHING, mimeType?: string) =>
   addresses(await stage.resourceSearch.search(query, { scope, limit: 100, mimeType }));
 
-describe('a search', () => {
+describe('ResourceSearch.search', () => {
   it.each([
     ['name', { name: 'needle' }],
     ['title', { title: 'the needle' }],
@@ -30,7 +30,7 @@ describe('a search', () => {
     expect(await search(stage, 'needle')).toHaveLength(1);
   });
 
-  it('puts the best first', async () => {
+  it('returns the best match first', async () => {
     const stage = new DiscoveryStage();
     await stage.put('a', {
       resources: [
@@ -41,7 +41,7 @@ describe('a search', () => {
     expect(await search(stage, 'invoice')).toEqual(['a x:2', 'a x:1']);
   });
 
-  it('sees nothing out of scope, and gives no more than was asked for', async () => {
+  it('returns nothing out of scope and at most `limit` results', async () => {
     const stage = new DiscoveryStage();
     for (const server of ['a', 'b'])
       await stage.put(server, { resources: [1, 2, 3].map((n) => ({ uri: `x:${n}`, name: 'log' })) });
@@ -59,7 +59,7 @@ describe('a search', () => {
     ['image/*', ['a x:4']],
     ['text', []],
     ['', []],
-  ])('may be for resources of the type %j alone', async (mimeType, expected) => {
+  ])('filters by the MIME type %j', async (mimeType, expected) => {
     const stage = new DiscoveryStage();
     const types = ['text/plain', 'Text/PLAIN; charset=utf-8', 'text/html', 'image/png', undefined, 7];
     await stage.put('a', {
@@ -69,7 +69,7 @@ describe('a search', () => {
   });
 });
 
-describe('the index', () => {
+describe('ResourceSearch index', () => {
   type Step = { readonly server: string; readonly words: Readonly<Record<string, string>> | 'removed' };
   const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.record({
@@ -88,7 +88,7 @@ describe('the index', () => {
     { maxLength: 25 },
   );
 
-  it('is in step with the registry after any changes, whether or not somebody searched meanwhile', () =>
+  it('matches the registry after any sequence of changes and searches', () =>
     fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (changes, pauses) => {
         const stage = new DiscoveryStage();
@@ -119,7 +119,7 @@ describe('the index', () => {
       { numRuns: 60 },
     ));
 
-  it('gives the resources of the list of now, also those whose text is as it was', async () => {
+  it('returns the resources of the current listing, also where their definition did not change', async () => {
     const stage = new DiscoveryStage();
     const kept = { uri: 'x:1', name: 'log' };
     await stage.put('a', { resources: [kept, { uri: 'x:2', name: 'log' }] });
@@ -131,7 +131,7 @@ describe('the index', () => {
     expect(found[0]).toBe(resources.find('x:1'));
   });
 
-  it('is complete for whoever searches while a long list is still coming in', async () => {
+  it('is complete for a search that starts during a long sync', async () => {
     const stage = new DiscoveryStage();
     const uris = Array.from({ length: 4000 }, (_, n) => `x:${n}/log`);
     const put = async (...listed: string[]): Promise<void> =>

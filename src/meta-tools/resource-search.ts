@@ -6,36 +6,36 @@ import { matching, slicedSearch } from '../lib/text-index/search.js';
 import type { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { IndexedServer, type IndexedResource } from './indexed-server.js';
-import { typeFilter } from './mime-types.js';
+import { ServerResourceIndex, type IndexedResource } from './server-resource-index.js';
+import { mediaTypeFilter } from './media-types.js';
 
 export interface ResourceQuery {
   readonly scope: Scope;
   readonly limit: number;
-  /** A type, or all of one kind: `image/*`. */
+  /** A media type, or a wildcard such as `image/*`. */
   readonly mimeType?: string | undefined;
 }
 
-/** Full-text search in the resources, an index per server, kept in step with the catalog. */
+/** Full-text search over resources, with one index per server that follows the catalog. */
 @Injectable()
 export class ResourceSearch implements OnModuleInit {
-  private readonly servers = new Map<string, IndexedServer>();
+  private readonly servers = new Map<string, ServerResourceIndex>();
 
   constructor(private readonly registry: Registry) {}
 
   onModuleInit(): void {
-    this.registry.onChange((change) => this.follow(change));
+    this.registry.onChange((change) => this.updateIndexes(change));
   }
 
-  /** Best first. Waits until everything that is listed can be found; what is found may be gone by then. */
+  /** Best match first. Waits until the index is up to date; a result may have been removed from the catalog meanwhile. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.indexes(scope);
-    const kind = mimeType === undefined ? undefined : typeFilter(mimeType);
+    const kind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
     const found = await slicedSearch(indexes, query, { limit, kind }, sliceScheduler.start());
     return found.map(({ resource }) => resource);
   }
 
-  /** Everything that has all the words, in no order. */
+  /** All resources that contain every word, in no particular order. */
   async matching(query: string, scope: Scope): Promise<Iterable<Resource>> {
     return resourcesOf(matching(await this.indexes(scope), query));
   }
@@ -46,7 +46,7 @@ export class ResourceSearch implements OnModuleInit {
     return servers.map(({ index }) => index);
   }
 
-  private follow({ resources }: CatalogChange): void {
+  private updateIndexes({ resources }: CatalogChange): void {
     for (const id of resources) {
       if (this.listOf(id) === undefined) {
         this.servers.delete(id);
@@ -54,7 +54,7 @@ export class ResourceSearch implements OnModuleInit {
       }
       let server = this.servers.get(id);
       if (!server) {
-        server = new IndexedServer(() => this.listOf(id) ?? ResourceList.EMPTY);
+        server = new ServerResourceIndex(() => this.listOf(id) ?? ResourceList.EMPTY);
         this.servers.set(id, server);
       }
       void server.update();

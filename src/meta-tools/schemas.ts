@@ -1,27 +1,30 @@
-import { MOST_ON_PAGE } from './tool-arguments.js';
+import { MAX_PAGE_SIZE } from './tool-arguments.js';
 
 const text = { type: 'string' };
 
-export const QUERY = {
+export const QUERY_INPUT = {
   ...text,
   maxLength: 256,
-  description: 'Words to look for; the last may be incomplete.',
+  description: 'Words to search for; the last word may be incomplete.',
 };
-export const SERVER_ID = { ...text, description: 'Only of this server.' };
-export const CURSOR = { ...text, description: 'nextCursor of the page before.' };
-export const LIMIT = {
+export const SERVER_ID_INPUT = { ...text, description: 'Id of the server; all servers if not given.' };
+export const CURSOR_INPUT = { ...text, description: 'nextCursor of the previous page.' };
+export const LIMIT_INPUT = {
   type: 'integer',
   minimum: 1,
   maximum: 100,
-  description: 'At most so many; 20 if not given.',
+  description: 'Maximum number of results; 20 if not given.',
 };
-export const pageLimit = (usual: number): object => ({
+export const pageLimitInput = (usual: number): object => ({
   type: 'integer',
   minimum: 1,
-  maximum: MOST_ON_PAGE,
-  description: `At most so many on a page; ${usual} if not given.`,
+  maximum: MAX_PAGE_SIZE,
+  description: `Maximum number of items per page; ${usual} if not given.`,
 });
-export const NEXT_CURSOR = { ...text, description: 'Where the next page begins; absent on the last.' };
+export const NEXT_CURSOR_OUTPUT = {
+  ...text,
+  description: 'Cursor of the next page; absent on the last page.',
+};
 
 const list = (description: string, required: readonly string[], properties: object): object => ({
   type: 'array',
@@ -29,22 +32,26 @@ const list = (description: string, required: readonly string[], properties: obje
   items: { type: 'object', required, properties },
 });
 
-export const RESOURCE_CARDS = list('Resources; read one by its uri.', ['uri', 'serverId'], {
-  uri: text,
-  name: text,
-  title: text,
-  mimeType: text,
-  size: { type: 'number' },
-  serverId: text,
-});
+export const RESOURCES_OUTPUT = list(
+  'Resources; read one with resources/read and its uri.',
+  ['uri', 'serverId'],
+  {
+    uri: text,
+    name: text,
+    title: text,
+    mimeType: text,
+    size: { type: 'number' },
+    serverId: text,
+  },
+);
 
-export const TEMPLATE_CARDS = list(
-  'Templates; fill in the expressions to get the uri of a resource.',
+export const TEMPLATES_OUTPUT = list(
+  'Resource templates; expand the expressions to get the uri of a resource.',
   ['uriTemplate', 'serverId'],
   { uriTemplate: text, name: text, title: text, description: text, mimeType: text, serverId: text },
 );
 
-export const TOOL_CARDS = list('Tools; call one by its name.', ['name', 'serverId'], {
+export const TOOLS_OUTPUT = list('Tools; call one with tools/call and its name.', ['name', 'serverId'], {
   name: text,
   title: text,
   description: text,

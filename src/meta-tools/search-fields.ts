@@ -12,8 +12,8 @@ const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'] as const;
 
 type SearchFields = Partial<Record<(typeof FIELDS)[number], string>>;
 
-/** What of a definition is searched. */
-export function fieldsOf(text: string): SearchFields {
+/** The searchable members of a definition. */
+export function searchFieldsOf(text: string): SearchFields {
   const definition = JSON.parse(text) as Record<string, unknown>;
   return Object.fromEntries(
     FIELDS.flatMap((field) => {

@@ -10,7 +10,7 @@ describe('ToolArguments', () => {
     [null, 20],
     [1, 1],
     [100, 100],
-  ])('takes the limit %j for %i', (limit, expected) => {
+  ])('reads the limit %j as %i', (limit, expected) => {
     expect(read({ limit }).limit).toBe(expected);
   });
 
@@ -18,13 +18,13 @@ describe('ToolArguments', () => {
     expect(() => read({ limit }).limit).toThrow(ArgumentError);
   });
 
-  it('has pages of catalogs that are as long as those of the lists, and may be longer', () => {
+  it('uses the page size of the lists by default and allows a larger one', () => {
     expect(read({}).pageSize(200)).toBe(200);
     expect(read({ limit: 1000 }).pageSize(200)).toBe(1000);
     expect(() => read({ limit: 1001 }).pageSize(200)).toThrow(ArgumentError);
   });
 
-  it('takes a query without the space around it', () => {
+  it('trims the query', () => {
     expect(read({ query: '  a b\n' }).query).toBe('a b');
     expect(read({ query: 'x'.repeat(256) }).query).toHaveLength(256);
   });
@@ -41,13 +41,13 @@ describe('ToolArguments', () => {
     expect(() => read(values).query).toThrow(new ArgumentError(message));
   });
 
-  it('takes what is left out, or null, for not given', () => {
+  it('treats a missing argument and null alike', () => {
     for (const values of [{}, { serverId: null, mimeType: null }])
       expect([read(values).serverId, read(values).mimeType]).toEqual([undefined, undefined]);
     expect(read({ serverId: 'a', mimeType: 'b' })).toMatchObject({ serverId: 'a', mimeType: 'b' });
   });
 
-  it('says what is required, and of which kind it has to be', () => {
+  it('names a missing argument and the expected type', () => {
     expect(() => read({}).uri).toThrow('uri is required');
     expect(() => read({ uri: 1 }).uri).toThrow('uri must be a string');
     expect(() => read({ name: 'x'.repeat(8193) }).required('name')).toThrow('8192 characters');

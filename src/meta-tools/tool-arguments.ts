@@ -1,30 +1,30 @@
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import type { Params } from '../mcp/json-rpc.js';
 
-const LONGEST_QUERY = 256;
-const LONGEST_NAME = 8192;
-/** What is found is the less worth the further down it comes. */
-const USUAL_RESULTS = 20;
-const MOST_RESULTS = 100;
-/** As many as a page of the lists may have. */
-export const MOST_ON_PAGE = 1000;
+const MAX_QUERY_LENGTH = 256;
+const MAX_NAME_LENGTH = 8192;
 
-/** What a model got wrong. It is told, and can do better. */
+const DEFAULT_RESULTS = 20;
+const MAX_RESULTS = 100;
+/** The same limit as for the pages of MCP lists. */
+export const MAX_PAGE_SIZE = 1000;
+
+/** An invalid argument. Its message becomes a tool error result, so that the model can correct the call. */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
 
-/** The arguments of a call, read with care: they are what a model made up. */
+/** Validated access to the arguments of a meta tool call. */
 export class ToolArguments {
   constructor(private readonly values: Params) {}
 
   get query(): string {
-    const query = this.required('query', LONGEST_QUERY).trim();
+    const query = this.required('query', MAX_QUERY_LENGTH).trim();
     if (query === '') throw new ArgumentError('query must not be empty');
     return query;
   }
 
-  /** As long as it may be everywhere else, which counts in bytes. */
+  /** Limited in bytes, as URIs are everywhere else. */
   get uri(): string {
     const uri = this.required('uri', Infinity);
     if (isUriTooLong(uri)) throw new ArgumentError(`uri must not be longer than ${MAX_URI_BYTES} bytes`);
@@ -39,19 +39,19 @@ export class ToolArguments {
     return this.optional('mimeType');
   }
 
-  /** Whatever it is, the one who opens it decides. */
+  /** Not validated here: opening the cursor does that. */
   get cursor(): unknown {
     return this.values['cursor'];
   }
 
-  /** Of results of a search. */
+  /** Maximum number of search results. */
   get limit(): number {
-    return this.limitWithin(USUAL_RESULTS, MOST_RESULTS);
+    return this.limitWithin(DEFAULT_RESULTS, MAX_RESULTS);
   }
 
-  /** Of cards on a page of a catalog. */
+  /** Maximum number of summaries per page. */
   pageSize(usual: number): number {
-    return this.limitWithin(usual, MOST_ON_PAGE);
+    return this.limitWithin(usual, MAX_PAGE_SIZE);
   }
 
   private limitWithin(usual: number, most: number): number {
@@ -61,13 +61,13 @@ export class ToolArguments {
     return limit;
   }
 
-  required(key: string, longest = LONGEST_NAME): string {
+  required(key: string, longest = MAX_NAME_LENGTH): string {
     const value = this.optional(key, longest);
     if (value === undefined) throw new ArgumentError(`${key} is required`);
     return value;
   }
 
-  private optional(key: string, longest = LONGEST_NAME): string | undefined {
+  private optional(key: string, longest = MAX_NAME_LENGTH): string | undefined {
     const value = this.values[key];
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'string') throw new ArgumentError(`${key} must be a string`);

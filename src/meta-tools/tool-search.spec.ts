@@ -18,7 +18,7 @@ describe('ToolSearch', () => {
     expect(await search(stage, query)).toEqual(['fs__read']);
   });
 
-  it('sees nothing out of scope, and gives no more than was asked for', async () => {
+  it('returns nothing out of scope and at most `limit` results', async () => {
     const stage = new DiscoveryStage();
     for (const id of ['a', 'b']) await stage.put(id, { tools: [{ name: 'read' }, { name: 'read_all' }] });
     expect(await search(stage, 'read', only('b'))).toEqual(['b__read', 'b__read_all']);
@@ -26,12 +26,12 @@ describe('ToolSearch', () => {
     expect(await search(stage, 'read', EVERYTHING, 3)).toHaveLength(3);
   });
 
-  it('does not find the tools of the house itself', async () => {
+  it('does not find meta tools', async () => {
     const stage = new DiscoveryStage();
     expect(await search(stage, 'search tools catalog describe')).toEqual([]);
   });
 
-  it('follows every change, also those that come while it is being brought up to date', async () => {
+  it('follows every change, also those during an update of the index', async () => {
     const stage = new DiscoveryStage();
     await stage.put('a', { tools: [{ name: 'read', description: 'old' }, { name: 'write' }] });
     expect(await search(stage, 'old')).toEqual(['a__read']);

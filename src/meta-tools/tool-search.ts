@@ -6,30 +6,30 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { fieldsOf, SEARCH_SCHEMA } from './search-fields.js';
+import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
-/** Full-text search in the tools, brought up to date when somebody searches: there are never very many. */
+/** Full-text search over tools. The index is updated at the next search: there are far fewer tools than resources. */
 @Injectable()
 export class ToolSearch {
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
   private readonly indexing = new SingleFlight(
     () => this.table === this.registry.catalog.tools,
-    () => this.replace(this.registry.catalog.tools),
+    () => this.synchronize(this.registry.catalog.tools),
   );
   private table = NameTable.EMPTY;
   private indexed: ReadonlySet<ListedEntry> = new Set();
 
   constructor(private readonly registry: Registry) {}
 
-  /** Best first. */
+  /** Best match first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
     await this.indexing.bringUpToDate();
     const indexes = [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
     return search(indexes, query, { limit });
   }
 
-  /** Entries are kept from one catalog to the next, so only what changed is touched. */
-  private async replace(table: NameTable): Promise<void> {
+  /** Catalogs share unchanged entries, so that only changed ones are indexed again. */
+  private async synchronize(table: NameTable): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     const listed = new Set(table.view(EVERYTHING).listed.filter(({ server }) => server !== META_TOOL_SERVER));
     for (const entry of this.indexed) {
@@ -49,7 +49,7 @@ export class ToolSearch {
   private add(entry: ListedEntry): void {
     const index = this.indexes.get(entry.server) ?? new SearchIndex(SEARCH_SCHEMA, byName);
     this.indexes.set(entry.server, index);
-    index.add(entry, { ...fieldsOf(entry.definition.text), name: entry.publicName });
+    index.add(entry, { ...searchFieldsOf(entry.definition.text), name: entry.publicName });
   }
 
   private remove(entry: ListedEntry): void {

@@ -39,7 +39,7 @@ beforeEach(() => {
 afterEach(() => void jest.restoreAllMocks());
 
 describe('DirectoryLock', () => {
-  it('is held by one, until it is released', async () => {
+  it('has one holder until it is released', async () => {
     const [first, second] = [newLock(), newLock()];
     expect(await first.acquire()).toBe(1);
     expect(await first.hold()).toBe(1);
@@ -54,7 +54,7 @@ describe('DirectoryLock', () => {
     expect(await second.acquire()).toBe(1);
   });
 
-  it('is not taken again once it was released', async () => {
+  it('cannot be acquired again after its release', async () => {
     const lock = newLock();
     await lock.acquire();
     await lock.release();
@@ -62,13 +62,13 @@ describe('DirectoryLock', () => {
     expect(claims()).toEqual([]);
   });
 
-  it('is asked for in two ways: at the start another gateway is an error, later no more than an obstacle', async () => {
+  it('reports another holder as a StateError from acquire and as a storage failure from hold', async () => {
     await newLock().acquire();
     await expect(newLock().acquire()).rejects.toBeInstanceOf(StateError);
     await expect(newLock().hold()).rejects.toMatchObject({ kind: 'storage-unavailable' });
   });
 
-  it('begins a new tenure when somebody removed the claim', async () => {
+  it('starts a new term when another process removed the claim', async () => {
     const lock = newLock();
     await lock.acquire();
     for (const name of claims()) rmSync(join(directory, name));
@@ -77,7 +77,7 @@ describe('DirectoryLock', () => {
     expect(claims()).toHaveLength(1);
   });
 
-  it('never has two holders, however many come at once', async () => {
+  it('never has two holders when many processes acquire it at once', async () => {
     for (let round = 0; round < 10; round++) {
       const contenders = Array.from({ length: 4 }, () => newLock());
       const outcomes = await Promise.allSettled(contenders.map((lock) => lock.acquire()));
@@ -87,7 +87,7 @@ describe('DirectoryLock', () => {
     }
   }, 30_000);
 
-  it('lets one of two come through that start at once', async () => {
+  it('is acquired by one of two processes that start at once', async () => {
     const contenders = [
       newLock({ ...TIMING, contentionMs: 5_000 }),
       newLock({ ...TIMING, contentionMs: 5_000 }),
@@ -101,7 +101,7 @@ describe('DirectoryLock', () => {
   it.each([
     ['read-only', 0o555],
     ['not to be listed', 0o333],
-  ])('is a storage failure where the directory is %s, and leaves nothing there', async (_, mode) => {
+  ])('rejects with a storage failure when the directory is %s and leaves no file', async (_, mode) => {
     chmodSync(directory, mode);
     await unprivileged(directory, async () => {
       await expect(newLock().acquire()).rejects.toMatchObject({ kind: 'storage-unavailable' });
@@ -110,8 +110,8 @@ describe('DirectoryLock', () => {
   });
 });
 
-describe('DirectoryLock, after others', () => {
-  it('is free at once when its holder was killed', async () => {
+describe('DirectoryLock after other processes', () => {
+  it('can be acquired at once when its holder was killed', async () => {
     const holder = spawn(process.execPath, [HOLDER, directory, 'stay'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -125,12 +125,12 @@ describe('DirectoryLock, after others', () => {
     expect(claims()).toHaveLength(1);
   });
 
-  it('leaves no claim when its process exits', () => {
+  it('removes its claim when the process exits', () => {
     expect(spawnSync(process.execPath, [HOLDER, directory, 'exit']).status).toBe(0);
     expect(claims()).toEqual([]);
   });
 
-  it('is free when the pid of its holder is another process now', async () => {
+  it('can be acquired when the PID of its holder belongs to another process now', async () => {
     const path = leaveClaim({ started: '1' });
     await newLock().acquire();
     expect(existsSync(path)).toBe(false);
@@ -139,13 +139,16 @@ describe('DirectoryLock, after others', () => {
   it.each([
     ['past', 60_000],
     ['future', -60_000],
-  ])('is free when a holder that cannot be seen last beat in the %s', async (_, ageMs) => {
-    const path = leaveClaim({ pidSpace: 'another container', pid: 1 }, ageMs);
-    await newLock().acquire();
-    expect(existsSync(path)).toBe(false);
-  });
+  ])(
+    'can be acquired when the last heartbeat of a holder in another PID namespace is in the %s',
+    async (_, ageMs) => {
+      const path = leaveClaim({ pidSpace: 'another container', pid: 1 }, ageMs);
+      await newLock().acquire();
+      expect(existsSync(path)).toBe(false);
+    },
+  );
 
-  it('waits for a holder that cannot be seen, in case it is dead', async () => {
+  it('waits for the lease of a holder in another PID namespace', async () => {
     const left = Date.now();
     const path = leaveClaim({ pidSpace: 'another container', pid: 1 });
     await newLock().acquire();
@@ -153,7 +156,7 @@ describe('DirectoryLock, after others', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('waits for such a holder until its claim has run out, however long it takes to look', async () => {
+  it('waits until the lease has expired, also when reading the claims is slow', async () => {
     const path = leaveClaim({ pidSpace: 'another container', pid: 1 });
     // As on a machine that is held up between two looks: much more time has passed than the claim is old.
     const now = performance.now.bind(performance);
@@ -162,14 +165,14 @@ describe('DirectoryLock, after others', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('is refused while a holder that cannot be seen beats', async () => {
+  it('is refused while a holder in another PID namespace sends heartbeats', async () => {
     const path = leaveClaim({ pidSpace: 'another container', pid: 1, host: 'pod-2' });
     const beating = setInterval(() => utimesSync(path, Date.now() / 1000, Date.now() / 1000), 50);
     onCleanup(() => clearInterval(beating));
     await expect(newLock().acquire()).rejects.toThrow('process 1 on pod-2');
   });
 
-  it('beats for those who cannot see its process', async () => {
+  it('writes heartbeats for processes in other PID namespaces', async () => {
     await newLock().acquire();
     const path = join(directory, claims()[0]!);
     utimesSync(path, 1, 1);
@@ -177,7 +180,7 @@ describe('DirectoryLock, after others', () => {
     expect(fresh).toBe(true);
   });
 
-  it('removes what is no claim and never became one, once it is old', async () => {
+  it('removes an incomplete claim after the lease', async () => {
     leaveClaim({}, 0, `lock-${'b'.repeat(16)}.tmp`);
     leaveClaim({}, 60_000, `lock-${'c'.repeat(16)}.tmp`);
     writeFileSync(join(directory, 'lock-of-somebody-else'), '');

@@ -31,12 +31,12 @@ beforeEach(() => {
 });
 
 describe('FileDecisionStore', () => {
-  it('does not share its directory', async () => {
+  it('refuses a directory that another process uses', async () => {
     await openState(directory);
     await expect(openState(directory)).rejects.toThrow(StateError);
   });
 
-  it('leaves nothing but the two versions', async () => {
+  it('leaves no files but the current and the previous version', async () => {
     writeFileSync(path('state.json.tmp'), 'of a crash');
     const { state, end } = await openState(directory);
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^lock-/)]);
@@ -45,7 +45,7 @@ describe('FileDecisionStore', () => {
     expect(readdirSync(directory).toSorted()).toEqual(['state.json', 'state.json.bak']);
   });
 
-  it('writes nothing for a change that alters nothing', async () => {
+  it('writes nothing for a change without effect', async () => {
     const { state } = await openState(directory);
     await state.update(disable('a'));
     const { mtimeMs, ino } = statSync(path('state.json'));
@@ -53,7 +53,7 @@ describe('FileDecisionStore', () => {
     expect(statSync(path('state.json'))).toMatchObject({ mtimeMs, ino });
   });
 
-  it('says that it goes on with the version before', async () => {
+  it('logs that it uses the previous version', async () => {
     const { state, end } = await openState(directory);
     for (const id of ['a', 'b']) await state.update(disable(id));
     await end();
@@ -63,7 +63,7 @@ describe('FileDecisionStore', () => {
     expect(next.said).toEqual([expect.stringContaining('it is not a JSON object; using')]);
   });
 
-  it('says which listener failed at what', async () => {
+  it('logs the error of a failing listener', async () => {
     const { state, said } = await openState(directory);
     state.onChange(() => {
       throw new Error('broken');
@@ -73,8 +73,8 @@ describe('FileDecisionStore', () => {
   });
 });
 
-describe('FileDecisionStore, when the disk refuses', () => {
-  it('changes nothing and tells nobody, and does as asked once there is room', async () => {
+describe('FileDecisionStore on a failing disk', () => {
+  it('changes and announces nothing while the disk is full, and works again afterwards', async () => {
     const { state } = await openState(directory);
     const before = await state.update(disable('a'));
     const told: number[] = [];
@@ -87,7 +87,7 @@ describe('FileDecisionStore, when the disk refuses', () => {
     expect(told).toEqual([2]);
   });
 
-  it('serves what it knows from a directory that is read-only, and takes changes once it is not', async () => {
+  it('reads decisions from a read-only directory and accepts changes once it is writable', async () => {
     const first = await openState(directory);
     await first.state.update(disable('a'));
     await first.end();
@@ -103,7 +103,7 @@ describe('FileDecisionStore, when the disk refuses', () => {
     });
   });
 
-  it('keeps what it had when a file really cannot grow, and can still shrink', () => {
+  it('keeps its decisions when the file cannot grow, and can still write a smaller one', () => {
     // In blocks of 512 bytes: the first that do not fit are written, and the rest is refused.
     const script = `ulimit -f 16; exec "${process.execPath}" test/kit/state-until-full.mjs "${directory}"`;
     const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
@@ -114,8 +114,8 @@ describe('FileDecisionStore, when the disk refuses', () => {
   });
 });
 
-describe('FileDecisionStore, taken for dead', () => {
-  it('refuses changes as long as another gateway has its directory, and then goes on from there', async () => {
+describe('FileDecisionStore after losing the lock', () => {
+  it('refuses changes while another gateway holds the directory, and then continues from its decisions', async () => {
     const sleeper = await openState(directory);
     await sleeper.state.update(disable('a'));
     removeClaims();
@@ -134,7 +134,7 @@ describe('FileDecisionStore, taken for dead', () => {
     expect(revisions).toEqual([2, 3]);
   });
 
-  it('does not forget what it knows when the directory was emptied', async () => {
+  it('keeps its decisions when the directory was emptied', async () => {
     const { state } = await openState(directory);
     await state.update(disable('a'));
     for (const name of readdirSync(directory)) rmSync(path(name));
@@ -142,7 +142,7 @@ describe('FileDecisionStore, taken for dead', () => {
     expect([revision, ...servers.keys()]).toEqual([2, 'a', 'b']);
   });
 
-  it('takes no change while what the other left cannot be read', async () => {
+  it('refuses changes while the file of the other gateway is unreadable', async () => {
     const { state } = await openState(directory);
     await state.update(disable('a'));
     removeClaims();

@@ -51,7 +51,7 @@ describe('FileSessionRecords', () => {
     path = join(directory, 'sessions.jsonl');
   });
 
-  it('write no file as long as there is nothing to keep', async () => {
+  it('write no file without a session', async () => {
     const { records, end } = await openRecords(directory);
     records.remove('nobody');
     await records.flush();
@@ -59,7 +59,7 @@ describe('FileSessionRecords', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('have what was said in the file when they say so, for nobody else to read', async () => {
+  it('have every change in a file of mode 0600 once flush resolves', async () => {
     const { records } = await openRecords(directory);
     records.put(storedSession('a'), 1);
     await records.flush();
@@ -72,7 +72,7 @@ describe('FileSessionRecords', () => {
     expect(changes.map((change) => change.do)).toEqual(['keep', 'subscribe']);
   });
 
-  it('write what is said while a write is under way after it, in order', async () => {
+  it('write changes made during a write after it, in order', async () => {
     const { records, end } = await openRecords(directory);
     for (let n = 0; n < 200; n++) {
       records.put(storedSession(`s${n}`), n);
@@ -84,7 +84,7 @@ describe('FileSessionRecords', () => {
     expect(await idsOf(next.records)).toEqual(Array.from({ length: 100 }, (_, n) => `s${2 * n + 1}`));
   });
 
-  it('write the file anew when most of it is history, and lose nothing of what is said meanwhile', async () => {
+  it('compact the file when most of it is obsolete, without losing changes made meanwhile', async () => {
     const { records, end } = await openRecords(directory, { journal: new SessionJournal(path, 2000) });
     records.put(storedSession('stays'), 0);
     let longest = 0;
@@ -103,7 +103,7 @@ describe('FileSessionRecords', () => {
     ]);
   });
 
-  it('begin with what was there before a line that cannot be read, and put the file aside', async () => {
+  it('restore the records before an unreadable line and keep the damaged file', async () => {
     const first = await openRecords(directory);
     first.records.put(storedSession('a'), 1);
     first.records.put(storedSession('b'), 1);
@@ -138,14 +138,14 @@ describe('FileSessionRecords', () => {
     '{"do":"constructor"}',
     '[]',
     'null',
-  ])('take %s for no line of theirs', async (line) => {
+  ])('ignore the line %s', async (line) => {
     writeFileSync(path, `{"gatehouse":"sessions","version":1}\n${line}\n{"do":"forget","session":"a"}\n`);
     const { records, said } = await openRecords(directory);
     expect(await records.load()).toEqual([]);
     expect(said).toHaveLength(1);
   });
 
-  it('go on when the disk is full, say so once, and keep everything when there is room again', async () => {
+  it('log a full disk once and write all records when there is space again', async () => {
     const { records, said, end } = await openRecords(directory, { retryDelayMs: 0 });
     fillDisk();
     records.put(storedSession('a'), 1);
@@ -166,7 +166,7 @@ describe('FileSessionRecords', () => {
     expect(await idsOf(next.records)).toEqual(['a', 'b', 'c']);
   });
 
-  it('write everything anew after a line that could not be added, wherever that one ended', async () => {
+  it('compact the file after a failed append, wherever the line was cut', async () => {
     const journal = new SessionJournal(path);
     const { records, said, end } = await openRecords(directory, { journal, retryDelayMs: 0 });
     records.put(storedSession('a'), 1);
@@ -182,7 +182,7 @@ describe('FileSessionRecords', () => {
     expect(next.said).toEqual([]);
   });
 
-  it('go on without a directory that can be written', async () => {
+  it('work without a writable directory', async () => {
     const mine = join(directory, 'state');
     mkdirSync(mine, { mode: 0o500 });
     await unprivileged(mine, async () => {
@@ -195,7 +195,7 @@ describe('FileSessionRecords', () => {
     });
   });
 
-  it('do not ask a full disk again with every change', async () => {
+  it('do not retry a full disk at every change', async () => {
     const { records } = await openRecords(directory, { retryDelayMs: 60_000 });
     fillDisk();
     for (const id of ['a', 'b', 'c']) {

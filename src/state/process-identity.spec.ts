@@ -11,31 +11,31 @@ const fieldsOf = (pid: number): string[] => {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };
 
-describe('the identity of a process', () => {
-  it('is that of a running one', () => {
+describe('process identity', () => {
+  it('of this process is running', () => {
     expect(isRunning(ownIdentity())).toBe(true);
     expect(isProcessIdentity(JSON.parse(JSON.stringify(ownIdentity())))).toBe(true);
   });
 
-  it('is not that of another with its pid', () => {
+  it('with another start time is not running', () => {
     expect(isRunning({ ...ownIdentity(), started: '1' })).toBe(false);
   });
 
-  it('says nothing where pids mean something else', () => {
+  it('of another PID namespace is unknown', () => {
     expect(isRunning({ ...ownIdentity(), pidSpace: 'another container' })).toBeUndefined();
   });
 
-  it.each([ownIdentity().started, ''])('is not that of one that has ended (started: %j)', (started) => {
+  it.each([ownIdentity().started, ''])('of an ended process is not running (started: %j)', (started) => {
     const { pid } = spawnSync('true');
     expect(isRunning({ ...ownIdentity(), pid, started })).toBe(false);
   });
 
-  it('is believed by its pid alone where the system does not say when a process started', () => {
+  it('without a start time is checked by its PID alone', () => {
     expect(isRunning({ ...ownIdentity(), started: '' })).toBe(true);
     expect(isRunning({ ...ownIdentity(), started: '', pid: 1 })).toBe(true);
   });
 
-  it('is not that of one that has ended and was not collected', async () => {
+  it('of a zombie process is not running', async () => {
     const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

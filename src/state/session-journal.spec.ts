@@ -56,13 +56,13 @@ describe('SessionJournal', () => {
     return stateOf(ledgerOf(changes));
   };
 
-  it('reads as nothing when there is no file, or an empty one', async () => {
+  it('is empty without a file and with an empty file', async () => {
     expect(await new SessionJournal(path).read()).toEqual({ changes: [] });
     writeFileSync(path, '');
     expect(await new SessionJournal(path).read()).toEqual({ changes: [] });
   });
 
-  it('leaves out a last line that was not written to its end, and what is added later is read', async () => {
+  it('ignores an incomplete last line and reads lines appended later', async () => {
     const journal = new SessionJournal(path);
     await journal.replace([{ do: 'keep', session: storedSession('a'), seen: 1 }]);
     await journal.close();
@@ -78,7 +78,7 @@ describe('SessionJournal', () => {
     );
   });
 
-  it('is, cut off anywhere, a state that there was', async () => {
+  it('yields an earlier state when it is truncated at any byte', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(change, { maxLength: 8 }),
@@ -105,7 +105,7 @@ describe('SessionJournal', () => {
     );
   });
 
-  it('is the state of the end when changes come while it is written anew, and are added after it', () => {
+  it('yields the final state when changes are appended after a concurrent compaction', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 20 }),
@@ -128,7 +128,7 @@ describe('SessionJournal', () => {
     );
   });
 
-  it('is the same state when it is written anew', async () => {
+  it('yields the same state after a compaction', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
         const ledger = ledgerOf(changes);

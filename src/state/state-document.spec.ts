@@ -38,16 +38,16 @@ const SCHEMA_1 = `{
 }
 `;
 
-describe('the state document', () => {
-  it('is the schema that was released', () => {
+describe('state document', () => {
+  it('has the released schema version', () => {
     expect([SCHEMA_VERSION, serializeState(decisions)]).toEqual([1, SCHEMA_1]);
   });
 
-  it('is read back from schema 1', () => {
+  it('of schema 1 is read', () => {
     expect(parseState(SCHEMA_1)).toEqual({ decisions });
   });
 
-  it('may be laid out in another way', () => {
+  it('may be formatted differently', () => {
     expect(parseState(JSON.stringify(JSON.parse(SCHEMA_1)))).toEqual({ decisions });
   });
 
@@ -67,11 +67,11 @@ describe('the state document', () => {
     ['no decisions', '{"schemaVersion":1,"revision":0}'],
     ['a schema version of 0', SCHEMA_1.replace('"schemaVersion": 1', '"schemaVersion": 0')],
     ['no schema version', '{}'],
-  ])('is damaged when it holds %s', (_, text) => {
+  ])('is damaged when it contains %s', (_, text) => {
     expect(parseState(text)).toEqual({ damage: expect.any(String) });
   });
 
-  it('notices the change of any one character that matters', () => {
+  it('detects the change of any significant character', () => {
     const unnoticed = SCHEMA_1.split('').filter((character, i) => {
       const changed = SCHEMA_1.slice(0, i) + (character === '0' ? '1' : '0') + SCHEMA_1.slice(i + 1);
       return 'decisions' in parseState(changed);
@@ -79,7 +79,7 @@ describe('the state document', () => {
     expect(unnoticed.filter((character) => character.trim() !== '')).toEqual([]);
   });
 
-  it('is not read at all when it is of a later schema, whatever its checksum', () => {
+  it('of a later schema is not read, whether or not its checksum matches', () => {
     expect(parseState('{"schemaVersion":2,"anything":"else"}')).toEqual({ newerVersion: 2 });
   });
 });
@@ -95,7 +95,7 @@ describe('migrate', () => {
     [2, '23'],
     [3, '3'],
     [4, undefined],
-  ])('takes schema %i through every later step, in order', (from, path) => {
+  ])('applies every migration after schema %i in order', (from, path) => {
     expect(migrate({}, from, steps)).toEqual(path === undefined ? {} : { path });
   });
 });

@@ -37,24 +37,24 @@ beforeEach(async () => {
 });
 
 describe('StateFile', () => {
-  it('is empty when there is no file', async () => {
+  it('is empty without a file', async () => {
     expect(await file.load()).toEqual({ decisions: NO_DECISIONS });
   });
 
-  it('reads what was saved last, and keeps what was saved before', async () => {
+  it('reads the last saved version and keeps the previous one', async () => {
     for (const n of [1, 2, 3]) await file.save(revision(n));
     expect(await reload()).toEqual({ decisions: revision(3) });
     expect(stored('state.json.bak')).toMatchObject({ revision: 2 });
     expect(readdirSync(directory).toSorted()).toEqual(['state.json', 'state.json.bak']);
   });
 
-  it('is for nobody else to read', async () => {
+  it('has mode 0600', async () => {
     for (const n of [1, 2]) await file.save(revision(n));
     const modes = readdirSync(directory).map((name) => statSync(path(name)).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600]);
   });
 
-  it('has no use for what a crash left behind', async () => {
+  it('ignores and removes a temporary file of a crash', async () => {
     await file.save(revision(1));
     writeFileSync(path('state.json.tmp'), 'half a st');
     await file.removeTemporary();
@@ -63,7 +63,7 @@ describe('StateFile', () => {
   });
 });
 
-describe('StateFile, damaged', () => {
+describe('StateFile with damage', () => {
   const damages: [string, () => void][] = [
     ['torn', () => writeFileSync(path('state.json'), serializeState(revision(2)).slice(0, 100))],
     ['empty', () => writeFileSync(path('state.json'), '')],
@@ -71,7 +71,7 @@ describe('StateFile, damaged', () => {
     ['missing', () => rmSync(path('state.json'))],
   ];
 
-  it.each(damages)('uses the version before when the file is %s, and says so', async (_, damage) => {
+  it.each(damages)('uses the previous version with a warning when the file is %s', async (_, damage) => {
     for (const n of [1, 2]) await file.save(revision(n));
     damage();
     const { decisions, warning } = await reload();
@@ -80,7 +80,7 @@ describe('StateFile, damaged', () => {
     expect(warning).toContain(`using ${path('state.json')}.bak`);
   });
 
-  it('never takes a damaged file for the version before', async () => {
+  it('never keeps a damaged file as the previous version', async () => {
     for (const n of [1, 2]) await file.save(revision(n));
     writeFileSync(path('state.json'), 'damaged');
     await file.load();
@@ -92,7 +92,7 @@ describe('StateFile, damaged', () => {
     expect(stored('state.json.bak')).toMatchObject({ revision: 3 });
   });
 
-  it('refuses to guess when both are, naming them and the way out', async () => {
+  it('rejects two damaged versions and names both and the remedy', async () => {
     writeFileSync(path('state.json'), '{');
     writeFileSync(path('state.json.bak'), '{}');
     const refusal = await reload().catch((error: unknown) => error);
@@ -104,12 +104,12 @@ describe('StateFile, damaged', () => {
     );
   });
 
-  it('refuses when there is only one and it is', async () => {
+  it('rejects a single damaged version', async () => {
     writeFileSync(path('state.json'), '{');
     await expect(reload()).rejects.toThrow('it is missing');
   });
 
-  it.each(['state.json', 'state.json.bak'])('refuses a %s of a later gateway', async (name) => {
+  it.each(['state.json', 'state.json.bak'])('rejects a %s of a later version', async (name) => {
     writeFileSync(path('state.json.bak'), serializeState(revision(1)));
     writeFileSync(path('state.json'), 'damaged');
     writeFileSync(path(name), '{"schemaVersion":2}');
@@ -118,13 +118,13 @@ describe('StateFile, damaged', () => {
     );
   });
 
-  it('refuses one that cannot be read', async () => {
+  it('rejects a file that cannot be read', async () => {
     mkdirSync(path('state.json'));
     await expect(reload()).rejects.toThrow('it cannot be read (EISDIR)');
   });
 });
 
-describe('StateFile, when the disk refuses', () => {
+describe('StateFile on a failing disk', () => {
   /** Each makes the next save fail, for real, and at another step. */
   const faults: [string, string, () => void][] = [
     ['the disk is full', 'storage-full', () => symlinkSync('/dev/full', path('state.json.tmp'))],
@@ -143,14 +143,14 @@ describe('StateFile, when the disk refuses', () => {
     ],
   ];
 
-  it.each(faults)('keeps the file as it was when %s', async (_, kind, breakIt) => {
+  it.each(faults)('keeps the file unchanged when %s', async (_, kind, breakIt) => {
     for (const n of [1, 2]) await file.save(revision(n));
     breakIt();
     await expect(file.save(revision(3))).rejects.toMatchObject({ kind, data: { code: expect.any(String) } });
     expect(await reload()).toEqual({ decisions: revision(2) });
   });
 
-  it('leaves nothing behind and works again once there is room', async () => {
+  it('leaves no temporary file and works again once there is space', async () => {
     for (const n of [1, 2]) await file.save(revision(n));
     symlinkSync('/dev/full', path('state.json.tmp'));
     await expect(file.save(revision(3))).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('StateFile, when the disk refuses', () => {
     expect(await reload()).toEqual({ decisions: revision(3) });
   });
 
-  it('keeps the file as it was when the directory is read-only', async () => {
+  it('keeps the file unchanged when the directory is read-only', async () => {
     await file.save(revision(1));
     chmodSync(directory, 0o555);
     await unprivileged(directory, async () => {
@@ -176,7 +176,7 @@ describe('StateFile, when the disk refuses', () => {
     expect(await reload()).toEqual({ decisions: revision(1) });
   });
 
-  it.each([0, 1, 2])('takes back the %i. save whose place in the directory is not certain', async (n) => {
+  it.each([0, 1, 2])('reverts save number %i when the directory cannot be synced', async (n) => {
     for (let i = 1; i <= n; i++) await file.save(revision(i));
     // Files can be made in it, but it cannot be opened to wait for the disk.
     chmodSync(directory, 0o333);
@@ -189,7 +189,7 @@ describe('StateFile, when the disk refuses', () => {
     expect(await reload()).toEqual({ decisions: revision(n + 1) });
   });
 
-  it('fails when the directory is gone', async () => {
+  it('fails when the directory was removed', async () => {
     rmSync(directory, { recursive: true });
     await expect(file.save(revision(1))).rejects.toMatchObject({ kind: 'storage-unavailable' });
     expect(existsSync(directory)).toBe(false);

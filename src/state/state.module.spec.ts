@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 describe('StateModule', () => {
-  it('gives every room the desired state, and the directory back at the end', async () => {
+  it('provides the decision store to every module and releases the directory on shutdown', async () => {
     const app = await start();
     const { state } = app.get(Room, { strict: false });
     await state.update((now) => decideServer(now, 'db', () => ({ enabled: false })));
@@ -53,7 +53,7 @@ describe('StateModule', () => {
     await next.close();
   });
 
-  it('does not start on a state that cannot be used', async () => {
+  it('does not start with an unusable state', async () => {
     Logger.overrideLogger(false);
     onCleanup(() => Logger.overrideLogger(new Logger()));
     writeFileSync(join(directory, 'state.json'), 'damaged');

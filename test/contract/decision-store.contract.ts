@@ -31,12 +31,12 @@ const fail = (): never => {
 /** What any DecisionStore must do. `makeStore` makes an empty store; the result begins a life with it. */
 export const decisionStoreContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
   describe(`${adapter} as DecisionStore`, () => {
-    it('holds no decision at first', async () => {
+    it('is empty at first', async () => {
       const { state } = await makeStore()();
       expect(state.current).toEqual({ revision: 0, servers: new Map(), projects: new Map() });
     });
 
-    it('makes a change current and counts it, whatever the change says of the revision', async () => {
+    it('makes a change current and counts the revision itself', async () => {
       const { state } = await makeStore()();
       const outcome = await state.update((now) => ({ ...disable('db')(now), revision: 99 }));
       expect(outcome).toBe(state.current);
@@ -44,7 +44,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(outcome.servers).toEqual(new Map([['db', { enabled: false }]]));
     });
 
-    it('keeps everything for the next life', async () => {
+    it('keeps all decisions for the next process', async () => {
       const begin = makeStore();
       const { state, end } = await begin();
       const definition = { url: 'https://example.test/mcp', headers: { A: 'ä\u2028"' }, n: [1, null, 0.1] };
@@ -78,7 +78,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(told).toEqual([]);
     });
 
-    it('makes changes that come together one after the other and loses none', async () => {
+    it('applies concurrent changes one at a time without losing any', async () => {
       const begin = makeStore();
       const { state, end } = await begin();
       const revisions: number[] = [];
@@ -90,7 +90,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(revisions).toEqual(Array.from({ length: 20 }, (_, i) => [i, i + 1]).flat());
     });
 
-    it('rejects with what a change throws, and goes on with the next', async () => {
+    it('rejects with the error of a change and applies the next one', async () => {
       const { state } = await makeStore()();
       const refused = state.update(fail);
       const made = state.update(disable('db'));
@@ -99,8 +99,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     });
   });
 
-  describe(`${adapter} as DecisionStore, telling`, () => {
-    it('tells everybody before the change is acknowledged, with what was before', async () => {
+  describe(`${adapter} as DecisionStore, announcing changes`, () => {
+    it('calls every listener before the change is acknowledged, with the previous decisions', async () => {
       const { state } = await makeStore()();
       const before = state.current;
       const told: unknown[] = [];
@@ -109,7 +109,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(told).toEqual([[now, before], now]);
     });
 
-    it('does not let one listener spoil it for the others or for the change', async () => {
+    it('calls the other listeners and keeps the change when one listener throws', async () => {
       const { state } = await makeStore()();
       const told: number[] = [];
       state.onChange(fail);
@@ -118,7 +118,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(told).toEqual([1]);
     });
 
-    it('tells nobody who no longer listens', async () => {
+    it('does not call a removed listener', async () => {
       const { state } = await makeStore()();
       const told: number[] = [];
       const stop = state.onChange(({ revision }) => told.push(revision));
@@ -129,7 +129,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(told).toEqual([1]);
     });
 
-    it('lets a listener make a change', async () => {
+    it('allows a listener to make a change', async () => {
       const { state } = await makeStore()();
       const followed = new Promise<Decisions>((resolve) => {
         const stop = state.onChange(() => {
@@ -142,7 +142,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     });
   });
 
-  describe(`${adapter} as DecisionStore, whatever it is given`, () => {
+  describe(`${adapter} as DecisionStore, with unusual content`, () => {
     const names = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '7'), fc.string());
     const decision = fc.record(
       {
@@ -153,7 +153,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       { requiredKeys: [] },
     );
 
-    it('finds nothing under a name that every object has', async () => {
+    it('finds nothing under the names of Object.prototype', async () => {
       const { state } = await makeStore()();
       await state.update(put('db', { tools: { a: false } }));
       const { servers } = state.current;
@@ -166,7 +166,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       expect(servers.get('constructor')).toBeUndefined();
     });
 
-    it('keeps it to the letter', async () => {
+    it('keeps every string exactly', async () => {
       const given = fc.array(fc.tuple(names, decision), { minLength: 1, maxLength: 4 });
       const lives = fc.asyncProperty(given, async (decisions) => {
         const begin = makeStore();
@@ -183,7 +183,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       await fc.assert(lives, { numRuns: 25 });
     }, 30_000);
 
-    it('is not changed by whoever gave it or got it', async () => {
+    it('is not affected by mutations of its arguments or results', async () => {
       const { state } = await makeStore()();
       const tools: Record<string, boolean> = { a: true };
       const definition = { args: ['x'] };
@@ -197,8 +197,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     });
   });
 
-  describe(`${adapter} as DecisionStore, closing`, () => {
-    it('finishes what was begun and refuses what comes later', async () => {
+  describe(`${adapter} as DecisionStore, when closed`, () => {
+    it('finishes pending changes and rejects later ones', async () => {
       const begin = makeStore();
       const { state, end } = await begin();
       const begun = [state.update(disable('a')), state.update(disable('b'))];

@@ -96,7 +96,7 @@ async function cycle(end: End): Promise<Outcome> {
   return { restarts, before, after: leftOver(nap) };
 }
 
-describe('a server that is connected again and again', () => {
+describe('repeated reconnects of a server', () => {
   const ofOthers = descendantsOf(process.pid);
   const outcomes = new Map<string, Outcome>();
 
@@ -108,7 +108,7 @@ describe('a server that is connected again and again', () => {
   }, 120_000);
   afterAll(() => Logger.overrideLogger(['error']));
 
-  it.each(ENDS)(`leaves no process behind in ${CYCLES} cycles, %s`, (why) => {
+  it.each(ENDS)(`leave no process behind in ${CYCLES} cycles, %s`, (why) => {
     const { restarts, before, after } = outcomes.get(why)!;
     expect(restarts).toBe(CYCLES);
     expect(before.length).toBeGreaterThan(0);

@@ -11,14 +11,14 @@ export interface Life {
 /** What any SessionRecords must do. `makeStore` makes an empty store; the result begins a life with it. */
 export const sessionRecordsContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
   describe(`${adapter} as SessionRecords`, () => {
-    it('hold nothing at first', async () => {
+    it('are empty at first', async () => {
       const { records } = await makeStore()();
       expect(await records.load()).toEqual([]);
       await records.flush();
       expect(records.failures).toBe(0);
     });
 
-    it('keep everything for the next life', async () => {
+    it('keep all records for the next process', async () => {
       const begin = makeStore();
       const { records, end } = await begin();
       const full = storedSession('a', {
@@ -44,7 +44,7 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       ]);
     });
 
-    it('take what is said anew of a session, which keeps its subscriptions', async () => {
+    it('replace a session and keep its subscriptions', async () => {
       const begin = makeStore();
       const { records, end } = await begin();
       records.put(storedSession('a'), 1);
@@ -60,7 +60,7 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       });
     });
 
-    it('forget a subscription, and a session with all it had', async () => {
+    it('remove a subscription, and a session with its subscriptions', async () => {
       const begin = makeStore();
       const { records, end } = await begin();
       for (const id of ['a', 'b']) {
@@ -76,7 +76,7 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       ]);
     });
 
-    it('hold nothing of a session that is not kept', async () => {
+    it('ignore subscriptions of an unknown session', async () => {
       const { records } = await makeStore()();
       records.touch('a', 1);
       records.addSubscription('a', storedSubscription('1'));
@@ -86,7 +86,7 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       expect(await records.load()).toEqual([{ session: storedSession('a'), seen: 1, subscriptions: [] }]);
     });
 
-    it('change nothing once they are closed, which may be done twice', async () => {
+    it('ignore changes after close, which is idempotent', async () => {
       const begin = makeStore();
       const { records, end } = await begin();
       records.put(storedSession('a'), 1);

@@ -55,8 +55,8 @@ function isOfOnePiece({ revision, servers }: Decisions): boolean {
   return marks.length === 500 && marks.every((mark) => mark === revision) && enabled === (revision % 2 === 0);
 }
 
-describe('the state of a gateway that is killed', () => {
-  it(`is whole and remembers everything it acknowledged, ${KILLS} times out of ${KILLS}`, async () => {
+describe('state of a killed gateway', () => {
+  it(`is intact and contains every acknowledged change, ${KILLS} times out of ${KILLS}`, async () => {
     let kills = 0;
     let inTheMiddle = 0;
     const wrong: unknown[] = [];

@@ -7,9 +7,9 @@ import { ResourceList } from '../../src/core/resources/resource-list.js';
 import { parseTemplates } from '../../src/core/resources/resource-template.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import { ResourceSearch } from '../../src/meta-tools/resource-search.js';
-import { resourceTools } from '../../src/meta-tools/resource-tools.js';
+import { resourceMetaTools } from '../../src/meta-tools/resource-meta-tools.js';
 import { ToolSearch } from '../../src/meta-tools/tool-search.js';
-import { toolTools } from '../../src/meta-tools/tool-tools.js';
+import { toolMetaTools } from '../../src/meta-tools/tool-meta-tools.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
 import { MetaTools, type MetaTool } from '../../src/registry/meta-tools.js';
 import { Registry } from '../../src/registry/registry.service.js';
@@ -42,8 +42,8 @@ export class DiscoveryStage {
     this.resourceSearch.onModuleInit();
     this.toolSearch = new ToolSearch(this.registry);
     this.tools = [
-      ...resourceTools(this.registry, this.resourceSearch, 200),
-      ...toolTools(this.registry, this.toolSearch, 200),
+      ...resourceMetaTools(this.registry, this.resourceSearch, 200),
+      ...toolMetaTools(this.registry, this.toolSearch, 200),
     ];
     this.metaTools.register(this.tools);
   }

@@ -17,8 +17,8 @@ export interface MetaToolSpec {
   run(args: ToolArguments, scope: Scope): object | Promise<object>;
 }
 
-/** A tool that only looks things up in the catalog, within what its caller may see. */
-export function metaTool(spec: MetaToolSpec): MetaTool {
+/** Defines a read-only meta tool that looks up the catalog within the caller's scope. */
+export function defineMetaTool(spec: MetaToolSpec): MetaTool {
   const { name, title, description, input, required = [], output, answers } = spec;
   return {
     name,
@@ -33,20 +33,21 @@ export function metaTool(spec: MetaToolSpec): MetaTool {
     async call(args, { scope }) {
       try {
         if (!isObject(args)) throw new ArgumentError('arguments must be an object');
-        return answer(await spec.run(new ToolArguments(args), scope));
+        return resultOf(await spec.run(new ToolArguments(args), scope));
       } catch (error) {
-        if (error instanceof ArgumentError) return failure(error.message);
+        if (error instanceof ArgumentError) return errorResultOf(error.message);
         throw error;
       }
     },
   };
 }
 
-/** The same twice: for programs, and as text for models and older clients. */
-const answer = (structuredContent: object): JsonText =>
+/** The result as structured content, and as text for older clients. */
+const resultOf = (structuredContent: object): JsonText =>
   JsonText.of({
     content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
     structuredContent,
   });
 
-const failure = (text: string): JsonText => JsonText.of({ content: [{ type: 'text', text }], isError: true });
+const errorResultOf = (text: string): JsonText =>
+  JsonText.of({ content: [{ type: 'text', text }], isError: true });

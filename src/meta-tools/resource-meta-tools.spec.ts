@@ -31,7 +31,7 @@ const uris = (answer: Readonly<Record<string, unknown>>): string[] =>
   (answer['resources'] as { uri: string }[]).map(({ uri }) => uri);
 
 describe('catalog_resources', () => {
-  it('gives compact cards in alphabetical order', async () => {
+  it('returns summaries in alphabetical order', async () => {
     expect(await stage.ask('catalog_resources', {})).toEqual({
       resources: [
         { uri: 'resource://db/mcp://db/all', name: 'all', serverId: 'db' },
@@ -48,7 +48,7 @@ describe('catalog_resources', () => {
     });
   });
 
-  it('gives those of one server, if one is named, within the scope', async () => {
+  it('filters by server within the scope', async () => {
     expect(uris(await stage.ask('catalog_resources', { serverId: 'db' }))).toEqual([
       'resource://db/mcp://db/all',
     ]);
@@ -56,7 +56,7 @@ describe('catalog_resources', () => {
       expect(await stage.ask('catalog_resources', { serverId }, only('db'))).toEqual({ resources: [] });
   });
 
-  it('neither repeats nor hides others when one comes or goes between two pages', async () => {
+  it('neither repeats nor omits resources when one is added or removed between two pages', async () => {
     const changing = new DiscoveryStage();
     await changing.put('a', { resources: ['x:1', 'x:2', 'x:3', 'x:4'].map((uri) => ({ uri })) });
     const first = await changing.ask('catalog_resources', { limit: 2 });
@@ -70,7 +70,7 @@ describe('catalog_resources', () => {
 });
 
 describe('describe_resource', () => {
-  it.each(STYLES)('takes every form and gives the whole definition, in style %s', async (style) => {
+  it.each(STYLES)('accepts every URI form and returns the whole definition, in style %s', async (style) => {
     const styled = await stageIn(style);
     const uri = {
       resource: 'resource://filesystem/file:///logs/app.log',
@@ -95,7 +95,7 @@ describe('describe_resource', () => {
       });
   });
 
-  it('gives the template that a URI fits, or that is named', async () => {
+  it('returns the template that a URI matches or names', async () => {
     const expected = {
       resourceTemplate: {
         ...ROW,
@@ -114,7 +114,7 @@ describe('describe_resource', () => {
       expect(await stage.ask('describe_resource', { uri })).toEqual(expected);
   });
 
-  it('knows nothing out of scope', async () => {
+  it('does not find a resource out of scope', async () => {
     for (const uri of ['file:///x', 'resource://filesystem/file:///x', 'filesystem_file___x'])
       expect(await stage.call('describe_resource', { uri }, only('db'))).toMatchObject({ isError: true });
   });
@@ -124,7 +124,7 @@ const search = async (args: object): Promise<string[]> =>
   uris(await stage.ask('search_resources', { query: 'file mcp', ...args }));
 
 describe('search_resources', () => {
-  it('gives cards under the URIs of the list, the best first, within the scope', async () => {
+  it('returns summaries with public URIs, best match first, within the scope', async () => {
     expect(await stage.ask('search_resources', { query: 'log' })).toEqual({
       resources: [
         {
@@ -140,14 +140,14 @@ describe('search_resources', () => {
     expect(await stage.ask('search_resources', { query: 'log' }, only('db'))).toEqual({ resources: [] });
   });
 
-  it('takes a type and a limit', async () => {
+  it('accepts a MIME type and a limit', async () => {
     expect(await search({})).toHaveLength(3);
     expect(await search({ limit: 1 })).toHaveLength(1);
     expect(await search({ mimeType: 'text/*' })).toEqual(['resource://filesystem/file:///logs/app.log']);
     expect(await search({ mimeType: 'image/png' })).toEqual([]);
   });
 
-  it('leaves out what is gone by the time it answers', async () => {
+  it('omits resources that were removed during the search', async () => {
     const changing = new DiscoveryStage();
     const many = Array.from({ length: 3000 }, (_, n) => ({ uri: `x:${n}`, name: 'log' }));
     await changing.put('slow', { resources: many });
@@ -174,7 +174,7 @@ describe('catalog_resource_templates', () => {
     serverId: 'db',
   };
 
-  it('gives all templates, or those of one server, within the scope', async () => {
+  it('returns all templates, or those of one server, within the scope', async () => {
     expect(await stage.ask('catalog_resource_templates', {})).toEqual({ resourceTemplates: [card] });
     expect(await stage.ask('catalog_resource_templates', { serverId: 'db' })).toEqual({
       resourceTemplates: [card],

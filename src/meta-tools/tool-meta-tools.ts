@@ -2,23 +2,31 @@ import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js
 import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
-import { toolCard, wholeTool } from './cards.js';
-import { CatalogCursors } from './catalog-cursors.js';
-import { metaTool } from './meta-tool.js';
-import { CURSOR, LIMIT, NEXT_CURSOR, pageLimit, QUERY, SERVER_ID, TOOL_CARDS } from './schemas.js';
+import { toolSummary, toolDefinition } from './summaries.js';
+import { SummaryPager } from './summary-pager.js';
+import { defineMetaTool } from './define-meta-tool.js';
+import {
+  CURSOR_INPUT,
+  LIMIT_INPUT,
+  NEXT_CURSOR_OUTPUT,
+  pageLimitInput,
+  QUERY_INPUT,
+  SERVER_ID_INPUT,
+  TOOLS_OUTPUT,
+} from './schemas.js';
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 import type { ToolSearch } from './tool-search.js';
 
-/** Tools with which an agent finds the tool it needs without reading the schemas of all. */
-export function toolTools(registry: Registry, search: ToolSearch, pageSize: number): MetaTool[] {
-  const cursors = new CatalogCursors(pageSize);
+/** Meta tools to find a tool without reading the schemas of all. */
+export function toolMetaTools(registry: Registry, search: ToolSearch, pageSize: number): MetaTool[] {
+  const cursors = new SummaryPager(pageSize);
   const view = (scope: Scope) => registry.catalog.tools.view(scope);
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
     const { serverId } = args;
     const isWanted = ({ server }: ListedEntry): boolean =>
       server !== META_TOOL_SERVER && (serverId === undefined || server === serverId);
-    const { cards, more } = cursors.page(
+    const { summaries, more } = cursors.page(
       'catalog_tools',
       scope,
       args,
@@ -27,52 +35,52 @@ export function toolTools(registry: Registry, search: ToolSearch, pageSize: numb
           .listed.filter((tool) => tool.publicName > after && isWanted(tool))
           .slice(0, most),
       ({ publicName }) => publicName,
-      toolCard,
+      toolSummary,
     );
-    return { tools: cards, ...more };
+    return { tools: summaries, ...more };
   }
 
   function describeTool(args: ToolArguments, scope: Scope): object {
     const name = args.required('name');
     const tool = view(scope).find(name);
     if (!tool) throw new ArgumentError(`Unknown tool: ${name}`);
-    // One whose name is another's is listed nowhere, and can be called by the name that it was asked for by.
-    return { tool: { ...wholeTool(tool), name: tool.publicName ?? name } };
+    // A tool that lost its public name to another server is not listed, but can be called by the requested name.
+    return { tool: { ...toolDefinition(tool), name: tool.publicName ?? name } };
   }
 
   async function searchTools(args: ToolArguments, scope: Scope): Promise<object> {
     const { query, limit } = args;
     const found = await search.search(query, scope, limit);
-    return { tools: found.map(toolCard) };
+    return { tools: found.map(toolSummary) };
   }
 
   return [
-    metaTool({
+    defineMetaTool({
       name: 'catalog_tools',
       title: 'Catalog of tools',
-      description: 'Lists tools of all servers, or of one, as compact cards without their schemas.',
-      input: { serverId: SERVER_ID, cursor: CURSOR, limit: pageLimit(pageSize) },
-      output: { tools: TOOL_CARDS, nextCursor: NEXT_CURSOR },
+      description: 'Lists the tools of all servers or of one server, without their schemas.',
+      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pageSize) },
+      output: { tools: TOOLS_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
       answers: ['tools'],
       run: catalogTools,
     }),
-    metaTool({
+    defineMetaTool({
       name: 'describe_tool',
       title: 'Describe a tool',
-      description: 'The whole definition of one tool, with its schemas.',
+      description: 'Returns the complete definition of a tool with its schemas.',
       input: { name: { type: 'string', description: 'The name of the tool.' } },
       required: ['name'],
       output: { tool: { type: 'object' } },
       answers: ['tool'],
       run: describeTool,
     }),
-    metaTool({
+    defineMetaTool({
       name: 'search_tools',
       title: 'Search tools',
-      description: 'Finds tools by words in their name, title or description; the best come first.',
-      input: { query: QUERY, limit: LIMIT },
+      description: 'Finds tools by words in their name, title or description, best match first.',
+      input: { query: QUERY_INPUT, limit: LIMIT_INPUT },
       required: ['query'],
-      output: { tools: TOOL_CARDS },
+      output: { tools: TOOLS_OUTPUT },
       answers: ['tools'],
       run: searchTools,
     }),

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { bareType, typeFilter } from './mime-types.js';
+import { mediaTypeOf, mediaTypeFilter } from './media-types.js';
 
 const fits = (wanted: string, mimeType: string | undefined): boolean =>
-  typeFilter(wanted)(bareType(mimeType));
+  mediaTypeFilter(wanted)(mediaTypeOf(mimeType));
 
-describe('a type', () => {
+describe('mediaTypeFilter', () => {
   it.each([
     ['text/plain', 'TEXT/Plain; charset=utf-8'],
     ['Text/plain;q=1', 'text/plain'],
     ['image/*', 'image/png'],
     ['*/*', 'x/y'],
-  ])('%s is wanted, and is what %s is', (wanted, mimeType) => {
+  ])('%s matches %s', (wanted, mimeType) => {
     expect(fits(wanted, mimeType)).toBe(true);
   });
 
@@ -20,7 +20,7 @@ describe('a type', () => {
     ['*/*', undefined],
     ['', undefined],
     ['image/*', 'imagery/png'],
-  ])('%s is wanted, which %s is not', (wanted, mimeType) => {
+  ])('%s does not match %s', (wanted, mimeType) => {
     expect(fits(wanted, mimeType)).toBe(false);
   });
 });

@@ -29,7 +29,7 @@ const names = async (args: object, scope = only('fs', 'db')): Promise<unknown> =
 };
 
 describe('catalog_tools', () => {
-  it('gives compact cards without schemas, and none of the house itself', async () => {
+  it('returns summaries without schemas and without meta tools', async () => {
     expect(await stage.ask('catalog_tools', {})).toEqual({
       tools: [
         { name: 'db__query', serverId: 'db' },
@@ -39,7 +39,7 @@ describe('catalog_tools', () => {
     });
   });
 
-  it('gives those of one server, if one is named, within the scope', async () => {
+  it('filters by server within the scope', async () => {
     expect(await names({ serverId: 'db' })).toEqual(['db__query']);
     expect(await names({ serverId: '' })).toEqual([]);
     expect(await names({ serverId: 'db' }, only('fs'))).toEqual([]);
@@ -48,13 +48,13 @@ describe('catalog_tools', () => {
 });
 
 describe('describe_tool', () => {
-  it.each(['fs__read_file', 'read_file'])('gives the whole definition of %s', async (name) => {
+  it.each(['fs__read_file', 'read_file'])('returns the whole definition of %s', async (name) => {
     expect(await stage.ask('describe_tool', { name })).toEqual({
       tool: { ...READ, name: 'fs__read_file', _meta: { 'io.gatehouse/server': 'fs' } },
     });
   });
 
-  it('knows one that lost its name to another server, by the name that it can be called by', async () => {
+  it('finds a tool that lost its public name to another server by the name that still calls it', async () => {
     recordLog();
     const never = new DiscoveryStage();
     for (const id of ['first', 'second'])
@@ -65,7 +65,7 @@ describe('describe_tool', () => {
     });
   });
 
-  it('knows the tools of the house, and none out of scope', async () => {
+  it('finds meta tools, and no tool out of scope', async () => {
     expect(await stage.ask('describe_tool', { name: 'describe_tool' }, only())).toMatchObject({
       tool: { name: 'describe_tool', _meta: { 'io.gatehouse/server': 'gatehouse' } },
     });
@@ -77,7 +77,7 @@ describe('describe_tool', () => {
 });
 
 describe('search_tools', () => {
-  it('gives cards, the best first, within the scope and the limit', async () => {
+  it('returns summaries, best match first, within the scope and the limit', async () => {
     const { tools } = await stage.ask('search_tools', { query: 'read file' });
     expect((tools as unknown[])[0]).toEqual(CARD);
     expect(tools).toHaveLength(2);

@@ -2,37 +2,37 @@ import { resourceNotFound } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
-import { resourceCard, templateCard, wholeResource, wholeTemplate } from './cards.js';
-import { CatalogCursors } from './catalog-cursors.js';
-import { metaTool } from './meta-tool.js';
+import { resourceSummary, templateSummary, resourceDefinition, templateDefinition } from './summaries.js';
+import { SummaryPager } from './summary-pager.js';
+import { defineMetaTool } from './define-meta-tool.js';
 import type { ResourceSearch } from './resource-search.js';
 import {
-  CURSOR,
-  LIMIT,
-  NEXT_CURSOR,
-  pageLimit,
-  QUERY,
-  RESOURCE_CARDS,
-  SERVER_ID,
-  TEMPLATE_CARDS,
+  CURSOR_INPUT,
+  LIMIT_INPUT,
+  NEXT_CURSOR_OUTPUT,
+  pageLimitInput,
+  QUERY_INPUT,
+  RESOURCES_OUTPUT,
+  SERVER_ID_INPUT,
+  TEMPLATES_OUTPUT,
 } from './schemas.js';
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 
-/** Tools with which an agent finds the resource it needs without listing them all. */
-export function resourceTools(registry: Registry, search: ResourceSearch, pageSize: number): MetaTool[] {
-  const cursors = new CatalogCursors(pageSize);
+/** Meta tools to find a resource without listing all of them. */
+export function resourceMetaTools(registry: Registry, search: ResourceSearch, pageSize: number): MetaTool[] {
+  const cursors = new SummaryPager(pageSize);
   const view = (scope: Scope) => registry.catalog.resources.view(scope);
 
   function catalogResources(args: ToolArguments, scope: Scope): object {
-    const { cards, more } = cursors.page(
+    const { summaries, more } = cursors.page(
       'catalog_resources',
       scope,
       args,
       (after, most) => view(scope).after(after, most, args.serverId),
       ({ uri }) => uri,
-      resourceCard,
+      resourceSummary,
     );
-    return { resources: cards, ...more };
+    return { resources: summaries, ...more };
   }
 
   function catalogTemplates(args: ToolArguments, scope: Scope): object {
@@ -40,77 +40,81 @@ export function resourceTools(registry: Registry, search: ResourceSearch, pageSi
     const listed = view(scope).listedTemplates.filter(
       ({ template }) => serverId === undefined || template.server === serverId,
     );
-    const { cards, more } = cursors.page(
+    const { summaries, more } = cursors.page(
       'catalog_resource_templates',
       scope,
       args,
       (after, most) => listed.filter(({ uriTemplate }) => uriTemplate > after).slice(0, most),
       ({ uriTemplate }) => uriTemplate,
-      templateCard,
+      templateSummary,
     );
-    return { resourceTemplates: cards, ...more };
+    return { resourceTemplates: summaries, ...more };
   }
 
   function describeResource(args: ToolArguments, scope: Scope): object {
     const { uri } = args;
     const found = view(scope).find(uri);
     const resource = found?.resource && view(scope).seen(found.resource);
-    if (resource) return { resource: wholeResource(resource) };
+    if (resource) return { resource: resourceDefinition(resource) };
     const template = found?.template ?? view(scope).findTemplate(uri);
     const seen = view(scope).listedTemplates.find((listed) => listed.template === template);
     if (!seen) throw new ArgumentError(resourceNotFound(uri).message);
-    return { resourceTemplate: wholeTemplate(seen) };
+    return { resourceTemplate: templateDefinition(seen) };
   }
 
   async function searchResources(args: ToolArguments, scope: Scope): Promise<object> {
     const { query, mimeType, limit } = args;
     const found = await search.search(query, { scope, mimeType, limit });
-    // While the search waited, one or the other may have gone.
+    // A resource may have been removed while the search waited.
     const seen = found.flatMap((resource) => view(scope).seen(resource) ?? []);
-    return { resources: seen.map(resourceCard) };
+    return { resources: seen.map(resourceSummary) };
   }
 
   return [
-    metaTool({
+    defineMetaTool({
       name: 'catalog_resources',
       title: 'Catalog of resources',
-      description: 'Lists resources of all servers, or of one, as compact cards in alphabetical order.',
-      input: { serverId: SERVER_ID, cursor: CURSOR, limit: pageLimit(pageSize) },
-      output: { resources: RESOURCE_CARDS, nextCursor: NEXT_CURSOR },
+      description:
+        'Lists the resources of all servers or of one server in alphabetical order, without descriptions.',
+      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pageSize) },
+      output: { resources: RESOURCES_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
       answers: ['resources'],
       run: catalogResources,
     }),
-    metaTool({
+    defineMetaTool({
       name: 'describe_resource',
       title: 'Describe a resource',
-      description: 'Everything that is known of one resource, or of the template that a URI fits.',
+      description: 'Returns the complete definition of a resource, or of the template that a URI matches.',
       input: { uri: { type: 'string', description: 'The URI, in any form.' } },
       required: ['uri'],
       output: { resource: { type: 'object' }, resourceTemplate: { type: 'object' } },
       answers: [],
       run: describeResource,
     }),
-    metaTool({
+    defineMetaTool({
       name: 'search_resources',
       title: 'Search resources',
       description:
-        'Finds resources by words in their name, title, description, URI or type; the best come first.',
+        'Finds resources by words in their name, title, description, URI or MIME type, best match first.',
       input: {
-        query: QUERY,
-        mimeType: { type: 'string', description: 'Only of this type, such as text/plain or image/*.' },
-        limit: LIMIT,
+        query: QUERY_INPUT,
+        mimeType: {
+          type: 'string',
+          description: 'Only resources of this MIME type, such as text/plain or image/*.',
+        },
+        limit: LIMIT_INPUT,
       },
       required: ['query'],
-      output: { resources: RESOURCE_CARDS },
+      output: { resources: RESOURCES_OUTPUT },
       answers: ['resources'],
       run: searchResources,
     }),
-    metaTool({
+    defineMetaTool({
       name: 'catalog_resource_templates',
       title: 'Catalog of resource templates',
-      description: 'Lists the URI templates of all servers, or of one.',
-      input: { serverId: SERVER_ID, cursor: CURSOR, limit: pageLimit(pageSize) },
-      output: { resourceTemplates: TEMPLATE_CARDS, nextCursor: NEXT_CURSOR },
+      description: 'Lists the resource templates of all servers or of one server.',
+      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pageSize) },
+      output: { resourceTemplates: TEMPLATES_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
       answers: ['resourceTemplates'],
       run: catalogTemplates,
     }),

@@ -3,14 +3,14 @@ import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
 import type { ToolArguments } from './tool-arguments.js';
 
-/** One page of a catalog, and where the next one begins. */
-export interface CatalogPage<Card> {
-  readonly cards: readonly Card[];
+/** One page of summaries and the cursor of the next page. */
+export interface SummaryPage<Card> {
+  readonly summaries: readonly Card[];
   readonly more: { readonly nextCursor?: string };
 }
 
-/** Cuts catalogs into pages. Places are kept by key, so that they stay right when the catalog changes. */
-export class CatalogCursors {
+/** Pages the summaries of a meta tool. A cursor contains the last key, so that it stays valid when the catalog changes. */
+export class SummaryPager {
   private readonly cursors = new Cursors(randomBytes(32));
 
   constructor(private readonly pageSize: number) {}
@@ -22,7 +22,7 @@ export class CatalogCursors {
     find: (after: string, most: number) => Iterable<Item>,
     keyOf: (item: Item) => string,
     cardOf: (item: Item) => Card,
-  ): CatalogPage<Card> {
+  ): SummaryPage<Card> {
     const list = JSON.stringify([tool, scope.key, args.serverId ?? '']);
     const after = args.cursor === undefined ? '' : this.cursors.open(list, args.cursor);
     const size = args.pageSize(this.pageSize);
@@ -33,6 +33,6 @@ export class CatalogCursors {
       last !== undefined && found.length > items.length
         ? { nextCursor: this.cursors.seal(list, keyOf(last)) }
         : {};
-    return { cards: items.map(cardOf), more };
+    return { summaries: items.map(cardOf), more };
   }
 }

@@ -2,20 +2,20 @@ import { ResourceList, type Resource } from '../core/resources/resource-list.js'
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { bareType } from './mime-types.js';
-import { fieldsOf, SEARCH_SCHEMA } from './search-fields.js';
+import { mediaTypeOf } from './media-types.js';
+import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
-/** A resource in the index. One that a new list has as it was stays there, and only stands for the new one. */
+/** A resource in the index. An unchanged resource of a new listing keeps its entry, which then refers to the new object. */
 export interface IndexedResource {
   resource: Resource;
 }
 
-/** The index of one server, and the list it was last brought in step with. */
-export class IndexedServer {
+/** Search index of one server's resources, updated incrementally from listing to listing. */
+export class ServerResourceIndex {
   readonly index = new SearchIndex<IndexedResource>(SEARCH_SCHEMA, byUri);
   private readonly indexing = new SingleFlight(
     () => this.list === this.current(),
-    () => this.replace(this.current()),
+    () => this.synchronize(this.current()),
   );
   private list = ResourceList.EMPTY;
   /** In the order of the list. */
@@ -23,13 +23,13 @@ export class IndexedServer {
 
   constructor(private readonly current: () => ResourceList) {}
 
-  /** Resolves when the index has what the server lists now. Gives way while it works. */
+  /** Resolves when the index has the server's current listing. Works in slices. */
   update(): Promise<void> {
     return this.indexing.bringUpToDate();
   }
 
-  /** Both are sorted: what is only in one of them is found by walking along both. */
-  private async replace(next: ResourceList): Promise<void> {
+  /** Merges two sorted lists to find added, removed and changed resources. */
+  private async synchronize(next: ResourceList): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     const { indexed: old } = this;
     const indexed: IndexedResource[] = [];
@@ -42,7 +42,7 @@ export class IndexedServer {
         this.index.remove(was);
         o++;
       } else if (was?.resource.uri === is!.uri) {
-        indexed.push(this.renew(was, is!));
+        indexed.push(this.replaceEntry(was, is!));
         o++;
       } else indexed.push(this.add(is!));
     }
@@ -50,7 +50,7 @@ export class IndexedServer {
     this.list = next;
   }
 
-  private renew(was: IndexedResource, is: Resource): IndexedResource {
+  private replaceEntry(was: IndexedResource, is: Resource): IndexedResource {
     if (was.resource.text !== is.text) {
       this.index.remove(was);
       return this.add(is);
@@ -60,9 +60,9 @@ export class IndexedServer {
   }
 
   private add(resource: Resource): IndexedResource {
-    const fields = fieldsOf(resource.text);
+    const fields = searchFieldsOf(resource.text);
     const indexed = { resource };
-    this.index.add(indexed, fields, bareType(fields.mimeType));
+    this.index.add(indexed, fields, mediaTypeOf(fields.mimeType));
     return indexed;
   }
 }

@@ -1,0 +1,46 @@
+import {
+  resourceText,
+  templateText,
+  type PublicResource,
+  type PublicTemplate,
+} from '../core/resources/public-resource.js';
+import type { CatalogEntry, ListedEntry } from '../core/naming/name-table.js';
+
+/** The members of a definition that a model needs to choose it. */
+export type Summary = Readonly<Record<string, unknown>>;
+
+type Definition = Readonly<Record<string, unknown>>;
+
+const parse = (text: string): Definition => JSON.parse(text) as Definition;
+
+/** Members that exist and have the expected type. */
+function pickMembers(definition: Definition, kinds: Readonly<Record<string, 'string' | 'number'>>): Summary {
+  return Object.fromEntries(
+    Object.entries(kinds).flatMap(([key, kind]) => {
+      const value = definition[key];
+      return typeof value === kind ? [[key, value]] : [];
+    }),
+  );
+}
+
+export const resourceSummary = ({ uri, resource: { server, text } }: PublicResource): Summary => ({
+  uri,
+  ...pickMembers(parse(text), { name: 'string', title: 'string', mimeType: 'string', size: 'number' }),
+  serverId: server,
+});
+
+export const templateSummary = ({ uriTemplate, template: { server, text } }: PublicTemplate): Summary => ({
+  uriTemplate,
+  ...pickMembers(parse(text), { name: 'string', title: 'string', description: 'string', mimeType: 'string' }),
+  serverId: server,
+});
+
+export const toolSummary = ({ publicName, server, definition }: ListedEntry): Summary => ({
+  name: publicName,
+  ...pickMembers(parse(definition.text), { title: 'string', description: 'string' }),
+  serverId: server,
+});
+
+export const resourceDefinition = (seen: PublicResource): Definition => parse(resourceText(seen));
+export const templateDefinition = (seen: PublicTemplate): Definition => parse(templateText(seen));
+export const toolDefinition = ({ text }: CatalogEntry): Definition => parse(text);
