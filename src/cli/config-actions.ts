@@ -28,7 +28,7 @@ export function printSchema(): void {
   new Output('json').bytes(schemaFileText());
 }
 
-/** Prints what can be converted; fails if the gateway would refuse it whatever the values of its variables are. */
+/** Prints what can be converted; fails if the gateway would refuse it for any values of its variables. */
 export function importConfig(file: string, format: ConfigFormat): void {
   const { config, notes, problems } = importServers(textOf(file), file === '-' ? 'stdin' : file);
   show(config, format);

@@ -59,10 +59,10 @@ describe('FrameWriter', () => {
   it('rewrites all rows after a resize and forwards the event', async () => {
     const { terminal, writer, shown } = opened();
     await shown('a\nb');
-    let told = 0;
-    writer.on('resize', () => told++);
+    let forwarded = 0;
+    writer.on('resize', () => forwarded++);
     terminal.emit('resize');
-    expect([terminal.written.splice(0), told]).toEqual([['\x1b[2J'], 1]);
+    expect([terminal.written.splice(0), forwarded]).toEqual([['\x1b[2J'], 1]);
     expect(await shown('a\nb')).toContain(at(1, 'a') + at(2, 'b'));
   });
 

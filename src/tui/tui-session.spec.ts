@@ -110,7 +110,7 @@ describe('TuiSession', () => {
     expect(session.model.gateway).toBe('127.0.0.1:3000 project logs');
     api.emit('server', server('other'));
     api.emit('server', server('files', { calls: 7 }));
-    await until('its own is told', () => session.model.servers[0]?.calls === 7);
+    await until('the event of its own server is applied', () => session.model.servers[0]?.calls === 7);
     expect(session.model.servers).toHaveLength(1);
     api.gateway = { ...api.gateway, servers: [server('files'), server('other')] };
     api.emit('project', { id: 'logs', servers: ['files', 'other'] });

@@ -126,7 +126,11 @@ export class TuiSession {
       case 'page':
         return this.page(request, signal);
       case 'disabled-tools':
-        return { type: 'disabled-tools', request, tools: await this.disabledTools(request.servers, signal) };
+        return {
+          type: 'disabled-tools',
+          request,
+          tools: await this.disabledTools(request.servers, signal),
+        };
       case 'server':
         return { type: 'server', detail: await api.server(request.id, signal), version: request.version };
       case 'sessions':
@@ -170,10 +174,10 @@ export class TuiSession {
       return `ended the subscription to ${printable(action.uri)}`;
     }
     if (action.kind === 'tool') {
-      await api.switchTool(action.server, action.tool, action.action);
-      return `${printable(action.tool)} is ${action.action}d`;
+      await api.switchTool(action.server, action.tool, action.verb);
+      return `${printable(action.tool)} is ${action.verb}d`;
     }
-    const { state, reason } = await api.controlServer(action.server, action.action);
+    const { state, reason } = await api.controlServer(action.server, action.verb);
     const why = state === 'ready' || reason === undefined ? '' : `: ${printable(reason)}`;
     return `${printable(action.server)} is ${state}${why}`;
   }

@@ -1,5 +1,5 @@
 import type { ListRow } from './list-row.js';
-import { EMPTY_LIST, indexOfKey, knownLength, markStale, rowAt, type PagedList } from './paged-list.js';
+import { EMPTY_LIST, rowIndexOf, knownLength, markStale, rowAt, type PagedList } from './paged-list.js';
 
 /** A list with its selection and scroll position. */
 export interface ListState {
@@ -50,7 +50,7 @@ export const selectedRowOf = ({ paged, selected }: ListState): ListRow | undefin
 /** Replaces the rows and keeps the selected row selected. */
 export function withRows(list: ListState, paged: PagedList): ListState {
   const last = Math.max(0, knownLength(paged) - 1);
-  const found = list.selectedKey === undefined ? undefined : indexOfKey(paged, list.selectedKey);
+  const found = list.selectedKey === undefined ? undefined : rowIndexOf(paged, list.selectedKey);
   const selected = list.toEnd ? last : Math.min(found ?? list.selected, last);
   const toEnd = list.toEnd && paged.rest !== undefined;
   // The selected row keeps its place on the screen.

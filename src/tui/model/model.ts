@@ -35,7 +35,8 @@ export const PANELS: readonly PanelDefinition[] = [
   { id: 'subscriptions', title: 'Subscriptions', main: 'subscriptions' },
 ];
 
-export const panelDefinition = (id: PanelId): PanelDefinition => PANELS.find((plan) => plan.id === id)!;
+export const panelDefinition = (id: PanelId): PanelDefinition =>
+  PANELS.find((definition) => definition.id === id)!;
 
 /** Focused list, search and server filter of a panel. */
 export interface PanelState {
@@ -52,10 +53,10 @@ export type FeedConnection =
 
 /** A change at the gateway, carried out after confirmation. */
 export type PendingAction =
-  | { readonly kind: 'server'; readonly action: 'enable' | 'disable' | 'reconnect'; readonly server: string }
+  | { readonly kind: 'server'; readonly verb: 'enable' | 'disable' | 'reconnect'; readonly server: string }
   | {
       readonly kind: 'tool';
-      readonly action: 'enable' | 'disable';
+      readonly verb: 'enable' | 'disable';
       readonly server: string;
       /** Own name of the tool. */
       readonly tool: string;
@@ -161,8 +162,10 @@ export const currentPanel = ({ panel, panels }: Model): PanelState => panels[pan
 
 /** The list with the focus. */
 export function currentList(model: Model): ListId {
-  const plan = panelDefinition(model.panel);
-  return currentPanel(model).section === 'second' && plan.second ? plan.second.list : plan.main;
+  const definition = panelDefinition(model.panel);
+  return currentPanel(model).section === 'second' && definition.second
+    ? definition.second.list
+    : definition.main;
 }
 
 export const selectedRow = (model: Model): ListRow | undefined =>

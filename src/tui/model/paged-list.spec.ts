@@ -4,7 +4,7 @@ import { resource } from '../../../test/kit/tui-model.js';
 import { listRow, type ListRow } from './list-row.js';
 import {
   EMPTY_LIST,
-  indexOfKey,
+  rowIndexOf,
   knownLength,
   totalLength,
   markStale,
@@ -84,8 +84,8 @@ describe('paged list', () => {
 
   it('finds the index of a row by its key', () => {
     const [list] = viewed(EMPTY_LIST, all, 0, 94);
-    expect(indexOfKey(list, all[42]!.key)).toBe(42);
-    expect(indexOfKey(list, 'missing')).toBeUndefined();
+    expect(rowIndexOf(list, all[42]!.key)).toBe(42);
+    expect(rowIndexOf(list, 'missing')).toBeUndefined();
   });
 
   it('shows the rows of the gateway after any changes and at any position', () => {

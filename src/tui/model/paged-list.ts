@@ -106,7 +106,7 @@ export const markStale = (list: PagedList): PagedList => ({
 });
 
 /** Undefined if the row is not held. */
-export function indexOfKey(list: PagedList, key: string): number | undefined {
+export function rowIndexOf(list: PagedList, key: string): number | undefined {
   let before = 0;
   for (const { rows, count } of list.pages) {
     const at = rows?.findIndex((row) => row.key === key) ?? -1;

@@ -59,9 +59,9 @@ type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
 function serverCommands({ id, enabled, counts }: Server, model: Model): readonly RowCommand[] {
   const name = printable(id);
-  const on = (action: 'enable' | 'disable' | 'reconnect'): PendingAction => ({
+  const on = (verb: 'enable' | 'disable' | 'reconnect'): PendingAction => ({
     kind: 'server',
-    action,
+    verb,
     server: id,
   });
   const showResources = { key: 's', label: 'resources', run: (current: Model) => resourcesOf(current, id) };
@@ -101,18 +101,18 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
   ];
 }
 
-function toolCommand(action: 'enable' | 'disable', server: string, tool: string): RowCommand {
-  const verb = action === 'enable' ? 'Enable' : 'Disable';
+function toolCommand(verb: 'enable' | 'disable', server: string, tool: string): RowCommand {
+  const question = verb === 'enable' ? 'Enable' : 'Disable';
   const effect =
-    action === 'enable'
+    verb === 'enable'
       ? 'Clients can list and call it again.'
       : 'Clients can neither list nor call it. It stays disabled after a restart.';
   return {
-    key: action === 'enable' ? 'e' : 'd',
-    label: action,
+    key: verb === 'enable' ? 'e' : 'd',
+    label: verb,
     run: confirm(
-      { kind: 'tool', action, server, tool },
-      `${verb} ${printable(tool)} of ${printable(server)}?`,
+      { kind: 'tool', verb, server, tool },
+      `${question} ${printable(tool)} of ${printable(server)}?`,
       effect,
     ),
   };

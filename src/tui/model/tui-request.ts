@@ -43,23 +43,23 @@ const LARGE_PAGE_SIZE = 1000;
  * requests after every event, starts new ones and aborts those no longer needed.
  */
 export function requestsFor(model: Model): TuiRequest[] {
-  const plan = panelDefinition(model.panel);
-  const lists = [plan.main, ...(plan.second ? [plan.second.list] : [])];
+  const definition = panelDefinition(model.panel);
+  const lists = [definition.main, ...(definition.second ? [definition.second.list] : [])];
   const action: TuiRequest[] = model.pendingAction
     ? [{ kind: 'action', key: `action ${JSON.stringify(model.pendingAction)}`, action: model.pendingAction }]
     : [];
   if (model.connection.state !== 'live') return action;
   return [
     ...action,
-    ...(isStale(model.lists.servers) ? [servers(model)] : []),
-    ...lists.flatMap((list) => pages(model, list)),
+    ...(isStale(model.lists.servers) ? [serversRequest(model)] : []),
+    ...lists.flatMap((list) => listRequests(model, list)),
     ...detailRequests(model),
-    ...totals(model),
+    ...totalRequests(model),
   ];
 }
 
 /** Every panel needs the servers. */
-function servers({ lists }: Model): TuiRequest {
+function serversRequest({ lists }: Model): TuiRequest {
   const { version } = lists.servers;
   return { kind: 'servers', key: 'servers', version };
 }
@@ -67,27 +67,12 @@ function servers({ lists }: Model): TuiRequest {
 const isStale = ({ paged, problem }: ListState): boolean =>
   problem === undefined && nextMissingPage(paged, 0, 0) !== undefined;
 
-function pages(model: Model, list: ListId): TuiRequest[] {
+function listRequests(model: Model, list: ListId): TuiRequest[] {
   const state = model.lists[list];
   const { query, server } = model.panels[model.panel];
   const { generation, version } = state;
   if (list === 'servers' || state.problem !== undefined) return [];
-  if (list === 'disabled-tools') {
-    if (!isStale(state) || !isLoaded(model.lists.servers.paged)) return [];
-    const withDisabledTools = model.servers
-      .filter(({ counts }) => counts.disabledTools > 0)
-      .map(({ id }) => id);
-    const wantedServers = withDisabledTools.filter((id) => server === undefined || id === server);
-    return [
-      {
-        kind: 'disabled-tools',
-        key: `disabled-tools ${generation}`,
-        servers: wantedServers,
-        generation,
-        version,
-      },
-    ];
-  }
+  if (list === 'disabled-tools') return disabledToolsRequests(model);
   const { mainRows, secondRows } = computeLayout(model);
   const height = list === panelDefinition(model.panel).main ? mainRows : secondRows;
   // Loads one screen ahead of the visible rows.
@@ -101,6 +86,17 @@ function pages(model: Model, list: ListId): TuiRequest[] {
   const key = `${list} ${generation} ${wanted.index}`;
   const limit = state.toEnd ? LARGE_PAGE_SIZE : PAGE_SIZE;
   return [{ kind: 'page', key, list, wanted, generation, version, limit, query, server }];
+}
+
+/** The admin API lists disabled tools per server; only servers that have some are requested. */
+function disabledToolsRequests({ lists, servers, panels }: Model): TuiRequest[] {
+  const { generation, version } = lists['disabled-tools'];
+  if (!isStale(lists['disabled-tools']) || !isLoaded(lists.servers.paged)) return [];
+  const filter = panels.tools.server;
+  const ids = servers
+    .filter(({ id, counts }) => counts.disabledTools > 0 && (filter === undefined || id === filter))
+    .map(({ id }) => id);
+  return [{ kind: 'disabled-tools', key: `disabled-tools ${generation}`, servers: ids, generation, version }];
 }
 
 function detailRequests(model: Model): TuiRequest[] {
@@ -124,7 +120,7 @@ function detailRequests(model: Model): TuiRequest[] {
   return found;
 }
 
-function totals({ lists, totals: held }: Model): TuiRequest[] {
+function totalRequests({ lists, totals: held }: Model): TuiRequest[] {
   return (['resources', 'subscriptions'] as const)
     .filter((list) => held[list]?.version !== lists[list].version)
     .map((list) => {

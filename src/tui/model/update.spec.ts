@@ -185,9 +185,9 @@ describe('details', () => {
 
 describe('actions', () => {
   it.each([
-    ['disable a server', ['d', 'y'], { kind: 'server', action: 'disable', server: 'files' }],
-    ['reconnect a server', ['j', 'r', 'y'], { kind: 'server', action: 'reconnect', server: 'other' }],
-    ['disable a tool', ['2', 'd', 'y'], { kind: 'tool', action: 'disable', server: 'files', tool: 'read' }],
+    ['disable a server', ['d', 'y'], { kind: 'server', verb: 'disable', server: 'files' }],
+    ['reconnect a server', ['j', 'r', 'y'], { kind: 'server', verb: 'reconnect', server: 'other' }],
+    ['disable a tool', ['2', 'd', 'y'], { kind: 'tool', verb: 'disable', server: 'files', tool: 'read' }],
     ['end a subscription', ['5', 'x', 'y'], { kind: 'end-subscription', id: 'a' }],
   ])('%s after confirmation', (_what, keys, action) => {
     const harness = new TuiModelHarness(gateway).press(...keys);
@@ -200,15 +200,13 @@ describe('actions', () => {
       servers: [server('off', { enabled: false, state: 'disabled' })],
     }).press('d', 'y', 'r', 'y');
     expect(actions(harness)).toEqual([]);
-    expect(actions(harness.press('e', 'y'))).toMatchObject([{ action: 'enable', server: 'off' }]);
+    expect(actions(harness.press('e', 'y'))).toMatchObject([{ verb: 'enable', server: 'off' }]);
   });
 
   it('enable a disabled tool', () => {
     const counts = { tools: 1, disabledTools: 1, prompts: 0, resources: 0, templates: 0 };
     const harness = new TuiModelHarness({ servers: [server('files', { counts })] }).press('2', 't', 'e', 'y');
-    expect(actions(harness)).toMatchObject([
-      { kind: 'tool', action: 'enable', server: 'files', tool: 'off' },
-    ]);
+    expect(actions(harness)).toMatchObject([{ kind: 'tool', verb: 'enable', server: 'files', tool: 'off' }]);
   });
 
   it.each([['n'], ['escape'], ['q']])('are cancelled with %s', (key) => {

@@ -23,11 +23,11 @@ export function update(model: Model, event: TuiEvent): Model {
   return isOther ? { ...next, details: { ...next.details, scroll: 0, preview: undefined } } : next;
 }
 
-type Response = Extract<
+type ResponseEvent = Extract<
   TuiEvent,
   { type: 'servers' | 'page' | 'disabled-tools' | 'server' | 'sessions' | 'total' | 'preview' }
 >;
-type Failed = Extract<TuiEvent, { type: 'failed' }>;
+type FailedEvent = Extract<TuiEvent, { type: 'failed' }>;
 
 function applyEvent(model: Model, event: TuiEvent): Model {
   switch (event.type) {
@@ -54,7 +54,7 @@ function applyEvent(model: Model, event: TuiEvent): Model {
   }
 }
 
-function withResponse(model: Model, event: Response): Model {
+function withResponse(model: Model, event: ResponseEvent): Model {
   switch (event.type) {
     case 'servers':
       return withServers(model, event.servers, model.lists.servers.version === event.version);
@@ -118,7 +118,7 @@ function withDisabledTools(
   });
 }
 
-function withFailure(model: Model, { request, problem }: Failed): Model {
+function withFailure(model: Model, { request, problem }: FailedEvent): Model {
   switch (request.kind) {
     case 'action':
       return withNotice({ ...model, pendingAction: undefined }, problem, 'bad');
@@ -155,12 +155,12 @@ function withPreview(
 
 /** Scrolls to the selected rows, and moves the focus out of an empty second list. */
 function withSelectionsInView(given: Model): Model {
-  const plan = panelDefinition(given.panel);
-  const model = plan.second ? withoutEmptySection(given, plan.second.list) : given;
+  const definition = panelDefinition(given.panel);
+  const model = definition.second ? withoutEmptySection(given, definition.second.list) : given;
   const { mainRows, secondRows } = computeLayout(model);
-  const next = withList(model, plan.main, (list) => withSelectionInView(list, mainRows));
-  return plan.second
-    ? withList(next, plan.second.list, (list) => withSelectionInView(list, secondRows))
+  const next = withList(model, definition.main, (list) => withSelectionInView(list, mainRows));
+  return definition.second
+    ? withList(next, definition.second.list, (list) => withSelectionInView(list, secondRows))
     : next;
 }
 

@@ -55,7 +55,7 @@ function Body({ model, layout }: { readonly model: Model; readonly layout: Layou
   const { overlay, details } = model;
   if (overlay && overlay.kind !== 'search')
     return <Dialog model={model} width={layout.columns} height={layout.rows - 4} />;
-  const plan = panelDefinition(model.panel);
+  const definition = panelDefinition(model.panel);
   const { section } = model.panels[model.panel];
   const inList = !details.hasFocus;
   return (
@@ -63,19 +63,19 @@ function Body({ model, layout }: { readonly model: Model; readonly layout: Layou
       <Box flexDirection="column" width={layout.listColumns}>
         <ListView
           model={model}
-          list={plan.main}
-          title={plan.title}
+          list={definition.main}
+          title={definition.title}
           width={layout.listColumns}
           height={layout.mainRows}
           isCurrent={section === 'main'}
           hasFocus={inList && section === 'main'}
           hasHead
         />
-        {plan.second && (
+        {definition.second && (
           <ListView
             model={model}
-            list={plan.second.list}
-            title={plan.second.title}
+            list={definition.second.list}
+            title={definition.second.title}
             width={layout.listColumns}
             height={layout.secondRows}
             isCurrent={section === 'second'}

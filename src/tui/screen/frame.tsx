@@ -104,7 +104,7 @@ function reasonLine(model: Model, width: number): TextLine {
 
 function describeAction(action: PendingAction): string {
   if (action.kind === 'end-subscription') return 'ending the subscription';
-  const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[action.action];
+  const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[action.verb];
   return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }
 
