@@ -7,7 +7,7 @@ import { parseTemplates, type ResourceTemplate } from '../../core/resources/reso
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Link } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
-import { DebouncedTask } from './debounced-task.js';
+import { DebouncedTask } from '../../lib/queues/debounced-task.js';
 
 /** Everything that a server lists; each list is fetched on its own. */
 type Lists = Omit<Listing, 'instructions'>;
@@ -33,6 +33,8 @@ type Facts = { readonly count: number } & Readonly<Record<string, unknown>>;
 
 /** A failed sync is tried again after this long; the server itself may have nothing more to say. */
 const RETRY_MS = 5000;
+/** A burst of list changes causes one sync, and no list is fetched more often than once a second. */
+const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
 
 /**
  * Keeps a server's listing current. What cannot be fetched stays as it was last known. Each kind is fetched and
@@ -40,7 +42,9 @@ const RETRY_MS = 5000;
  */
 export class Sync {
   private readonly logger = new Logger('Sync');
-  private readonly resyncs = new Map(KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind))]));
+  private readonly resyncs = new Map(
+    KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind), RESYNC_TIMES)]),
+  );
   private known: Lists = EMPTY_LISTING;
   /** Over the link there is. */
   private readonly tried = new Set<Kind>();

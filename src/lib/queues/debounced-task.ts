@@ -1,8 +1,11 @@
-/** A burst of change notices is taken as one, and no server is listed more often than once in a while. */
-const DEBOUNCE_MS = 100;
-const MIN_INTERVAL_MS = 1000;
+export interface DebounceTimes {
+  /** Delay of a scheduled run, so that a burst of requests causes one run. */
+  readonly debounceMs: number;
+  /** Minimum time between the starts of two scheduled runs. */
+  readonly minIntervalMs: number;
+}
 
-/** Turns any number of requests to sync into single-flight runs, never closer together than `APART_MS`. */
+/** Merges any number of requests into runs of one task, of which one is active at a time. */
 export class DebouncedTask {
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
@@ -10,15 +13,18 @@ export class DebouncedTask {
   private lastStart = -Infinity;
   private stopped = false;
 
-  constructor(private readonly run: () => Promise<void>) {}
+  constructor(
+    private readonly run: () => Promise<void>,
+    private readonly times: DebounceTimes,
+  ) {}
 
-  /** Runs at once, or right after the run there is. */
+  /** Runs now, or right after the active run. */
   runNow(): void {
     this.plan(performance.now());
   }
 
-  schedule(delayMs = DEBOUNCE_MS): void {
-    this.plan(Math.max(performance.now() + delayMs, this.lastStart + MIN_INTERVAL_MS));
+  schedule(delayMs = this.times.debounceMs): void {
+    this.plan(Math.max(performance.now() + delayMs, this.lastStart + this.times.minIntervalMs));
   }
 
   stop(): void {
@@ -29,10 +35,10 @@ export class DebouncedTask {
   private plan(at: number): void {
     if (at >= this.dueAt) return;
     this.dueAt = at;
-    if (!this.running) this.wait();
+    if (!this.running) this.startWhenDue();
   }
 
-  private wait(): void {
+  private startWhenDue(): void {
     clearTimeout(this.timer);
     if (this.stopped || this.dueAt === Infinity) return;
     const ms = this.dueAt - performance.now();
@@ -48,7 +54,7 @@ export class DebouncedTask {
       await this.run();
     } finally {
       this.running = false;
-      this.wait();
+      this.startWhenDue();
     }
   }
 }
