@@ -86,4 +86,4 @@ export const retryDelay = (retryMs: number): number =>
   Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_TIMER_MS);
 
 const noEventStream = (status: number): TransportError =>
-  new TransportError('refused', `HTTP ${status} without a stream of events`, { httpStatus: status });
+  new TransportError('refused', `HTTP ${status} without an event stream`, { httpStatus: status });

@@ -21,18 +21,18 @@ const answers = (type: string, body: string, status = 200, headers = {}) => ({
 
 describe('PendingPost with a response that is not the answer', () => {
   it.each([
-    ['invalid JSON', answers('application/json', '{"jsonrpc":'), 'broken', /not JSON/],
-    ['an empty body', answers('application/json', ''), 'broken', /not JSON/],
-    ['a scalar', answers('application/json', '42'), 'broken', /does not hold the answer/],
+    ['invalid JSON', answers('application/json', '{"jsonrpc":'), 'broken', /invalid JSON/],
+    ['an empty body', answers('application/json', ''), 'broken', /invalid JSON/],
+    ['a scalar', answers('application/json', '42'), 'broken', /does not contain the answer/],
     [
       'the response to another request',
       answers('application/json', responseText(2)),
       'broken',
-      /does not hold the answer/,
+      /does not contain the answer/,
     ],
     ['HTML', answers('text/html', '<p>'), 'broken', /HTTP 200 with text\/html/],
     ['202', answers('', '', 202), 'broken', /HTTP 202 with no content type/],
-    ['an event that is not JSON', answers('text/event-stream', 'data: oops\n\n'), 'broken', /not JSON/],
+    ['an event that is not JSON', answers('text/event-stream', 'data: oops\n\n'), 'broken', /invalid JSON/],
     [
       'an event stream without the response',
       answers('text/event-stream', ': bye\n\n'),

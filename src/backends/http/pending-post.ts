@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
-import { brokenError } from '../link/link-errors.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
+import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 import type { GetClient } from './get-stream.js';
 import type { HttpConnection, PostRequest } from './post-client/http-connection.js';
@@ -34,7 +34,7 @@ export interface PostOwner extends GetClient {
   finished(post: PendingPost): void;
 }
 
-/** How the body of the response is read; `discard` when head alone decided the outcome. */
+/** How the body of the response is read; `discard` when the head alone decided the outcome. */
 type BodyKind = 'json' | 'events' | 'error' | 'discard';
 
 /**
@@ -158,7 +158,8 @@ export class PendingPost implements PostRequest {
     const { status, headers, body } = head;
     owner.learnSession(head);
     const type = mediaTypeOf(headers);
-    if (isEncoded(headers)) this.discard(head, brokenError('the server compressed its response, unasked'));
+    if (isEncoded(headers))
+      this.discard(head, brokenError('the server compressed its response although the request forbids it'));
     else if (type === 'text/event-stream') {
       this.bodyKind = 'events';
       this.events = new SseResponse(this, owner);
@@ -206,7 +207,7 @@ export class PendingPost implements PostRequest {
     const { httpError: error } = this;
     if (error && !isErrorResponse(text, this.requestId)) this.fail(error);
     else if (this.deliver(text)) this.succeed();
-    else this.fail(error ?? brokenError('the response does not hold the answer'));
+    else this.fail(error ?? brokenError('the response does not contain the answer'));
   }
 
   private setDeadline(ms: number): void {

@@ -2,8 +2,8 @@ import { Pool, type Dispatcher } from 'undici';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
-import { brokenError } from '../link/link-errors.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
+import { brokenError } from '../link/link-errors.js';
 import type { LinkTransport, MessageExtra, StreamState, TransportError } from '../link/transport.js';
 import { NotificationStreamReader, type NotificationStreamOwner } from './notification-stream-reader.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
@@ -235,6 +235,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw brokenError('the server sent what is not JSON', { cause });
+    throw brokenError('the server sent invalid JSON', { cause });
   }
 }

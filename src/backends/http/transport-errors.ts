@@ -7,7 +7,7 @@ export const tooLarge = (limit: number): TransportError =>
   new TransportError('too-large', `the server sent a message of more than ${limit} bytes`);
 
 export const sessionLost = (): TransportError =>
-  new TransportError('session-lost', 'the server has lost our session', { httpStatus: 404 });
+  new TransportError('session-lost', 'the server no longer knows the session', { httpStatus: 404 });
 
 export const transportClosed = (): TransportError => brokenError('the transport is closed');
 

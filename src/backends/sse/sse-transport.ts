@@ -34,7 +34,7 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
     } catch (cause) {
       throw new TransportError(
         'broken',
-        `the server did not take a message: ${sdkMessage(cause)}`,
+        `the server did not accept a message: ${sdkMessage(cause)}`,
         {},
         { cause },
       );

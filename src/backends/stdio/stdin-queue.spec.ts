@@ -33,13 +33,13 @@ const outcome = (sent: Promise<void>) =>
 const flushed = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 describe('StdinQueue', () => {
-  it('writes lines of the same turn at once', async () => {
+  it('writes lines of the same turn in one write', async () => {
     const { queue, writes } = open(true);
     await Promise.all([queue.push('1'), queue.push('2'), Promise.resolve().then(() => queue.push('3'))]);
     expect(writes).toEqual(['1\n2\n3\n']);
   });
 
-  it('writes lines at once that were queued during a write', async () => {
+  it('writes lines that were queued during a write in one write', async () => {
     const { queue, writes, take } = open(false);
     const first = queue.push('1');
     await flushed();
