@@ -20,7 +20,7 @@ export class Drain implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     this.endpoint.draining = true;
-    for (const session of this.sessions.all()) session.endStandaloneStream();
+    for (const recipient of this.sessions.recipients) recipient.endNotifications();
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<'late'>((resolve) => {
       timer = setTimeout(() => resolve('late'), this.settings.drainMs);

@@ -9,6 +9,7 @@ import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
 import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageReceiver } from './message-receiver.js';
+import { NotificationRecipients } from './notification-recipients.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestLog } from './request-log.js';
 import { SessionController } from './session.controller.js';
@@ -30,6 +31,7 @@ import { Sessions } from './sessions.service.js';
     OriginGuard,
     ListChanges,
     LogMessages,
+    NotificationRecipients,
     RequestLog,
     Drain,
   ],

@@ -8,6 +8,7 @@ import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { EventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
+import { FanOut } from '../mcp/fan-out.js';
 import { ListChanges } from './list-changes.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
@@ -30,7 +31,7 @@ class House {
   private readonly delivered = new Map<Session, { frame: EventFrame; options: DeliverOptions }[]>();
 
   constructor() {
-    new ListChanges(this.registry, this.sessions).onModuleInit();
+    new ListChanges(this.registry, this.sessions.recipients, new FanOut()).onModuleInit();
   }
 
   open({ scope = EVERYTHING, isReady = true }: { scope?: Scope; isReady?: boolean } = {}): Session {

@@ -6,6 +6,7 @@ import type { ServerNotification } from '../backends/link/link.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { EventFrame } from '../mcp/event-frame.js';
+import { FanOut } from '../mcp/fan-out.js';
 import { LogMessages } from './log-messages.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
@@ -19,7 +20,11 @@ class House {
     setLogLevel: (level: string) => this.levels.push(level),
     onNotification: (listener: typeof this.say) => (this.say = listener),
   };
-  readonly messages = new LogMessages(this.sessions, this.backends as unknown as Backends);
+  readonly messages = new LogMessages(
+    this.sessions.recipients,
+    new FanOut(),
+    this.backends as unknown as Backends,
+  );
 
   constructor() {
     this.messages.onModuleInit();

@@ -3,17 +3,19 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ServerNotification } from '../backends/link/link.js';
 import { Backends } from '../backends/backends.service.js';
 import { JsonText } from '../lib/json-text/json-text.js';
-import { notificationMessage } from '../mcp/json-rpc.js';
 import { eventFrame } from '../mcp/event-frame.js';
+import { FanOut } from '../mcp/fan-out.js';
+import { notificationMessage } from '../mcp/json-rpc.js';
 import { isAtLeast, loggingLevelIn, mostVerbose } from './logging-level.js';
+import { NotificationRecipients } from './notification-recipients.js';
 import type { Session } from './session.js';
-import { Sessions } from './sessions.service.js';
 
-/** Log messages that belong to no call go to every client that set a level and may see the server. */
+/** Sends log messages that belong to no call to every recipient that set a level and may see the server. */
 @Injectable()
 export class LogMessages implements OnModuleInit {
   constructor(
-    private readonly sessions: Sessions,
+    private readonly recipients: NotificationRecipients,
+    private readonly fanOut: FanOut,
     private readonly backends: Backends,
   ) {}
 
@@ -21,27 +23,32 @@ export class LogMessages implements OnModuleInit {
     this.backends.onNotification((server, notification) => this.broadcast(server, notification));
   }
 
-  /** Servers are asked for what the most talkative client wants; the rest is filtered here. */
-  setLevel(client: Session, level: LoggingLevel): void {
-    client.logLevel = level;
+  /** Servers get the most verbose level of all recipients; `broadcast` filters for each of them. */
+  setLevel(session: Session, level: LoggingLevel): void {
+    session.logLevel = level;
     this.updateServerLevel();
-    client.onClose(this.updateServerLevel);
+    session.onClose(this.updateServerLevel);
   }
 
   private readonly updateServerLevel = (): void => {
-    this.backends.setLogLevel(
-      mostVerbose([...this.sessions.all()].flatMap(({ logLevel }) => logLevel ?? [])),
-    );
+    this.backends.setLogLevel(mostVerbose([...this.recipients].flatMap(({ logLevel }) => logLevel ?? [])));
   };
 
   private broadcast(server: string, { method, paramsText }: ServerNotification): void {
     if (method !== 'notifications/message' || paramsText === undefined) return;
     const level = loggingLevelIn(new JsonText(paramsText));
-    const frame = eventFrame(notificationMessage(method, paramsText));
-    for (const session of this.sessions.all()) {
-      const { logLevel, scope } = session;
-      if (logLevel !== undefined && scope.allows(server) && isAtLeast(level, logLevel))
-        session.deliver(frame, { droppable: true, kind: 'message', server });
-    }
+    this.fanOut.deliver({
+      recipients: () =>
+        this.recipients.matching(
+          ({ logLevel, scope }) =>
+            logLevel !== undefined && scope.allows(server) && isAtLeast(level, logLevel),
+        ),
+      createEvent: () => ({
+        frame: eventFrame(notificationMessage(method, paramsText)),
+        droppable: true,
+        kind: 'message',
+        server,
+      }),
+    });
   }
 }

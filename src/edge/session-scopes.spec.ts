@@ -12,6 +12,7 @@ import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { Authenticator } from './auth/authenticator.js';
+import { FanOut } from '../mcp/fan-out.js';
 import { ListChanges } from './list-changes.js';
 import { SessionScopes } from './session-scopes.js';
 import type { Session } from './session.js';
@@ -44,7 +45,7 @@ class House {
       registry.put({ id, rank, listing: { ...listing, prompts }, style: 'always', disabledTools: new Set() });
     }
     const { live, projects, authenticator, sessions } = this;
-    const listChanges = new ListChanges(registry, sessions);
+    const listChanges = new ListChanges(registry, sessions.recipients, new FanOut());
     new SessionScopes(live, projects, authenticator, sessions, registry, listChanges).onModuleInit();
   }
 

@@ -6,10 +6,10 @@ import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ListChanges } from './list-changes.js';
-import type { Session } from './session.js';
+import type { NotificationRecipient } from './notification-recipients.js';
 import { Sessions } from './sessions.service.js';
 
-/** Keeps what open sessions may see in step with projects and keys that change under them. */
+/** Updates the scopes of open sessions when projects or principals change, and closes sessions whose credentials ended. */
 @Injectable()
 export class SessionScopes implements OnModuleInit {
   private readonly logger = new Logger('Sessions');
@@ -29,40 +29,39 @@ export class SessionScopes implements OnModuleInit {
       this.closeRevoked();
     });
     this.projects.onChange(() => {
-      for (const session of this.sessions.all()) this.refresh(session);
+      for (const recipient of this.sessions.recipients) this.refresh(recipient);
     });
     this.sessions.onPrincipalChange((session) => this.refresh(session));
     this.sessions.onInterval(() => this.closeRevoked());
   }
 
-  /** What a session may see now. */
-  scopeOf({ principal, project }: Pick<Session, 'principal' | 'project'>): Scope {
+  scopeOf({ principal, project }: Pick<NotificationRecipient, 'principal' | 'project'>): Scope {
     try {
       return this.projects.scope(principal, project);
     } catch {
-      // The project is gone: the session sees nothing, and its requests are told why.
+      // The project was removed. Requests that name it are refused by the project guard.
       return NOTHING;
     }
   }
 
-  /** A session outlives the request that opened it, but not the right to open it. */
+  /** Credentials are checked with every request; a stream has none after its first. */
   private closeRevoked(): void {
-    for (const session of this.sessions.all()) {
-      if (this.authenticator.isCurrent(session.principal)) continue;
+    for (const recipient of this.sessions.recipients) {
+      if (this.authenticator.isCurrent(recipient.principal)) continue;
       this.logger.log({ message: 'session closed: its credentials are no longer valid' });
-      session.close();
+      recipient.close();
     }
   }
 
-  private refresh(session: Session): void {
-    const before = session.scope;
-    session.scope = this.scopeOf(session);
-    if (session.scope.key !== before.key) this.notifyListChanges(session, before);
+  private refresh(recipient: NotificationRecipient): void {
+    const before = recipient.scope;
+    recipient.scope = this.scopeOf(recipient);
+    if (recipient.scope.key !== before.key) this.notifyListChanges(recipient, before);
   }
 
-  private notifyListChanges(session: Session, before: Scope): void {
+  private notifyListChanges(recipient: NotificationRecipient, before: Scope): void {
     const { catalog } = this.registry;
     for (const kind of LIST_KINDS)
-      if (catalog[kind].differs(before, session.scope)) this.listChanges.notify(session, kind);
+      if (catalog[kind].differs(before, recipient.scope)) this.listChanges.notify(recipient, kind);
   }
 }

@@ -7,6 +7,7 @@ import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
+import { FanOut } from '../mcp/fan-out.js';
 import { LogMessages } from './log-messages.js';
 import { RequestContext } from './request-context.js';
 import { SessionController } from './session.controller.js';
@@ -28,7 +29,11 @@ class House {
     } as unknown as Backends;
     this.session = sessions.create(ANONYMOUS);
     sessions.add(this.session);
-    this.controller = new SessionController(this.registry, backends, new LogMessages(sessions, backends));
+    this.controller = new SessionController(
+      this.registry,
+      backends,
+      new LogMessages(sessions.recipients, new FanOut(), backends),
+    );
   }
 
   context(paramsText?: string): RequestContext {

@@ -10,7 +10,7 @@ import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
-import type { ClientRequestOptions, DeliverOptions, Subscriber } from '../mcp/mcp-context.js';
+import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
@@ -19,6 +19,7 @@ import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeHost } from './exchange.js';
 import { isAtLeast, loggingLevelIn } from './logging-level.js';
+import type { NotificationRecipient } from './notification-recipients.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
@@ -52,7 +53,7 @@ export interface RunningRequest {
 }
 
 /** One client from its `initialize` to its end: what it may do, what it is doing, and how to reach it. */
-export class Session implements Subscriber, ExchangeHost {
+export class Session implements NotificationRecipient, ExchangeHost {
   /**
    * From a CSPRNG; whoever knows it holds the session, so it is never logged nor kept. Of a session from an earlier
    * life it is not known until the client comes back with it.
@@ -255,10 +256,10 @@ export class Session implements Subscriber, ExchangeHost {
     for (const context of this.requests.values()) context.abort();
     this.clientRequests.close();
     this.closeListeners.emit();
-    this.endStandaloneStream();
+    this.endNotifications();
   }
 
-  endStandaloneStream(): void {
+  endNotifications(): void {
     this.standalone.end();
   }
 

@@ -3,6 +3,7 @@ import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
+import { NotificationRecipients } from './notification-recipients.js';
 import { Session, sessionIdOf, type PreviousSession } from './session.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
@@ -32,6 +33,7 @@ export class Sessions implements OnModuleInit {
   constructor(
     private readonly limits: Limits,
     private readonly metrics: Metrics = new Metrics(),
+    readonly recipients: NotificationRecipients = new NotificationRecipients(),
   ) {}
 
   onModuleInit(): void {
@@ -59,6 +61,7 @@ export class Sessions implements OnModuleInit {
     this.requireCapacity();
     this.sessions.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
+    this.recipients.add(session);
     this.openListeners.emit(session);
     session.onClose(() => {
       this.sessions.delete(session.id);

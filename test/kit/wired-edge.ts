@@ -10,6 +10,7 @@ import { Limits } from '../../src/config/limits.js';
 import { Naming } from '../../src/config/naming.js';
 import { GatewayError } from '../../src/core/errors.js';
 import { JsonRpcError } from '../../src/mcp/json-rpc-error.js';
+import { FanOut } from '../../src/mcp/fan-out.js';
 import type { Params } from '../../src/mcp/json-rpc.js';
 import { Tracing } from '../../src/mcp/tracing.js';
 import type { McpDispatcher } from '../../src/mcp/mcp.dispatcher.js';
@@ -50,7 +51,7 @@ export class WiredEdge {
     const controller = new SessionController(
       this.registry,
       backends,
-      new LogMessages(this.sessions, backends),
+      new LogMessages(this.sessions.recipients, new FanOut(), backends),
     );
     this.handlers = new Map<string, Handler>(
       Object.entries<Handler>({
