@@ -8,11 +8,11 @@ import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
 const uriOf = (n: number): string => `file:///${String(n).padStart(5, '0')}`;
-/** A thousand. */
+/** 1000 URIs. */
 const from = (first: number): string[] => Array.from({ length: 1000 }, (_, n) => uriOf(first + n));
 const DELETED = { 'io.gatehouse/state': 'deleted' };
 
-describe('a resource that is subscribed to', () => {
+describe('ListingWatcher', () => {
   let files: FakeServer;
   let harness: SubscriptionHarness;
   let client: FakeSubscriber;
@@ -27,7 +27,7 @@ describe('a resource that is subscribed to', () => {
     await open();
   });
 
-  it('is reported when it vanishes from the list, to those who want it, once', async () => {
+  it('reports a removed resource once to each of its subscribers', async () => {
     const [other, all] = [new FakeSubscriber('b'), new FakeSubscriber('c')];
     await harness.subscribe(client, PUBLIC_A);
     await harness.subscribe(client, 'resource://files/file:///*');
@@ -41,14 +41,17 @@ describe('a resource that is subscribed to', () => {
   it.each([
     ['underscore', 'files_file___a'],
     ['original', A],
-  ] as const)('is reported by the name that it had under the style %s', async (resources, name) => {
-    await open(true, { naming: { resources } });
-    await harness.subscribe(client, name);
-    await harness.list(files, 'file:///b');
-    expect(client.updates).toEqual([{ uri: name, _meta: DELETED }]);
-  });
+  ] as const)(
+    'reports a removed resource under the public URI that it had in style %s',
+    async (resources, name) => {
+      await open(true, { naming: { resources } });
+      await harness.subscribe(client, name);
+      await harness.list(files, 'file:///b');
+      expect(client.updates).toEqual([{ uri: name, _meta: DELETED }]);
+    },
+  );
 
-  it('stays subscribed to while it is gone, and is watched again when it comes back', async () => {
+  it('keeps the subscription to a removed resource and subscribes again when it is listed again', async () => {
     await harness.subscribe(client, PUBLIC_A);
     await harness.list(files);
     await harness.pass(60_000);
@@ -61,8 +64,8 @@ describe('a resource that is subscribed to', () => {
     expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, version: 2 });
   });
 
-  /** It vanishes while its server is being asked for it, and what was subscribed to it as well. */
-  const vanish = async (): Promise<void> => {
+  /** Removes the resource during the subscribe request; the server drops its subscriptions. */
+  const removeResource = async (): Promise<void> => {
     await harness.list(files, 'file:///b');
     files.accept(A);
     await harness.pass(0);
@@ -70,34 +73,34 @@ describe('a resource that is subscribed to', () => {
     files.willingness = () => 'takes';
   };
 
-  describe('and that vanishes while its server is being asked for it', () => {
+  describe('when a resource is removed during the subscribe request', () => {
     beforeEach(async () => {
       await open(true, { entries: { files: { timeoutMs: 60_000 } } });
       files.willingness = () => 'waits';
     });
 
-    it('is asked for again when it comes back, by a client that has just subscribed', async () => {
+    it('subscribes again for a client that just subscribed, when it is listed again', async () => {
       const outcome = outcomeOf(harness.subscribe(client, PUBLIC_A));
       await settled();
-      await vanish();
+      await removeResource();
       expect(outcome).toHaveProperty('value');
       await harness.list(files, A, 'file:///b');
       expect([...files.holds]).toEqual([A]);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
-    it('is asked for again when it comes back, on a new link', async () => {
+    it('subscribes again on a new link, when it is listed again', async () => {
       files.willingness = () => 'takes';
       await harness.subscribe(client, PUBLIC_A);
       files.willingness = () => 'waits';
       await harness.reconnect(files);
-      await vanish();
+      await removeResource();
       await harness.list(files, A, 'file:///b');
       expect([...files.holds]).toEqual([A]);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
-    it('is asked for once more when it comes back before the answer', async () => {
+    it('subscribes once more when it is listed again before the answer', async () => {
       outcomeOf(harness.subscribe(client, PUBLIC_A));
       await settled();
       await harness.list(files, 'file:///b');
@@ -110,7 +113,7 @@ describe('a resource that is subscribed to', () => {
     });
   });
 
-  it('is told to be there again to all, also when somebody else has asked for it while it was gone', async () => {
+  it('reports the return of a resource to all subscribers, also after a subscription while it was gone', async () => {
     files.templates = ['note://{id}'];
     await harness.list(files, 'note://1');
     const other = new FakeSubscriber('b');
@@ -122,7 +125,7 @@ describe('a resource that is subscribed to', () => {
     expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/note://1' });
   });
 
-  it('is given up on when its last subscriber leaves while it is gone', async () => {
+  it('unsubscribes from a removed resource when its last subscriber leaves', async () => {
     await harness.subscribe(client, PUBLIC_A);
     await harness.list(files);
     client.close();
@@ -132,7 +135,7 @@ describe('a resource that is subscribed to', () => {
     expect(files.told).toHaveLength(2);
   });
 
-  it('is not reported where nothing is known of it: it fits a template, or others came and went', async () => {
+  it('reports nothing for instances of a template and for resources that stay listed', async () => {
     files.templates = ['note://{id}'];
     await harness.list(files, A, 'file:///b');
     await harness.subscribe(client, 'resource://files/note://1');
@@ -142,7 +145,7 @@ describe('a resource that is subscribed to', () => {
     expect(client.delivered).toEqual([]);
   });
 
-  it('of a server that takes no subscriptions is reported and comes back all the same', async () => {
+  it('reports removal and return of a resource of a server that takes no subscriptions', async () => {
     await open(false);
     await harness.subscribe(client, PUBLIC_A);
     await harness.list(files);
@@ -151,14 +154,14 @@ describe('a resource that is subscribed to', () => {
     expect(files.told).toEqual([]);
   });
 
-  it.each(['has lost its link', 'is replaced, because the file says something else of it'])(
-    'is not reported as gone while its server %s',
-    async (why) => {
+  it.each(['has lost its link', 'is replaced after a configuration change'])(
+    'does not report a resource as deleted while its server %s',
+    async (state) => {
       files.templates = ['note://{id}'];
       await harness.list(files, A, 'file:///b');
       await harness.subscribe(client, PUBLIC_A);
       await harness.subscribe(client, 'resource://files/file:///*');
-      if (why === 'has lost its link') await harness.reconnect(files);
+      if (state === 'has lost its link') await harness.reconnect(files);
       else await harness.reload({ files: { args: ['other'] } });
       await harness.pass(1000);
       expect(files.links).toHaveLength(2);
@@ -168,7 +171,7 @@ describe('a resource that is subscribed to', () => {
     },
   );
 
-  it('is reported when the server that replaces its own does not have it', async () => {
+  it('reports a resource that the replaced server does not list', async () => {
     await harness.subscribe(client, PUBLIC_A);
     files.resources = ['file:///b'];
     await harness.reload({ files: { args: ['other'] } });
@@ -177,7 +180,7 @@ describe('a resource that is subscribed to', () => {
   });
 
   it.each(['resource', 'original'] as const)(
-    'is reported when the server that replaces its own has nothing at all, by its name under the style %s',
+    'reports a resource of a replaced server that lists none, under its public URI in style %s',
     async (resources) => {
       await open(true, { naming: { resources } });
       await harness.subscribe(client, PUBLIC_A);
@@ -189,7 +192,7 @@ describe('a resource that is subscribed to', () => {
     },
   );
 
-  it('is not looked for in what was listed before its server was replaced, and then disabled', async () => {
+  it('does not compare with the listing from before a server was disabled', async () => {
     await harness.subscribe(client, PUBLIC_A);
     files.isReachable = false;
     await harness.reload({ files: { args: ['other'] } });
@@ -203,10 +206,10 @@ describe('a resource that is subscribed to', () => {
     expect(later.updates).toEqual([]);
   });
 
-  describe('as one of many that fit a pattern', () => {
+  describe('with a pattern', () => {
     beforeEach(() => harness.subscribe(client, 'resource://files/file:///*'));
 
-    it('is watched from when it is there, and its subscribers hear of it', async () => {
+    it('subscribes to a resource that is listed later, and reports it', async () => {
       expect([...files.holds]).toEqual([A, 'file:///b']);
       await harness.list(files, A, 'file:///b', 'file:///c', 'other://d');
       expect([...files.holds]).toEqual([A, 'file:///b', 'file:///c']);
@@ -214,7 +217,7 @@ describe('a resource that is subscribed to', () => {
       expect(await harness.upstream()).toBe(3);
     });
 
-    it('is not watched any more when it is gone, and again when it is back', async () => {
+    it('unsubscribes from a removed resource, and subscribes when it is listed again', async () => {
       await harness.list(files, A);
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///b', _meta: DELETED }]);
       await harness.pass(LINGER_MS);
@@ -225,7 +228,7 @@ describe('a resource that is subscribed to', () => {
       expect(client.updates.slice(1)).toEqual([{ uri: 'resource://files/file:///b' }]);
     });
 
-    it('stays watched when it was away for a moment only', async () => {
+    it('stays subscribed to a resource that was removed for a moment', async () => {
       files.resources = [A];
       files.listChanged();
       await harness.pass(100);
@@ -233,7 +236,7 @@ describe('a resource that is subscribed to', () => {
       expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
     });
 
-    it('stays watched for those who want it by its name', async () => {
+    it('stays subscribed to a removed resource that is subscribed to by URI', async () => {
       await harness.subscribe(new FakeSubscriber('b'), 'file:///b');
       await harness.list(files, A);
       await harness.pass(LINGER_MS);
@@ -243,7 +246,7 @@ describe('a resource that is subscribed to', () => {
       expect(files.told.slice(2)).toEqual([`-${A}`]);
     });
 
-    it('is not watched beyond a thousand, however the list moves on', async () => {
+    it('subscribes to at most 1000 resources, however the listing changes', async () => {
       await harness.list(files, ...from(500));
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
       expect(files.holds.size).toBe(1000);
@@ -252,7 +255,7 @@ describe('a resource that is subscribed to', () => {
       expect(files.holds.size).toBe(1000);
     });
 
-    it('is reported when it vanishes, though by now a thousand are before it in the list', async () => {
+    it('reports a removed resource that is beyond the first 1000 matches by now', async () => {
       await harness.list(files, ...from(0), A, 'file:///b');
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
       await harness.list(files, ...from(0), A);
@@ -262,7 +265,7 @@ describe('a resource that is subscribed to', () => {
       expect(files.holds.has('file:///b')).toBe(false);
     });
 
-    it('leaves nothing behind when the pattern goes, wherever the list has gone meanwhile', async () => {
+    it('unsubscribes from everything when the pattern ends, however the listing changed', async () => {
       await harness.list(files, 'file:///b', 'file:///c');
       await harness.list(files, 'file:///d');
       client.close();

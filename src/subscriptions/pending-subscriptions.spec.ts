@@ -11,7 +11,7 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
 
-describe('a subscription', () => {
+describe('Subscriptions', () => {
   let files: FakeServer;
   let harness: SubscriptionHarness;
   let client: FakeSubscriber;
@@ -31,9 +31,9 @@ describe('a subscription', () => {
         .map(({ labels, value }) => [labels['reason'], value]),
     );
 
-  describe('whose server is being asked', () => {
+  describe('before the server has answered', () => {
     let request: Cancellation;
-    const ask = (subscriber = client): ReturnType<typeof outcomeOf> => {
+    const subscribe = (subscriber = client): ReturnType<typeof outcomeOf> => {
       request = new Cancellation();
       return outcomeOf(harness.subscriptions.subscribe(subscriber.contextWith(request), PUBLIC_A));
     };
@@ -41,8 +41,8 @@ describe('a subscription', () => {
       files.willingness = () => 'waits';
     });
 
-    it('and that is cancelled leaves nothing, here at once and there once it has answered', async () => {
-      const outcome = ask();
+    it('remove the row of a cancelled request at once, and unsubscribe after the answer', async () => {
+      const outcome = subscribe();
       await settled();
       request.abort();
       expect(harness.rows).toEqual([]);
@@ -53,10 +53,10 @@ describe('a subscription', () => {
       expect(lines.join()).not.toContain('"subscribed"');
     });
 
-    it('and that is cancelled is nothing to another request for the same', async () => {
-      const first = ask();
+    it('keep the row of a cancelled request that another request waits for', async () => {
+      const first = subscribe();
       const cancelled = request;
-      const second = ask();
+      const second = subscribe();
       await settled();
       cancelled.abort();
       files.accept(A);
@@ -66,8 +66,8 @@ describe('a subscription', () => {
       expect(first.error).toBeUndefined();
     });
 
-    it('and that is cancelled after the answer stays', async () => {
-      ask();
+    it('keep the row of a request that is cancelled after the answer', async () => {
+      subscribe();
       await settled();
       files.accept(A);
       await harness.pass(0);
@@ -75,8 +75,8 @@ describe('a subscription', () => {
       expect(harness.rows).toEqual([`a ${A}`]);
     });
 
-    it('and that its client loses sight of is refused as what nobody has', async () => {
-      const outcome = ask();
+    it('refuse a resource as unknown that the client loses access to', async () => {
+      const outcome = subscribe();
       await settled();
       client.see(only('other'));
       files.accept(A);
@@ -85,16 +85,16 @@ describe('a subscription', () => {
       expect([harness.rows, files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
     });
 
-    it('and is disabled meanwhile is refused and counted as what nobody has', async () => {
-      const outcome = ask();
+    it('refuse and count a resource as unknown whose server is disabled', async () => {
+      const outcome = subscribe();
       await settled();
       await harness.enable('files', false);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
       expect(await rejections()).toEqual({ unknown: 1 });
     });
 
-    it('and refuses a client that has left is counted as no refusal', async () => {
-      ask();
+    it('count no rejection when the client has left before the refusal', async () => {
+      subscribe();
       await settled();
       client.close();
       files.refuse(A);
@@ -102,8 +102,8 @@ describe('a subscription', () => {
       expect([harness.rows, await rejections()]).toEqual([[], {}]);
     });
 
-    it('and that somebody ends is no success', async () => {
-      const outcome = ask();
+    it('fail a request whose subscription an administrator ends', async () => {
+      const outcome = subscribe();
       await settled();
       const [{ id }] = [...harness.subscribers.table] as [Subscription];
       harness.subscriptions.end(id);
@@ -113,7 +113,7 @@ describe('a subscription', () => {
     });
   });
 
-  it('that is asked for by a client that saw more when it asked is refused as what nobody has', async () => {
+  it('refuse a resource as unknown that left the scope of the client after its request', async () => {
     const { context } = client;
     client.see(only('other'));
     expect(await refusalOf(harness.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({
@@ -122,7 +122,7 @@ describe('a subscription', () => {
     expect([harness.rows, files.told]).toEqual([[], []]);
   });
 
-  it('leaves a line when it ends with its client, or with what the client may see', async () => {
+  it('log the end of a subscription with its client or its scope', async () => {
     const other = new FakeSubscriber('b');
     const [one, two] = [await harness.subscribe(client, A), await harness.subscribe(other, A)];
     client.close();

@@ -5,20 +5,20 @@ import { PollingUpstream } from './polling-upstream.js';
 
 const POLL_MS = 1000;
 
-/** A server whose resources have the words that the spec gives them. */
-class Looked {
-  readonly looks: string[] = [];
+/** A server whose resources have the content that the spec sets. */
+class PolledServer {
+  readonly polls: string[] = [];
   readonly changes: string[] = [];
-  words: string | Error = 'one';
-  /** Reads wait until it is called. */
+  content: string | Error = 'one';
+  /** Answers the read that waits. */
   answer: (() => void) | undefined;
-  isSlow = false;
+  isHeld = false;
   readonly upstream = new PollingUpstream(
     async (uri) => {
-      this.looks.push(uri);
-      if (this.isSlow) await new Promise<void>((resolve) => (this.answer = resolve));
-      if (this.words instanceof Error) throw this.words;
-      return new JsonText(this.words);
+      this.polls.push(uri);
+      if (this.isHeld) await new Promise<void>((resolve) => (this.answer = resolve));
+      if (this.content instanceof Error) throw this.content;
+      return new JsonText(this.content);
     },
     (uri) => this.changes.push(uri),
     POLL_MS,
@@ -31,14 +31,14 @@ class Looked {
 }
 
 describe('PollingUpstream', () => {
-  let server: Looked;
+  let server: PolledServer;
   let random: number;
 
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     random = 0.5;
     jest.spyOn(Math, 'random').mockImplementation(() => random);
-    server = new Looked();
+    server = new PolledServer();
   });
   afterEach(() => {
     server.upstream.stop();
@@ -46,11 +46,11 @@ describe('PollingUpstream', () => {
     jest.restoreAllMocks();
   });
 
-  it('has seen the resource before anybody is told that it is watched', async () => {
-    server.isSlow = true;
+  it('confirms a subscription after the first poll', async () => {
+    server.isHeld = true;
     const outcome = outcomeOf(server.upstream.subscribe('x'));
     await settled();
-    expect(server.looks).toEqual(['x']);
+    expect(server.polls).toEqual(['x']);
     expect(outcome).toEqual({});
     server.answer?.();
     await settled();
@@ -58,115 +58,112 @@ describe('PollingUpstream', () => {
     expect(server.changes).toEqual([]);
   });
 
-  it('tells of something else than before, once for each time', async () => {
+  it('reports each change of the content once', async () => {
     await server.upstream.subscribe('x');
     await server.pass(POLL_MS);
     expect(server.changes).toEqual([]);
-    server.words = 'two';
+    server.content = 'two';
     await server.pass(POLL_MS);
     await server.pass(POLL_MS);
     expect(server.changes).toEqual(['x']);
-    server.words = 'one';
+    server.content = 'one';
     await server.pass(POLL_MS);
     expect(server.changes).toEqual(['x', 'x']);
-    expect(server.looks).toHaveLength(5);
+    expect(server.polls).toHaveLength(5);
   });
 
   it.each([
     [0, 800],
     [0.5, 1000],
     [1 - Number.EPSILON, 1200],
-  ])(
-    'looks again after a pause that is drawn between 0.8 and 1.2 of what was asked for',
-    async (drawn, ms) => {
-      random = drawn;
-      await server.upstream.subscribe('x');
-      await server.pass(ms - 1);
-      expect(server.looks).toHaveLength(1);
-      await server.pass(1);
-      expect(server.looks).toHaveLength(2);
-    },
-  );
-
-  it('looks less often the more looks fail, down to a part, and as often as before when one does not', async () => {
+  ])('polls again after 0.8 to 1.2 of the interval', async (drawn, ms) => {
+    random = drawn;
     await server.upstream.subscribe('x');
-    server.words = new Error('gone');
+    await server.pass(ms - 1);
+    expect(server.polls).toHaveLength(1);
+    await server.pass(1);
+    expect(server.polls).toHaveLength(2);
+  });
+
+  it('polls less often after failures, up to 32 times the interval, until a poll succeeds', async () => {
+    await server.upstream.subscribe('x');
+    server.content = new Error('gone');
     for (const factor of [1, 2, 4, 8, 16, 32, 32]) {
-      const before = server.looks.length;
+      const before = server.polls.length;
       await server.pass(POLL_MS * factor - 1);
-      expect([factor, server.looks.length]).toEqual([factor, before]);
+      expect([factor, server.polls.length]).toEqual([factor, before]);
       await server.pass(1);
-      expect([factor, server.looks.length]).toEqual([factor, before + 1]);
+      expect([factor, server.polls.length]).toEqual([factor, before + 1]);
     }
-    server.words = 'one';
+    server.content = 'one';
     await server.pass(POLL_MS * 32);
-    const before = server.looks.length;
+    const before = server.polls.length;
     await server.pass(POLL_MS);
-    expect(server.looks).toHaveLength(before + 1);
+    expect(server.polls).toHaveLength(before + 1);
     expect(server.changes).toEqual([]);
   });
 
-  it('takes what it sees after a first look that failed for a change: nobody knows what was there', async () => {
-    server.words = new Error('not yet');
+  it('reports a change with the first successful poll when the very first one failed', async () => {
+    server.content = new Error('not yet');
     await server.upstream.subscribe('x');
-    server.words = 'one';
+    server.content = 'one';
     await server.pass(POLL_MS * 2);
     expect(server.changes).toEqual(['x']);
     await server.pass(POLL_MS);
     expect(server.changes).toEqual(['x']);
   });
 
-  it('never has two looks at one resource under way', async () => {
+  it('runs one poll of a resource at a time', async () => {
     await server.upstream.subscribe('x');
-    server.isSlow = true;
+    server.isHeld = true;
     await server.pass(POLL_MS);
     await server.pass(POLL_MS * 10);
-    expect(server.looks).toHaveLength(2);
+    expect(server.polls).toHaveLength(2);
     server.answer?.();
     await settled();
     await server.pass(POLL_MS);
-    expect(server.looks).toHaveLength(3);
+    expect(server.polls).toHaveLength(3);
   });
 
-  it('looks at each resource on its own, until nobody wants that one any more', async () => {
+  it('polls each resource separately until it is unsubscribed', async () => {
     await Promise.all(['x', 'y'].map((uri) => server.upstream.subscribe(uri)));
     await server.upstream.unsubscribe('x');
-    server.words = 'two';
+    server.content = 'two';
     await server.pass(POLL_MS);
     await server.pass(POLL_MS);
-    expect(server.looks).toEqual(['x', 'y', 'y', 'y']);
+    expect(server.polls).toEqual(['x', 'y', 'y', 'y']);
     expect(server.changes).toEqual(['y']);
   });
 
   it.each<[string, (upstream: PollingUpstream) => unknown]>([
-    ['nobody wants it any more', (upstream) => upstream.unsubscribe('x')],
-    ['it is stopped', (upstream) => upstream.stop()],
-  ])('says nothing of a look that comes back when %s, and looks no more', async (_when, end) => {
+    ['the resource is unsubscribed', (upstream) => upstream.unsubscribe('x')],
+    ['the upstream is stopped', (upstream) => upstream.stop()],
+  ])('ignores a poll that ends after %s, and does not poll again', async (_when, end) => {
     await server.upstream.subscribe('x');
-    server.isSlow = true;
-    server.words = 'two';
+    server.isHeld = true;
+    server.content = 'two';
     await server.pass(POLL_MS);
     await end(server.upstream);
     server.answer?.();
     await settled();
     await server.pass(POLL_MS * 100);
     expect(server.changes).toEqual([]);
-    expect(server.looks).toHaveLength(2);
+    expect(server.polls).toHaveLength(2);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('looks no more often when it is asked for what it watches already', async () => {
+  it('polls no more often when a resource is subscribed twice', async () => {
     for (let time = 0; time < 3; time++) await server.upstream.subscribe('x');
-    const before = server.looks.length;
+    const before = server.polls.length;
     await server.pass(POLL_MS);
-    expect(server.looks.length - before).toBe(1);
+    expect(server.polls.length - before).toBe(1);
     expect(jest.getTimerCount()).toBe(1);
   });
 
-  it('begins anew when it is wanted again', async () => {
+  it('starts with a new first poll when a resource is subscribed again', async () => {
     await server.upstream.subscribe('x');
     await server.upstream.unsubscribe('x');
-    server.words = 'two';
+    server.content = 'two';
     await server.upstream.subscribe('x');
     await server.pass(POLL_MS);
     expect(server.changes).toEqual([]);

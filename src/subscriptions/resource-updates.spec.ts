@@ -10,7 +10,7 @@ import { eventFrame } from '../mcp/event-frame.js';
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
 
-describe('an update', () => {
+describe('ResourceUpdates', () => {
   let files: FakeServer;
   let git: FakeServer;
   let harness: SubscriptionHarness;
@@ -30,7 +30,7 @@ describe('an update', () => {
   const events = async (outcome: string): Promise<number | undefined> =>
     (await harness.scrape()).value('mcp_subscription_events_total', { outcome });
 
-  it('comes to those who asked for it and to nobody else', async () => {
+  it('deliver an update to exactly its subscribers', async () => {
     const [b, c, d] = ['b', 'c', 'd'].map((id) => new FakeSubscriber(id)) as [
       FakeSubscriber,
       FakeSubscriber,
@@ -45,24 +45,24 @@ describe('an update', () => {
     expect(await events('delivered')).toBe(1);
   });
 
-  it('for very many comes in several turns, to each once, in order with whatever comes in between', async () => {
-    const crowd = Array.from({ length: 1200 }, (_, n) => new FakeSubscriber(`c${n}`));
-    for (const one of crowd) harness.subscribers.add(one, { server: 'files', uri: A });
+  it('deliver a large fan-out in slices, once to each client and in order with other events', async () => {
+    const many = Array.from({ length: 1200 }, (_, n) => new FakeSubscriber(`c${n}`));
+    for (const one of many) harness.subscribers.add(one, { server: 'files', uri: A });
     files.update(A, { n: 1 });
-    const last = crowd.at(-1)!;
-    expect([crowd[0]!.updates, last.updates]).toEqual([[{ uri: PUBLIC_A, n: 1 }], []]);
+    const last = many.at(-1)!;
+    expect([many[0]!.updates, last.updates]).toEqual([[{ uri: PUBLIC_A, n: 1 }], []]);
     last.deliver(eventFrame('{"method":"something else"}'), {});
-    // Takes the place of nothing, for the first is on its way; the third takes its place.
+    // The second waits behind the first, which is being delivered; the third replaces the second.
     for (const n of [2, 3]) files.update(A, { n });
     for (let turn = 0; turn < 8; turn++) await settled();
-    for (const one of crowd)
+    for (const one of many)
       expect(one.updates.filter(({ uri }) => uri)).toEqual([1, 3].map((n) => ({ uri: PUBLIC_A, n })));
     const numbers = last.delivered.map(({ frame }) => frame.sequence);
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([await events('delivered'), await events('coalesced')]).toEqual([2, 1]);
   });
 
-  it('has the public URI, and for the rest every byte that the server wrote', async () => {
+  it('replace the URI by the public one and pass on every other byte', async () => {
     await harness.subscribe(client, PUBLIC_A);
     files.update(
       A,
@@ -79,14 +79,14 @@ describe('an update', () => {
     ['underscore', 'files_file___b'],
     ['original', 'file:///b'],
     ['resource', 'resource://files/file:///b'],
-  ] as const)('calls the resource as the lists do under the style %s', async (style, name) => {
+  ] as const)('use the public URI of the listing in style %s', async (style, name) => {
     await open({ naming: { resources: style } });
     await harness.subscribe(client, 'resource://files/file:///b');
     files.update('file:///b');
     expect(client.uris).toEqual([name]);
   });
 
-  it('is encoded once for all', async () => {
+  it('encode an update once for all clients', async () => {
     const encode = jest.spyOn(Buffer, 'from');
     const clients = Array.from({ length: 50 }, (_, i) => new FakeSubscriber(`${i}`));
     for (const one of clients) await harness.subscribe(one, PUBLIC_A);
@@ -98,7 +98,7 @@ describe('an update', () => {
     expect(written.size).toBe(1);
   });
 
-  it('is one of its kind to a slow reader, and a later one of the same resource stands for it', async () => {
+  it('mark updates of one resource as replaceable by later ones', async () => {
     await harness.subscribe(client, 'resource://files/file:///*');
     for (const uri of [A, 'file:///b', A]) files.update(uri);
     const options = client.delivered.map((delivery) => delivery.options);
@@ -112,20 +112,20 @@ describe('an update', () => {
     expect(client.delivered.at(-1)!.options.coalesce).not.toBe(first);
   });
 
-  it('comes once, however many subscriptions of a client it is for', async () => {
+  it('deliver an update once to a client with several subscriptions that cover it', async () => {
     for (const uri of [PUBLIC_A, 'resource://files/file:///*', 'resource://files/*'])
       await harness.subscribe(client, uri);
     files.update(A);
     expect(client.uris).toEqual([PUBLIC_A]);
   });
 
-  it('of a part comes to those who want the whole', async () => {
+  it('deliver an update of a part to subscribers of the containing resource', async () => {
     await harness.subscribe(client, 'resource://files/file:///dir');
     for (const uri of ['file:///dir/x', 'file:///dir#y', 'file:///dirt', 'file:///di']) files.update(uri);
     expect(client.uris).toEqual(['resource://files/file:///dir/x', 'resource://files/file:///dir#y']);
   });
 
-  it('that nobody wants is dropped without a word, and counted', async () => {
+  it('drop and count an update without subscribers', async () => {
     await harness.subscribe(client, PUBLIC_A);
     files.update('file:///b');
     git.update(A);
@@ -135,8 +135,8 @@ describe('an update', () => {
 
   it.each<[string, object]>([
     ['no URI', {}],
-    ['a URI that is none', { uri: 7 }],
-  ])('with %s is none', async (_what, params) => {
+    ['a URI that is no string', { uri: 7 }],
+  ])('ignore an update with %s', async (_what, params) => {
     await harness.subscribe(client, 'resource://files/*');
     files.link.say('notifications/resources/updated', params);
     files.link.say('notifications/resources/updated', params, { paramsText: undefined });
@@ -145,7 +145,7 @@ describe('an update', () => {
     expect([await events('unheard'), await events('delivered')]).toEqual([0, 0]);
   });
 
-  describe('that waits for a client without a stream', () => {
+  describe('for a client without a stream', () => {
     beforeEach(async () => {
       client.isReading = false;
       await harness.subscribe(client, PUBLIC_A);
@@ -153,9 +153,9 @@ describe('an update', () => {
 
     it.each<[string, () => unknown]>([
       ['unsubscribes', () => harness.unsubscribe(client, PUBLIC_A)],
-      ['loses sight of its server', () => client.see(only('git'))],
-      ['is subscribed to a server that is disabled', () => harness.enable('files', false)],
-    ])('does not come when the client %s', async (_what, act) => {
+      ['loses access to the server', () => client.see(only('git'))],
+      ['loses its subscription with a disabled server', () => harness.enable('files', false)],
+    ])('withdraw a queued update when the client %s', async (_what, act) => {
       await harness.subscribe(client, 'resource://git/file:///a');
       for (const server of [files, git]) server.update(A);
       files.update(`${A}/part`);
@@ -163,7 +163,7 @@ describe('an update', () => {
       expect(client.uris).toEqual(['resource://git/file:///a']);
     });
 
-    it('comes when another subscription of the client is for it as well', async () => {
+    it('keep a queued update that another subscription of the client covers', async () => {
       await harness.subscribe(client, 'resource://files/file:///*');
       files.update(A);
       harness.unsubscribe(client, PUBLIC_A);
@@ -173,7 +173,7 @@ describe('an update', () => {
     });
   });
 
-  it('comes from a server that takes no subscriptions, too', async () => {
+  it('deliver an update from a server that takes no subscriptions', async () => {
     const plain = new FakeServer([A], false);
     harness = await SubscriptionHarness.open({ plain });
     await harness.subscribe(client, A);
@@ -182,13 +182,13 @@ describe('an update', () => {
     expect(plain.told).toEqual([]);
   });
 
-  describe('within the window of its server', () => {
+  describe('with watch.coalesceMs', () => {
     beforeEach(async () => {
       await open({ entries: { files: { watch: { coalesceMs: 200 } } } });
       await harness.subscribe(client, 'resource://files/*');
     });
 
-    it('waits for the end of it, where the latest stands for all', async () => {
+    it('deliver the latest of several updates when the window ends', async () => {
       for (const version of [1, 2, 3]) files.update(A, { version });
       files.update('file:///b', { version: 1 });
       expect(client.updates.map(({ version }) => version)).toEqual([1, 1]);
@@ -198,13 +198,13 @@ describe('an update', () => {
       expect([await events('delivered'), await events('coalesced')]).toEqual([3, 1]);
     });
 
-    it('of another server does not wait', async () => {
+    it('deliver updates of another server at once', async () => {
       await harness.subscribe(client, 'resource://git/file:///a');
       for (const version of [1, 2]) git.update(A, { version });
       expect(client.updates).toHaveLength(2);
     });
 
-    it('goes to whoever wants it when the window ends', async () => {
+    it('deliver to the subscribers at the end of the window', async () => {
       for (const version of [1, 2]) files.update(A, { version });
       const late = new FakeSubscriber('b');
       await harness.subscribe(late, PUBLIC_A);
@@ -214,7 +214,7 @@ describe('an update', () => {
       expect(late.updates).toEqual([{ uri: PUBLIC_A, version: 2 }]);
     });
 
-    it('is not told after the news that the resource is gone', async () => {
+    it('drop a throttled update when the resource is reported as deleted', async () => {
       await open({ entries: { files: { watch: { coalesceMs: 2000 } } } });
       await harness.subscribe(client, PUBLIC_A);
       for (const version of [1, 2]) files.update(A, { version });

@@ -9,10 +9,10 @@ import { SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscri
 describe.each([
   ['takes subscriptions', true, {}],
   ['takes none', false, {}],
-  ['takes none, and is looked at', false, { watch: { pollMs: 1000 } }],
-  ['takes none from each client', false, { isolation: 'session' }],
-  ['takes subscriptions from each client', true, { isolation: 'session' }],
-] as const)('a client of an earlier life, of a server that %s', (_what, takesSubscriptions, entry) => {
+  ['takes none and is polled', false, { watch: { pollMs: 1000 } }],
+  ['takes none and has session links', false, { isolation: 'session' }],
+  ['takes subscriptions and has session links', true, { isolation: 'session' }],
+] as const)('restored subscriptions to a server that %s', (_what, takesSubscriptions, entry) => {
   let server: FakeServer;
   let client: FakeSubscriber;
 
@@ -35,24 +35,24 @@ describe.each([
     server.templates = ['t://{id}'];
   });
 
-  it('hears once of each resource that it may have missed something of', async () => {
+  it('send one update of each resource', async () => {
     await open(['x://a', 't://1']);
     expect(client.uris.toSorted()).toEqual(['resource://s/t://1', 'resource://s/x://a']);
   });
 
-  it('hears once of each that fits its pattern, also of one that it named', async () => {
+  it('send one update of each match of a pattern, also of one subscribed to by URI', async () => {
     await open(['x://*', 'x://b']);
     expect(client.uris.toSorted()).toEqual(['resource://s/x://a', 'resource://s/x://b']);
   });
 
-  it('hears of it again by its name in the lists, where that is another', async () => {
+  it('send another update under the public URI of the listing, where it differs', async () => {
     await open(['x://a'], { naming: { resources: 'original' } });
     expect(client.uris.at(-1)).toBe('x://a');
   });
 });
 
-describe('a client of an earlier life', () => {
-  it('hears of what comes into the list later, also where its server takes no subscriptions', async () => {
+describe('restored subscriptions', () => {
+  it('send an update of a resource that is listed later, by a server that takes no subscriptions', async () => {
     recordLog();
     const server = new FakeServer(['x://a'], false);
     const client = new FakeSubscriber('a');
@@ -66,7 +66,7 @@ describe('a client of an earlier life', () => {
   });
 
   it.each(['x://a', 'resource://s/x://a', 's_x___a'])(
-    'may subscribe to %s again before its server has come, and to nothing else',
+    'can be repeated by their client as %s before the server is connected, unlike others',
     async (form) => {
       recordLog();
       const server = new FakeServer(['x://a', 'x://b']);

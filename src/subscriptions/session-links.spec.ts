@@ -8,14 +8,14 @@ import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harn
 const A = 'resource://s/x://a';
 const UPDATED = 'notifications/resources/updated';
 
-/** What one link was told. */
-const toldOn = ({ requests }: FakeLink): string[] =>
+/** The subscribe and unsubscribe requests on one link. */
+const requestsOn = ({ requests }: FakeLink): string[] =>
   requests.flatMap(({ method, params = '{}' }) => {
     const sign = { 'resources/subscribe': '+', 'resources/unsubscribe': '-' }[method];
     return sign === undefined ? [] : [`${sign}${(JSON.parse(params) as { uri: string }).uri}`];
   });
 
-describe('where every client has a link to itself', () => {
+describe('UpstreamSubscriptions with isolation: session', () => {
   let server: FakeServer;
   let harness: SubscriptionHarness;
   let [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
@@ -34,27 +34,27 @@ describe('where every client has a link to itself', () => {
     return open();
   });
 
-  /** Lists are those of the shared link. */
+  /** Listings come from the shared link. */
   async function list(...resources: string[]): Promise<void> {
     server.resources = resources;
     server.links[0]!.say('notifications/resources/list_changed');
     await harness.pass(1500);
   }
 
-  it('a subscription goes over the link of its client, and the shared one is told nothing', async () => {
+  it('subscribe over the link of each session, and not over the shared one', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
     await harness.subscribe(ben, 'x://b');
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
-    expect([shared, ofAnn, ofBen].map(toldOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://b']]);
+    expect([shared, ofAnn, ofBen].map(requestsOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://b']]);
     expect([ann.updates, ben.updates]).toEqual([[], []]);
     expect(await harness.upstream()).toBe(3);
     harness.unsubscribe(ben, A);
     await harness.pass(LINGER_MS);
-    expect([ofAnn, ofBen].map(toldOn)).toEqual([['+x://a'], ['+x://a', '+x://b', '-x://a']]);
+    expect([ofAnn, ofBen].map(requestsOn)).toEqual([['+x://a'], ['+x://a', '+x://b', '-x://a']]);
   });
 
-  it('an update is for the client whose link it came on, if it wants it, and for nobody else', async () => {
+  it('deliver an update to the session on whose link it came, if it is subscribed', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
@@ -65,23 +65,23 @@ describe('where every client has a link to itself', () => {
     expect(ben.updates).toEqual([]);
   });
 
-  it('a pattern is told of resource by resource, and follows the list', async () => {
+  it('subscribe to each match of a pattern, and follow the listing', async () => {
     await harness.subscribe(ann, 'resource://s/x://*');
     await list('x://a', 'x://b', 'x://c');
-    expect(toldOn(server.links[1]!)).toEqual(['+x://a', '+x://b', '+x://c']);
+    expect(requestsOn(server.links[1]!)).toEqual(['+x://a', '+x://b', '+x://c']);
     await list('x://a');
     await harness.pass(LINGER_MS);
-    expect(toldOn(server.links[1]!).slice(3).toSorted()).toEqual(['-x://b', '-x://c']);
+    expect(requestsOn(server.links[1]!).slice(3).toSorted()).toEqual(['-x://b', '-x://c']);
     expect(ann.uris).toEqual(['x://c', 'x://b', 'x://c'].map((uri) => `resource://s/${uri}`));
   });
 
-  it('a link that is lost is opened again for who still wants something, and they get one update', async () => {
+  it('reopen a lost link for a session with subscriptions, and send one update', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
     server.links[1]!.lose();
     await harness.pass(500);
     expect(server.links).toHaveLength(4);
-    expect(toldOn(server.links[3]!)).toEqual(['+x://a']);
+    expect(requestsOn(server.links[3]!)).toEqual(['+x://a']);
     expect([ann.uris, ben.uris]).toEqual([[A], []]);
     server.links[3]!.lose();
     harness.unsubscribe(ann, A);
@@ -89,16 +89,16 @@ describe('where every client has a link to itself', () => {
     expect(server.links).toHaveLength(4);
   });
 
-  it('a gap on one link is filled for its client', async () => {
+  it('subscribe again after a gap on one link, for its session only', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
     server.links[2]!.gap();
     await harness.pass(0);
-    expect(server.links.map(toldOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://a']]);
+    expect(server.links.map(requestsOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://a']]);
     expect([ann.uris, ben.uris]).toEqual([[], [A]]);
   });
 
-  it('a server that takes no subscriptions is heard over the link of each client, and gaps are filled there', async () => {
+  it('deliver updates and handle gaps on each link of a server that takes no subscriptions', async () => {
     await open(new FakeServer(['x://a'], false));
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
@@ -112,18 +112,18 @@ describe('where every client has a link to itself', () => {
     expect(server.told).toEqual([]);
   });
 
-  it('a pattern that fits nothing yet is told of what comes later', async () => {
+  it('subscribe to resources that are listed later and match a pattern without earlier matches', async () => {
     const files = new FakeServer(['x://a', 'y://b']);
     files.templates = ['z://{id}'];
     await open(files);
     await harness.subscribe(ann, 'resource://s/z://{id}');
     await harness.pass(0);
     await list('x://a', 'z://1');
-    expect(toldOn(server.links[1]!)).toEqual(['+z://1']);
+    expect(requestsOn(server.links[1]!)).toEqual(['+z://1']);
     expect(ann.uris).toEqual(['resource://s/z://1']);
   });
 
-  it('a client that leaves takes everything with it', async () => {
+  it('close the link of a client that leaves', async () => {
     await harness.subscribe(ann, A);
     ann.close();
     await harness.pass(60_000);
@@ -133,14 +133,14 @@ describe('where every client has a link to itself', () => {
     expect(ann.isForgotten).toBe(true);
   });
 
-  it('a subscription of an earlier life gets its link once the server is there', async () => {
+  it('open a link for a restored subscription', async () => {
     harness.restore(ann, 's', 'x://a');
     await harness.pass(0);
-    expect(server.links.map(toldOn)).toEqual([[], ['+x://a']]);
+    expect(server.links.map(requestsOn)).toEqual([[], ['+x://a']]);
     expect(ann.uris).toEqual([A]);
   });
 
-  it('a resource is looked at over the link of its client where the server tells of no changes', async () => {
+  it('poll over the link of each session', async () => {
     await open(new FakeServer(['x://a'], false), { watch: { pollMs: 1000 } });
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
@@ -155,7 +155,7 @@ describe('where every client has a link to itself', () => {
     expect(server.readsOf('x://a')).toBe(before + 2);
   });
 
-  it('a deletion is told to all, and what waited to be told before is not', async () => {
+  it('report a deletion to all sessions and drop throttled updates', async () => {
     await open(undefined, { watch: { coalesceMs: 5000 } });
     await harness.subscribe(ann, A);
     for (const n of [1, 2]) server.links[1]!.say(UPDATED, { uri: 'x://a', n });

@@ -21,29 +21,29 @@ const refusal = (act: () => unknown): unknown => {
     return { kind, message, data };
   }
 };
-const tooMany = (whose: string, limit: number): object => ({
+const limitError = (whose: string, limit: number): object => ({
   kind: 'limit-exceeded',
   message: `LimitExceeded: ${whose} may have ${limit} subscriptions`,
   data: { code: 'LimitExceeded', limit },
 });
 
-const earlier = (id: string, uri = 'x', server = 'db') => ({ id, server, uri, since: 7 });
+const restorable = (id: string, uri = 'x', server = 'db') => ({ id, server, uri, since: 7 });
 
 describe('Subscribers', () => {
   let subscribers: Subscribers;
-  let heard: string[];
+  let emitted: string[];
 
   const open = (limits: Partial<Limits> = {}): void => {
     subscribers = new Subscribers(Object.assign(new Limits(), limits));
-    heard = [];
-    subscribers.onChange(({ uri }, { id }, isThere) => heard.push(`${isThere ? '+' : '-'}${id} ${uri}`));
+    emitted = [];
+    subscribers.onChange(({ uri }, { id }, isAdded) => emitted.push(`${isAdded ? '+' : '-'}${id} ${uri}`));
   };
   beforeEach(() => open());
 
   const add = (client: FakeSubscriber, uri: string, server = 'db') =>
     subscribers.add(client, at(server, uri)).subscription;
 
-  it('keep who is subscribed to what, since when, and on whose account', () => {
+  it('keep client, principal, target and time of a subscription', () => {
     const before = Date.now();
     const row = add(new FakeSubscriber('a', principal('ann')), 'x');
     expect(row).toMatchObject({ subscriber: 'a', principal: 'ann', server: 'db', uri: 'x' });
@@ -52,7 +52,7 @@ describe('Subscribers', () => {
     expect(add(new FakeSubscriber('b'), 'x').principal).toBeUndefined();
   });
 
-  it('find the client behind a subscription, as long as there is one', () => {
+  it('find the client of a subscription until it ends', () => {
     const client = new FakeSubscriber('a');
     const row = add(client, 'x');
     expect(subscribers.client(row)).toBe(client);
@@ -60,39 +60,39 @@ describe('Subscribers', () => {
     expect(subscribers.client(row)).toBeUndefined();
   });
 
-  it('tell of every subscription that comes and goes, and of one that is there already not again', () => {
+  it('emit each addition and removal once', () => {
     const client = new FakeSubscriber('a');
     const row = add(client, 'x');
     expect(subscribers.add(client, at('db', 'x'))).toMatchObject({ subscription: row, isNew: false });
     subscribers.remove(row.id);
     expect(subscribers.remove(row.id)).toBeUndefined();
-    expect(heard).toEqual(['+a x', '-a x']);
+    expect(emitted).toEqual(['+a x', '-a x']);
   });
 
-  it('tell nobody who has stopped listening', () => {
-    const stop = subscribers.onChange(() => heard.push('again'));
+  it('do not call a removed listener', () => {
+    const stop = subscribers.onChange(() => emitted.push('again'));
     stop();
     add(new FakeSubscriber('a'), 'x');
-    expect(heard).toEqual(['+a x']);
+    expect(emitted).toEqual(['+a x']);
   });
 
-  describe('let have', () => {
+  describe('limits', () => {
     it.each([
       ['one client', { subscriptionsPerClient: 3 }, 'a client'],
       ['one server', { subscriptionsPerServer: 3 }, 'all clients to one server'],
-      ['the house', { subscriptions: 3 }, 'all clients'],
-    ])('%s as many as it may have, and not one more', (_whose, limits, words) => {
+      ['the gateway', { subscriptions: 3 }, 'all clients'],
+    ])('refuse a subscription beyond the limit of %s', (_whose, limits, words) => {
       open(limits);
       const client = new FakeSubscriber('a');
       for (const uri of ['x', 'y', 'z']) add(client, uri);
       const fourth = at('db', 'w');
-      expect(refusal(() => subscribers.add(client, fourth))).toEqual(tooMany(words, 3));
-      expect(refusal(() => subscribers.requireWithinLimits(client, fourth))).toEqual(tooMany(words, 3));
+      expect(refusal(() => subscribers.add(client, fourth))).toEqual(limitError(words, 3));
+      expect(refusal(() => subscribers.requireWithinLimits(client, fourth))).toEqual(limitError(words, 3));
       expect(subscribers.table.size).toBe(3);
-      expect(heard).toHaveLength(3);
+      expect(emitted).toHaveLength(3);
     });
 
-    it('another client, and another server, what they may have', () => {
+    it('count clients and servers separately', () => {
       open({ subscriptionsPerClient: 1 });
       add(new FakeSubscriber('a'), 'x');
       add(new FakeSubscriber('b'), 'x');
@@ -102,7 +102,7 @@ describe('Subscribers', () => {
       expect(subscribers.table.size).toBe(2);
     });
 
-    it('a principal no more for opening more sessions, and strangers each their own', () => {
+    it('count all sessions of a principal together, and anonymous sessions separately', () => {
       open({ subscriptionsPerClient: 2 });
       const [first, second] = [
         new FakeSubscriber('a', principal('ann')),
@@ -110,14 +110,15 @@ describe('Subscribers', () => {
       ];
       add(first, 'x');
       add(second, 'x');
-      expect(refusal(() => add(second, 'y'))).toEqual(tooMany('a client', 2));
-      expect(refusal(() => add(first, 'y'))).toEqual(tooMany('a client', 2));
+      expect(refusal(() => add(second, 'y'))).toEqual(limitError('a client', 2));
+      expect(refusal(() => add(first, 'y'))).toEqual(limitError('a client', 2));
       add(new FakeSubscriber('c', principal('ben')), 'y');
-      for (const stranger of ['d', 'e']) for (const uri of ['x', 'y']) add(new FakeSubscriber(stranger), uri);
+      for (const anonymous of ['d', 'e'])
+        for (const uri of ['x', 'y']) add(new FakeSubscriber(anonymous), uri);
       expect(subscribers.table.size).toBe(7);
     });
 
-    it('somebody who has it already ask again when there is no room', () => {
+    it('accept a repeated subscription at the limit', () => {
       open({ subscriptionsPerClient: 1 });
       const client = new FakeSubscriber('a');
       const row = add(client, 'x');
@@ -125,7 +126,7 @@ describe('Subscribers', () => {
       expect(add(client, 'x')).toBe(row);
     });
 
-    it('the place of one that ended to the next at once', () => {
+    it('accept a subscription at once when another one ended', () => {
       open({ subscriptionsPerClient: 1 });
       const client = new FakeSubscriber('a', principal('ann'));
       const other = new FakeSubscriber('b', principal('ann'));
@@ -138,60 +139,60 @@ describe('Subscribers', () => {
     });
   });
 
-  describe('when a client leaves', () => {
-    it('forget everything of it and nothing of others, and say of what it was the last', () => {
+  describe('when a client closes', () => {
+    it('remove its subscriptions and report the last ones of their targets', () => {
       const [leaving, staying] = [new FakeSubscriber('a'), new FakeSubscriber('b')];
-      const left: RemovedSubscription[] = [];
-      subscribers.onEnd((removed) => left.push(...removed));
+      const ended: RemovedSubscription[] = [];
+      subscribers.onEnd((removed) => ended.push(...removed));
       add(leaving, 'x');
       add(leaving, 'y', 'git');
       add(staying, 'x');
       leaving.close();
-      expect(left.map(({ subscription: { uri }, wasLast }) => [uri, wasLast])).toEqual([
+      expect(ended.map(({ subscription: { uri }, wasLast }) => [uri, wasLast])).toEqual([
         ['x', false],
         ['y', true],
       ]);
-      expect(heard.slice(3)).toEqual(['-a x', '-a y']);
+      expect(emitted.slice(3)).toEqual(['-a x', '-a y']);
       expect([...subscribers.table].map(({ subscriber }) => subscriber)).toEqual(['b']);
     });
 
-    it('say nothing of subscriptions that somebody ended', () => {
-      let left = 0;
-      subscribers.onEnd(() => left++);
+    it('do not emit the end of subscriptions that were removed by request', () => {
+      let ended = 0;
+      subscribers.onEnd(() => ended++);
       subscribers.remove(add(new FakeSubscriber('a'), 'x').id);
       subscribers.removeServer('db');
-      expect(left).toBe(0);
+      expect(ended).toBe(0);
     });
 
-    it('keep nothing of one that had left before it was subscribed', () => {
+    it('keep no subscription of a client that was closed before', () => {
       const client = new FakeSubscriber('a');
       client.close();
-      const left: string[] = [];
-      subscribers.onEnd((removed) => left.push(...urisIn(removed)));
+      const ended: string[] = [];
+      subscribers.onEnd((removed) => ended.push(...urisIn(removed)));
       const row = add(client, 'x');
       expect(subscribers.table.size).toBe(0);
       expect(subscribers.client(row)).toBeUndefined();
-      expect(heard).toEqual(['+a x', '-a x']);
-      expect(left).toEqual(['x']);
+      expect(emitted).toEqual(['+a x', '-a x']);
+      expect(ended).toEqual(['x']);
     });
   });
 
-  describe('when a client may see other servers than before', () => {
-    it('forget what it does not see any more, and keep the rest', () => {
+  describe('when the scope of a client changes', () => {
+    it('remove the subscriptions to servers out of scope and keep the others', () => {
       const client = new FakeSubscriber('a');
-      const left: string[] = [];
-      subscribers.onEnd((removed) => left.push(...urisIn(removed)));
+      const ended: string[] = [];
+      subscribers.onEnd((removed) => ended.push(...urisIn(removed)));
       for (const server of ['db', 'git', 'mail']) add(client, `${server}://x`, server);
       client.see(only('git', 'mail'));
-      expect(left).toEqual(['db://x']);
+      expect(ended).toEqual(['db://x']);
       client.see(only('git', 'mail', 'db'));
       expect([...subscribers.table].map(({ server }) => server)).toEqual(['git', 'mail']);
       client.see(only());
-      expect(left).toEqual(['db://x', 'git://x', 'mail://x']);
+      expect(ended).toEqual(['db://x', 'git://x', 'mail://x']);
     });
   });
 
-  it('forget a whole server, and say of what it was the last', () => {
+  it('remove all subscriptions of a server and report the last ones of their targets', () => {
     const [a, b] = [new FakeSubscriber('a'), new FakeSubscriber('b')];
     for (const client of [a, b]) for (const server of ['db', 'git']) add(client, 'x', server);
     const removed = subscribers.removeServer('db');
@@ -200,11 +201,11 @@ describe('Subscribers', () => {
   });
 
   it.each<[string, (client: FakeSubscriber) => void]>([
-    ['they are ended one by one', () => [...subscribers.table].forEach(({ id }) => subscribers.remove(id))],
-    ['their servers are', () => ['db', 'git'].forEach((server) => subscribers.removeServer(server))],
-    ['it sees nothing any more', (client) => client.see(only())],
-    ['it leaves', (client) => client.close()],
-  ])('listen to a client as long as it has subscriptions, and no longer when %s', (_how, end) => {
+    ['all are removed', () => [...subscribers.table].forEach(({ id }) => subscribers.remove(id))],
+    ['all servers are removed', () => ['db', 'git'].forEach((server) => subscribers.removeServer(server))],
+    ['its scope is empty', (client) => client.see(only())],
+    ['it closes', (client) => client.close()],
+  ])('observe a client while it has subscriptions, until %s', (_how, end) => {
     const client = new FakeSubscriber('a');
     add(client, 'x');
     add(client, 'y');
@@ -215,7 +216,7 @@ describe('Subscribers', () => {
     expect(subscribers.table.size).toBe(0);
   });
 
-  it('meet a client again that had nothing left', () => {
+  it('observe a client again that subscribes again', () => {
     const client = new FakeSubscriber('a');
     subscribers.remove(add(client, 'x').id);
     add(client, 'y');
@@ -224,38 +225,38 @@ describe('Subscribers', () => {
     expect(subscribers.table.size).toBe(0);
   });
 
-  describe('of an earlier life', () => {
-    it('are as they were, and told of', () => {
+  describe('restored from a previous process', () => {
+    it('keep id and time, and emit the addition', () => {
       const client = new FakeSubscriber('a', principal('ann'));
-      const { subscription } = subscribers.restore(client, earlier('id'))!;
-      expect(subscription).toEqual({ ...earlier('id'), subscriber: 'a', principal: 'ann' });
-      expect(heard).toEqual(['+a x']);
+      const { subscription } = subscribers.restore(client, restorable('id'))!;
+      expect(subscription).toEqual({ ...restorable('id'), subscriber: 'a', principal: 'ann' });
+      expect(emitted).toEqual(['+a x']);
       expect(subscribers.client(subscription)).toBe(client);
       client.close();
       expect(subscribers.table.size).toBe(0);
     });
 
-    it('are none to a server that the client may not see any more', () => {
+    it('are dropped for a server out of scope', () => {
       const client = new FakeSubscriber('a');
       client.see(only('git'));
-      expect(subscribers.restore(client, earlier('id'))).toBeUndefined();
+      expect(subscribers.restore(client, restorable('id'))).toBeUndefined();
       expect(subscribers.table.size).toBe(0);
       expect(client.isForgotten).toBe(true);
     });
 
-    it('are no more than there may be', () => {
+    it('are dropped beyond the limit', () => {
       open({ subscriptionsPerClient: 2 });
       const client = new FakeSubscriber('a');
-      for (const id of ['1', '2', '3']) subscribers.restore(client, earlier(id, id));
+      for (const id of ['1', '2', '3']) subscribers.restore(client, restorable(id, id));
       expect([...subscribers.table].map(({ id }) => id)).toEqual(['1', '2']);
     });
   });
 
-  it('tell of all that go with a server, also of several of one client', () => {
+  it('emit the removal of each subscription of a server', () => {
     const client = new FakeSubscriber('a');
     for (const uri of ['x', 'y']) add(client, uri);
     subscribers.removeServer('db');
-    expect(heard.toSorted()).toEqual(['+a x', '+a y', '-a x', '-a y']);
+    expect(emitted.toSorted()).toEqual(['+a x', '+a y', '-a x', '-a y']);
     expect(client.isForgotten).toBe(true);
   });
 });

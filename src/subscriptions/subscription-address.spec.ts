@@ -6,7 +6,7 @@ import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { EVERYTHING } from '../core/scope.js';
 import { findSubscriptionAddress } from './subscription-address.js';
 
-describe('what a client means by a text', () => {
+describe('findSubscriptionAddress', () => {
   let harness: SubscriptionHarness;
 
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('what a client means by a text', () => {
     harness = await SubscriptionHarness.open({ db, files });
   });
 
-  const meant = (text: string, scope = EVERYTHING): string | undefined => {
+  const find = (text: string, scope = EVERYTHING): string | undefined => {
     const address = findSubscriptionAddress(harness.registry.catalog.resources.view(scope), text);
     return address && `${address.server} ${address.uri}`;
   };
@@ -30,16 +30,16 @@ describe('what a client means by a text', () => {
     ['resource://db/mcp://orders/7', 'db mcp://orders/7'],
     ['mcp://orders/7', 'db mcp://orders/7'],
     ['resource://db/shared://x', 'db shared://x'],
-  ])('%s is a resource', (text, address) => {
-    expect(meant(text)).toBe(address);
+  ])('finds the resource of %s', (text, address) => {
+    expect(find(text)).toBe(address);
   });
 
   it.each([
     ['mcp://{table}/{id}', 'db mcp://{table}/{id}'],
     ['resource://db/mcp://{table}/{id}', 'db mcp://{table}/{id}'],
     ['db_mcp___{table}_{id}', 'db mcp://{table}/{id}'],
-  ])('%s is a template', (text, address) => {
-    expect(meant(text)).toBe(address);
+  ])('finds the template of %s', (text, address) => {
+    expect(find(text)).toBe(address);
   });
 
   it.each([
@@ -50,28 +50,28 @@ describe('what a client means by a text', () => {
     ['resource://db/mcp://orders/*', 'db mcp://orders/*'],
     ['mcp://*', 'db mcp://*'],
     ['ui://files/*', 'files ui://*'],
-  ])('%s is all that begins so', (text, address) => {
-    expect(meant(text)).toBe(address);
+  ])('finds the prefix of %s', (text, address) => {
+    expect(find(text)).toBe(address);
   });
 
   it.each([
     ['', 'is empty'],
-    ['*', 'may be any of several servers'],
+    ['*', 'could be of several servers'],
     ['shared://x', 'is of two servers'],
     ['shared://*', 'is of two servers'],
-    ['file:///nope', 'is in no list'],
-    ['file:///nope/*', 'begins like nothing in a list'],
-    ['resource://files/nope://*', 'begins like nothing in that list'],
-    ['resource://nope/*', 'names no server'],
-    ['{table}', 'is no template of anybody'],
-  ])('"%s" is nothing: it %s', (text) => {
-    expect(meant(text)).toBeUndefined();
+    ['file:///nope', 'is not listed'],
+    ['file:///nope/*', 'is a prefix of no listed URI'],
+    ['resource://files/nope://*', 'is a prefix of no URI of that server'],
+    ['resource://nope/*', 'names an unknown server'],
+    ['{table}', 'is not a listed template'],
+  ])('finds nothing for "%s", which %s', (text) => {
+    expect(find(text)).toBeUndefined();
   });
 
-  it('is nothing out of scope, and may be one thing where more scope would make it several', () => {
-    expect(meant('resource://files/*', only('db'))).toBeUndefined();
-    expect(meant('file:///logs/app.log', only('db'))).toBeUndefined();
-    expect(meant('shared://x', only('db'))).toBe('db shared://x');
-    expect(meant('*', only('files'))).toBe('files *');
+  it('finds only what is in scope, where a text can name one resource instead of several', () => {
+    expect(find('resource://files/*', only('db'))).toBeUndefined();
+    expect(find('file:///logs/app.log', only('db'))).toBeUndefined();
+    expect(find('shared://x', only('db'))).toBe('db shared://x');
+    expect(find('*', only('files'))).toBe('files *');
   });
 });

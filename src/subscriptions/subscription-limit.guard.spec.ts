@@ -21,36 +21,39 @@ describe('SubscriptionLimitGuard', () => {
     for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
   });
 
-  const letsPass = (params: unknown, by = client): boolean =>
+  const canActivate = (params: unknown, by = client): boolean =>
     guard.canActivate({
       switchToRpc: () => ({ getContext: () => by.context, getData: () => params }),
     } as unknown as ExecutionContext);
 
-  it('turns away what would be one too many, and counts it; the server hears nothing of it', async () => {
-    expect(() => letsPass({ uri: 'x://c' })).toThrow('LimitExceeded: a client may have 2 subscriptions');
+  it('refuses and counts a subscription beyond the limit without a request to the server', async () => {
+    expect(() => canActivate({ uri: 'x://c' })).toThrow('LimitExceeded: a client may have 2 subscriptions');
     expect(server.told).toEqual(['+x://a', '+x://b']);
     const scrape = await harness.scrape();
     expect(scrape.value('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(1);
   });
 
-  it.each(['x://a', 'resource://s/x://b', 's_x___a'])('lets pass %s, which the client has', (uri) => {
-    expect(letsPass({ uri })).toBe(true);
-  });
+  it.each(['x://a', 'resource://s/x://b', 's_x___a'])(
+    'accepts %s, to which the client is subscribed already',
+    (uri) => {
+      expect(canActivate({ uri })).toBe(true);
+    },
+  );
 
-  it('lets pass whoever has room', () => {
-    expect(letsPass({ uri: 'x://c' }, new FakeSubscriber('b'))).toBe(true);
+  it('accepts a subscription below the limit', () => {
+    expect(canActivate({ uri: 'x://c' }, new FakeSubscriber('b'))).toBe(true);
     harness.unsubscribe(client, 'x://a');
-    expect(letsPass({ uri: 'x://c' })).toBe(true);
+    expect(canActivate({ uri: 'x://c' })).toBe(true);
   });
 
-  it('leaves what nobody has to the handler, which says so', () => {
-    expect(letsPass({ uri: 'x://nope' })).toBe(true);
+  it('accepts an unknown URI, which the handler refuses', () => {
+    expect(canActivate({ uri: 'x://nope' })).toBe(true);
   });
 
   it.each([undefined, {}, { uri: 7 }, { uri: null }, { uri: ['x://a'] }])(
     'refuses the params %j',
     (params) => {
-      expect(() => letsPass(params)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
+      expect(() => canActivate(params)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
     },
   );
 });

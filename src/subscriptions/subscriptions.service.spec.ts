@@ -32,8 +32,8 @@ describe('Subscriptions', () => {
   const rejections = async (reason: string): Promise<number | undefined> =>
     (await harness.scrape()).value('gatehouse_subscription_rejections_total', { reason });
 
-  describe('to subscribe', () => {
-    it('has the server told once, however many subscribe and however often', async () => {
+  describe('subscribe', () => {
+    it('sends one request to the server for many clients and repeated requests', async () => {
       const others = Array.from({ length: 20 }, (_, i) => new FakeSubscriber(`${i}`));
       await Promise.all(others.map((other) => harness.subscribe(other, PUBLIC_A)));
       for (const other of others) await harness.subscribe(other, A);
@@ -41,14 +41,14 @@ describe('Subscriptions', () => {
       expect(harness.subscribers.table.size).toBe(20);
     });
 
-    it('again is success, by the same id', async () => {
+    it('returns the same id for a repeated request', async () => {
       const first = await harness.subscribe(client, PUBLIC_A);
       for (const form of [A, PUBLIC_A, 'files_file___a'])
         expect((await harness.subscribe(client, form)).id).toBe(first.id);
       expect(harness.subscribers.table.size).toBe(1);
     });
 
-    it('again while the server is being asked waits for the same answer', async () => {
+    it('shares the answer with a repeated request before it', async () => {
       files.willingness = () => 'waits';
       const both = [A, PUBLIC_A].map((form) => outcomeOf(harness.subscribe(client, form)));
       await settled();
@@ -60,11 +60,11 @@ describe('Subscriptions', () => {
     });
 
     it.each<[string, string]>([
-      ['nobody has', 'file:///nope'],
-      ['nobody has, in the form of the lists', 'resource://files/file:///nope'],
-      ['would be of a server that there is not', 'resource://nope/file:///a'],
+      ['is unknown', 'file:///nope'],
+      ['is unknown in the public form', 'resource://files/file:///nope'],
+      ['names an unknown server', 'resource://nope/file:///a'],
       ['is empty', ''],
-    ])('to what %s is refused by its name, and nothing else happens', async (_what, uri) => {
+    ])('refuses a URI that %s, without a request to a server', async (_what, uri) => {
       expect(await errorOf(harness.subscribe(client, uri))).toEqual({
         kind: 'nothing-to-subscribe',
         message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
@@ -74,7 +74,7 @@ describe('Subscriptions', () => {
       expect(await rejections('unknown')).toBe(1);
     });
 
-    it('to what is out of scope, or disabled, is refused as what nobody has', async () => {
+    it('refuses a URI out of scope or of a disabled server like an unknown one', async () => {
       const unknown = await errorOf(harness.subscribe(client, 'resource://nope/file:///a'));
       client.see(only('other'));
       const outOfScope = await errorOf(harness.subscribe(client, PUBLIC_A));
@@ -84,7 +84,7 @@ describe('Subscriptions', () => {
         expect(JSON.stringify(refused)).toBe(JSON.stringify(unknown).replaceAll('nope', 'files'));
     });
 
-    it('that the server refuses fails in its words, and leaves nothing', async () => {
+    it('fails with the refusal of the server and keeps nothing', async () => {
       files.willingness = () => 'refuses';
       expect(await errorOf(harness.subscribe(client, PUBLIC_A))).toEqual({
         kind: 'subscription-failed',
@@ -100,7 +100,7 @@ describe('Subscriptions', () => {
       expect(harness.rows).toEqual([`a ${A}`]);
     });
 
-    it('that the server refuses fails for all who asked at once', async () => {
+    it('fails for all waiting clients when the server refuses', async () => {
       files.willingness = () => 'waits';
       const outcomes = ['a', 'b', 'c'].map((id) => outcomeOf(harness.subscribe(new FakeSubscriber(id), A)));
       await settled();
@@ -112,7 +112,7 @@ describe('Subscriptions', () => {
       expect([harness.rows, files.told]).toEqual([[], [`+${A}`]]);
     });
 
-    it('that the server does not answer fails as late, and is taken back should it have been heard', async () => {
+    it('fails on a timeout, and unsubscribes in case the server has subscribed', async () => {
       files.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await settled();
@@ -124,7 +124,7 @@ describe('Subscriptions', () => {
       expect(files.told).toEqual([`+${A}`, `-${A}`]);
     });
 
-    it('fails at once while the server is not there, and leaves nothing', async () => {
+    it('fails at once and keeps nothing while the server is not connected', async () => {
       files.isReachable = false;
       files.link.lose();
       await harness.pass(0);
@@ -136,7 +136,7 @@ describe('Subscriptions', () => {
       expect(await rejections('unavailable')).toBe(1);
     });
 
-    it('fails when the link breaks before the answer, and leaves nothing', async () => {
+    it('fails and keeps nothing when the link is lost before the answer', async () => {
       files.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await settled();
@@ -145,7 +145,7 @@ describe('Subscriptions', () => {
       expect([harness.rows, files.told]).toEqual([[], [`+${A}`]]);
     });
 
-    it('of a client that has left by then leaves nothing', async () => {
+    it('keeps nothing of a client that is closed', async () => {
       client.close();
       expect(await errorOf(harness.subscribe(client, A))).toMatchObject({ kind: 'cancelled' });
       await harness.pass(LINGER_MS);
@@ -157,7 +157,7 @@ describe('Subscriptions', () => {
       expect(harness.rows).toEqual([]);
     });
 
-    it('of a client that leaves before the answer is taken back', async () => {
+    it('unsubscribes when the client closes before the answer', async () => {
       files.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await settled();
@@ -169,7 +169,7 @@ describe('Subscriptions', () => {
     });
   });
 
-  describe('an update that comes before the acknowledgement', () => {
+  describe('an update before the acknowledgement', () => {
     it('is delivered after it', async () => {
       files.willingness = () => 'waits';
       let acknowledged = false;
@@ -187,7 +187,7 @@ describe('Subscriptions', () => {
       expect(client.updates).toEqual([{ uri: PUBLIC_A, version: 2 }]);
     });
 
-    it('has a number above those of what the client was sent before it, or it could not resume there', async () => {
+    it('gets an event id above those that were sent to the client before', async () => {
       const early = new FakeSubscriber('b');
       await harness.subscribe(early, A);
       const other = harness.subscriptions.subscribe(client.context, 'file:///b');
@@ -197,7 +197,7 @@ describe('Subscriptions', () => {
       await harness.list(files, ...files.resources);
       const pending = harness.subscriptions.subscribe(client.context, 'file:///dir');
       await settled();
-      // One who has it already takes its number first.
+      // The event of another subscriber takes its id first.
       const eager = new FakeSubscriber('c');
       files.willingness = () => 'takes';
       await harness.subscribe(eager, 'resource://files/file:///dir/*');
@@ -211,7 +211,7 @@ describe('Subscriptions', () => {
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     });
 
-    it('is not delivered when there is none', async () => {
+    it('is dropped when the server refuses', async () => {
       files.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await settled();
@@ -222,7 +222,7 @@ describe('Subscriptions', () => {
       expect(client.delivered).toEqual([]);
     });
 
-    it('holds up nobody who has theirs', async () => {
+    it('is delivered at once to other subscribers', async () => {
       const early = new FakeSubscriber('b');
       await harness.subscribe(early, A);
       files.update(A);
@@ -234,12 +234,12 @@ describe('Subscriptions', () => {
     });
   });
 
-  describe('to unsubscribe', () => {
+  describe('unsubscribe', () => {
     it.each([
-      ['the form of the lists', PUBLIC_A],
+      ['the public URI', PUBLIC_A],
       ["the server's own URI", A],
-      ['the identifier', 'files_file___a'],
-    ])('takes %s', async (_form, text) => {
+      ['the underscore form', 'files_file___a'],
+    ])('accepts %s', async (_form, text) => {
       await harness.subscribe(client, PUBLIC_A);
       harness.unsubscribe(client, text);
       expect([harness.rows, client.isForgotten]).toEqual([[], true]);
@@ -247,7 +247,7 @@ describe('Subscriptions', () => {
       expect(files.told).toEqual([`+${A}`, `-${A}`]);
     });
 
-    it('takes the id, and no id of somebody else', async () => {
+    it('accepts the id of an own subscription only', async () => {
       const { id } = await harness.subscribe(client, A);
       harness.unsubscribe(new FakeSubscriber('b'), id);
       expect(harness.rows).toEqual([`a ${A}`]);
@@ -256,7 +256,7 @@ describe('Subscriptions', () => {
     });
 
     it.each(['note://{id}', 'resource://files/note://{id}', 'files_note___{id}'])(
-      'takes a template in the form %s',
+      'accepts a template in the form %s',
       async (form) => {
         await harness.subscribe(client, 'note://{id}');
         harness.unsubscribe(client, form);
@@ -264,7 +264,7 @@ describe('Subscriptions', () => {
       },
     );
 
-    it('takes what is not listed any more, in every form', async () => {
+    it('accepts every form of a resource that is no longer listed', async () => {
       for (const form of [A, PUBLIC_A, 'files_file___a']) {
         await harness.list(files, A);
         await harness.subscribe(client, A);
@@ -275,7 +275,7 @@ describe('Subscriptions', () => {
       }
     });
 
-    it('takes an identifier that two resources would share', async () => {
+    it('accepts the distinct ids of two resources with the same underscore form', async () => {
       await harness.list(files, 'x://a/b', 'x://a?b');
       const [first, second] = await Promise.all(
         ['x://a/b', 'x://a?b'].map((uri) => harness.subscribe(client, uri)),
@@ -287,7 +287,7 @@ describe('Subscriptions', () => {
       expect(second!.uri).toBe('x://a?b');
     });
 
-    it('from one does not end another that is called so by its own server', async () => {
+    it('does not end a subscription whose own URI is the public URI of another resource', async () => {
       const chained = new FakeServer([A]);
       harness = await SubscriptionHarness.open({ files, chained });
       await harness.list(chained, PUBLIC_A);
@@ -299,13 +299,13 @@ describe('Subscriptions', () => {
       expect(harness.rows).toEqual([]);
     });
 
-    it('from what is not subscribed to is success', async () => {
+    it('ignores a URI without a subscription', async () => {
       for (const text of [A, 'file:///nope', 'resource://nope/x', 'no-such-id', ''])
         harness.unsubscribe(client, text);
       expect(files.told).toEqual([]);
     });
 
-    it('is told to the server when the last has left, and after a while only', async () => {
+    it('unsubscribes at the server after the linger of the last subscriber', async () => {
       const [first, second] = [new FakeSubscriber('b'), new FakeSubscriber('c')];
       for (const one of [first, second]) await harness.subscribe(one, A);
       harness.unsubscribe(first, A);
@@ -322,13 +322,13 @@ describe('Subscriptions', () => {
     });
   });
 
-  it('end with the id, once', async () => {
+  it('end once by id', async () => {
     const { id } = await harness.subscribe(client, A);
     expect([harness.subscriptions.end(id), harness.subscriptions.end(id)]).toEqual([true, false]);
     expect(harness.rows).toEqual([]);
   });
 
-  it('end with the client, and the server is told of what nobody else wants', async () => {
+  it('end with the client, and unsubscribe URIs without other subscribers', async () => {
     const other = new FakeSubscriber('b');
     for (const uri of [A, 'file:///b']) await harness.subscribe(client, uri);
     await harness.subscribe(other, A);
@@ -338,7 +338,7 @@ describe('Subscriptions', () => {
     expect(files.told).toEqual([`+${A}`, '+file:///b', '-file:///b']);
   });
 
-  it('end with what the client may see', async () => {
+  it('end when the client loses access to the server', async () => {
     await harness.subscribe(client, A);
     client.see(only('other'));
     files.update(A);
@@ -347,9 +347,9 @@ describe('Subscriptions', () => {
   });
 
   it.each<[string, () => Promise<void>]>([
-    ['an administrator disables', () => harness.enable('files', false)],
-    ['is disabled in the file', () => harness.reload({ files: { enabled: false } })],
-  ])('end with a server that %s, and do not come back with it', async (_how, end) => {
+    ['is disabled by an administrator', () => harness.enable('files', false)],
+    ['is disabled in the configuration file', () => harness.reload({ files: { enabled: false } })],
+  ])('end with a server that %s, and are not restored with it', async (_how, end) => {
     await harness.subscribe(client, A);
     await harness.subscribe(client, 'file:///*');
     await end();
@@ -364,7 +364,7 @@ describe('Subscriptions', () => {
     expect(client.uris).toEqual([PUBLIC_A]);
   });
 
-  it('are counted', async () => {
+  it('are counted in the metrics', async () => {
     await harness.subscribe(client, A);
     await harness.subscribe(new FakeSubscriber('b'), A);
     await harness.subscribe(client, 'file:///b');
@@ -376,7 +376,7 @@ describe('Subscriptions', () => {
     expect((await harness.scrape()).value('mcp_active_subscriptions')).toBe(1);
   });
 
-  it('leave a line each in a log that is detailed', async () => {
+  it('are logged at debug level', async () => {
     const { id } = await harness.subscribe(client, A);
     harness.unsubscribe(client, A);
     const said = lines.map((line) => JSON.parse(line) as object);

@@ -2,27 +2,27 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { UpdateThrottle } from './update-throttle.js';
 
 describe('UpdateThrottle', () => {
-  let windows: UpdateThrottle<string>;
+  let throttle: UpdateThrottle<string>;
   let published: string[];
 
   beforeEach(() => {
     jest.useFakeTimers();
     published = [];
-    windows = new UpdateThrottle((update) => published.push(update));
+    throttle = new UpdateThrottle((update) => published.push(update));
   });
   afterEach(() => {
     jest.useRealTimers();
   });
 
-  const pass = (update: string, key = 'x', windowMs = 100): boolean => windows.pass(key, windowMs, update);
+  const pass = (update: string, key = 'x', windowMs = 100): boolean => throttle.pass(key, windowMs, update);
 
-  it('let everything pass at once where there is no window', () => {
+  it('publishes every update at once without a window', () => {
     expect(['1', '2', '3'].map((update) => pass(update, 'x', 0))).toEqual([true, true, true]);
     expect(published).toEqual(['1', '2', '3']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('let the first pass at once, and the last of those after it when the window ends', () => {
+  it('publishes the first update at once and the latest one when the window ends', () => {
     expect(pass('1')).toBe(true);
     expect(published).toEqual(['1']);
     expect(pass('2')).toBe(true);
@@ -34,7 +34,7 @@ describe('UpdateThrottle', () => {
     expect(published).toEqual(['1', '4']);
   });
 
-  it('open the next window with what passes at the end of one', () => {
+  it('opens another window with the update that it publishes at the end of one', () => {
     pass('1');
     pass('2');
     jest.advanceTimersByTime(100);
@@ -44,7 +44,7 @@ describe('UpdateThrottle', () => {
     expect(published).toEqual(['1', '2', '3']);
   });
 
-  it('are over when nothing came in one', () => {
+  it('opens no further window when no update came in one', () => {
     pass('1');
     jest.advanceTimersByTime(100);
     expect(jest.getTimerCount()).toBe(0);
@@ -52,24 +52,24 @@ describe('UpdateThrottle', () => {
     expect(published).toEqual(['1', '2']);
   });
 
-  it('are one for each key', () => {
+  it('throttles each key separately', () => {
     pass('1', 'x');
     pass('2', 'y');
     expect(published).toEqual(['1', '2']);
   });
 
-  it('do not let pass what is dropped, and go on', () => {
-    expect(windows.drop('x')).toBe(false);
+  it('does not publish a dropped update, and continues afterwards', () => {
+    expect(throttle.drop('x')).toBe(false);
     pass('1');
-    expect(windows.drop('x')).toBe(false);
+    expect(throttle.drop('x')).toBe(false);
     pass('2');
-    expect(windows.drop('x')).toBe(true);
+    expect(throttle.drop('x')).toBe(true);
     pass('3');
     jest.advanceTimersByTime(100);
     expect(published).toEqual(['1', '3']);
   });
 
-  it('are no more than ten thousand; beyond that everything passes as it comes', () => {
+  it('publishes every update at once beyond 10,000 open windows', () => {
     for (let i = 0; i < 10_001; i++) pass('first', `${i}`);
     published = [];
     pass('kept', '0');

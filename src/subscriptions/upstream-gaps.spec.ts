@@ -7,7 +7,7 @@ import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/
 import { deferred } from '../../test/kit/until.js';
 import { TransportError } from '../backends/link/transport.js';
 
-describe('Upstreams', () => {
+describe('UpstreamSubscriptions', () => {
   let server: FakeServer;
   let harness: SubscriptionHarness;
   let client: FakeSubscriber;
@@ -23,8 +23,8 @@ describe('Upstreams', () => {
     await open(new FakeServer(['x://a', 'x://b']));
   });
 
-  describe('when something may have been missed, though the link holds', () => {
-    it('ask again for all that is wanted, no more than eight at once, and everybody gets one update', async () => {
+  describe('after a gap in the notification stream', () => {
+    it('subscribe everything again, eight at once, and send each subscriber one update', async () => {
       await open(new FakeServer(manyUris(20)));
       const other = new FakeSubscriber('b');
       for (const uri of server.resources) await harness.subscribe(client, uri);
@@ -45,7 +45,7 @@ describe('Upstreams', () => {
       expect(server.links).toHaveLength(1);
     });
 
-    it('tell also who is just being subscribed, after the acknowledgement', async () => {
+    it('send an update to a client that is being subscribed, after the acknowledgement', async () => {
       server.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await settled();
@@ -57,7 +57,7 @@ describe('Upstreams', () => {
       expect(server.told).toEqual(['+x://a']);
     });
 
-    it('do not ask for what lingers only', async () => {
+    it('do not subscribe URIs without subscribers again', async () => {
       await harness.subscribe(client, 'x://a');
       harness.unsubscribe(client, 'x://a');
       server.link.gap();
@@ -65,7 +65,7 @@ describe('Upstreams', () => {
       expect(server.told).toEqual(['+x://a', '-x://a']);
     });
 
-    it('tell who wants something of a server that takes no subscriptions', async () => {
+    it('send an update to subscribers of a server that takes no subscriptions', async () => {
       await open(new FakeServer(['x://a'], false));
       await harness.subscribe(client, 'x://a');
       server.link.gap();
@@ -73,7 +73,7 @@ describe('Upstreams', () => {
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
 
-    it('let polling go on, which misses nothing', async () => {
+    it('continue polling without an update', async () => {
       await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
       await harness.subscribe(client, 'x://a');
       server.link.gap();
@@ -82,7 +82,7 @@ describe('Upstreams', () => {
     });
   });
 
-  it('wait until the server is heard, for what it tells first would be lost', async () => {
+  it('wait for the notification stream before the subscribe request', async () => {
     const hears = deferred();
     server.link.notificationsReady = hears.promise;
     const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
@@ -93,22 +93,22 @@ describe('Upstreams', () => {
     expect([server.told, outcome]).toMatchObject([['+x://a'], { value: { uri: 'x://a' } }]);
   });
 
-  describe('when the server has only forgotten the session', () => {
-    const FORGOTTEN = new TransportError('session-lost', 'who?');
+  describe('when the session with the server expires', () => {
+    const EXPIRED = new TransportError('session-lost', 'unknown session');
 
-    it('ask again on the next link, and the client need not know', async () => {
+    it('repeat the request on the next link', async () => {
       server.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await settled();
       server.willingness = () => 'takes';
-      server.link.lose(FORGOTTEN);
+      server.link.lose(EXPIRED);
       await harness.pass(0);
       expect(server.links).toHaveLength(2);
       expect(outcome).toMatchObject({ value: { uri: 'x://a' } });
       expect([...server.holds]).toEqual(['x://a']);
     });
 
-    it('fail as ever when the link was lost for another reason, and leave nothing', async () => {
+    it('fail and keep nothing when the link is lost for another reason', async () => {
       server.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await settled();
@@ -120,7 +120,7 @@ describe('Upstreams', () => {
     });
   });
 
-  it('let no client wait longer for a place than a call may take', async () => {
+  it('fail a request that waits for a worker longer than the timeout of a call', async () => {
     await open(new FakeServer(manyUris(9)));
     server.willingness = () => 'waits';
     const outcomes = server.resources.map((uri) => outcomeOf(harness.subscribe(client, uri)));
@@ -131,7 +131,7 @@ describe('Upstreams', () => {
     expect(harness.subscribers.table.size).toBe(0);
   });
 
-  it('send no update of what was reported as gone, when a link is new', async () => {
+  it('send no update of a deleted resource over a new link', async () => {
     await harness.subscribe(client, 'x://a');
     await harness.list(server, 'x://b');
     await harness.reconnect(server);
@@ -142,7 +142,7 @@ describe('Upstreams', () => {
     ]);
   });
 
-  it('send no update after word that it is gone, whichever comes first on a new link', async () => {
+  it('send no update of a resource that a new link lists no more, whatever comes first', async () => {
     await harness.subscribe(client, 'x://a');
     server.willingness = () => 'waits';
     server.resources = ['x://b'];
@@ -154,7 +154,7 @@ describe('Upstreams', () => {
     ]);
   });
 
-  it('tell who was there before, when what the server refused them is taken for somebody else', async () => {
+  it('send an update to earlier subscribers when a refused URI is confirmed for another client', async () => {
     const other = new FakeSubscriber('b');
     await harness.subscribe(client, 'x://a');
     server.willingness = () => 'refuses';
@@ -167,7 +167,7 @@ describe('Upstreams', () => {
     expect(client.updates).toHaveLength(1);
   });
 
-  it('forget what was refused when nobody wants it any more', async () => {
+  it('drop the state of a refused URI without subscribers', async () => {
     await harness.subscribe(client, 'x://a');
     server.willingness = () => 'refuses';
     await harness.reconnect(server);
@@ -177,7 +177,7 @@ describe('Upstreams', () => {
     expect(client.updates).toEqual([]);
   });
 
-  it('begin with short pauses again once the server has taken something', async () => {
+  it('retry with short delays again after a success', async () => {
     for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
     server.willingness = () => 'refuses';
     await harness.reconnect(server);

@@ -6,7 +6,7 @@ import { recordLog } from '../../test/kit/log-lines.js';
 import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 import { GatewayError } from '../core/errors.js';
 
-describe('Upstreams', () => {
+describe('UpstreamSubscriptions', () => {
   let server: FakeServer;
   let harness: SubscriptionHarness;
   let client: FakeSubscriber;
@@ -23,7 +23,7 @@ describe('Upstreams', () => {
     await open(new FakeServer(['x://a', 'x://b']));
   });
 
-  it('ask a server that takes subscriptions, within the time that its calls have', async () => {
+  it('send subscribe requests with the configured timeout', async () => {
     await harness.subscribe(client, 'x://a');
     await harness.reload({ s: { timeoutMs: 77 } });
     await harness.subscribe(client, 'x://b');
@@ -36,7 +36,7 @@ describe('Upstreams', () => {
     expect(await harness.upstream()).toBe(2);
   });
 
-  it('ask nothing of a server that takes none', async () => {
+  it('send nothing to a server that takes no subscriptions', async () => {
     await open(new FakeServer(['x://a'], false));
     await harness.subscribe(client, 'x://a');
     harness.unsubscribe(client, 'x://a');
@@ -45,8 +45,8 @@ describe('Upstreams', () => {
     expect(await harness.upstream()).toBe(0);
   });
 
-  describe('after the link was lost', () => {
-    it('ask for all that is still wanted once, and everybody gets one update of it', async () => {
+  describe('after a reconnect', () => {
+    it('subscribe each wanted URI once and send each subscriber one update', async () => {
       const others = ['b', 'c'].map((id) => new FakeSubscriber(id));
       for (const one of [client, ...others]) await harness.subscribe(one, 'x://a');
       await harness.subscribe(client, 'x://b');
@@ -56,7 +56,7 @@ describe('Upstreams', () => {
       for (const one of [client, ...others]) expect(one.updates).toEqual([{ uri: 'resource://s/x://a' }]);
     });
 
-    it('ask for no more than eight at once', async () => {
+    it('send at most eight requests at once', async () => {
       await open(new FakeServer(manyUris(50)));
       for (const uri of server.resources) await harness.subscribe(client, uri);
       server.willingness = () => 'waits';
@@ -67,14 +67,14 @@ describe('Upstreams', () => {
       expect([server.link.open.size, server.link.count('resources/subscribe')]).toEqual([8, 11]);
     });
 
-    it('tell those who want something of a server that takes no subscriptions, too', async () => {
+    it('send an update to subscribers of a server that takes no subscriptions', async () => {
       await open(new FakeServer(['x://a'], false));
       await harness.subscribe(client, 'x://a');
       await harness.reconnect(server);
       expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
     });
 
-    it('ask again for what the server does not take, less and less often', async () => {
+    it('retry a refused URI with growing delays', async () => {
       await harness.subscribe(client, 'x://a');
       await harness.subscribe(client, 'x://b');
       server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
@@ -93,7 +93,7 @@ describe('Upstreams', () => {
       expect(server.told).toHaveLength(6);
     });
 
-    it('do not ask again for what is not offered any more, or is wanted by nobody', async () => {
+    it('do not retry a URI that is not offered or not wanted any more', async () => {
       const other = new FakeSubscriber('b');
       await harness.subscribe(client, 'x://a');
       await harness.subscribe(other, 'x://b');
@@ -108,7 +108,7 @@ describe('Upstreams', () => {
   });
 
   describe('for a pattern', () => {
-    it('ask for all that fit, and take them back when nobody wants them any more', async () => {
+    it('subscribe to all matches, and unsubscribe those without other subscribers', async () => {
       await open(new FakeServer(['x://a', 'x://b', 'y://c']));
       const other = new FakeSubscriber('b');
       await harness.subscribe(client, 'resource://s/x://*');
@@ -122,7 +122,7 @@ describe('Upstreams', () => {
       expect([...server.holds]).toEqual([]);
     });
 
-    it('ask for instances of a template that are listed', async () => {
+    it('subscribe to listed instances of a template', async () => {
       server.templates = ['x://{id}', 'y://{id}'];
       await harness.list(server, 'x://a', 'x://b', 'y://a');
       await harness.subscribe(client, 'resource://s/x://{id}');
@@ -131,7 +131,7 @@ describe('Upstreams', () => {
       expect(harness.subscribers.table.size).toBe(2);
     });
 
-    it('ask for eight at once', async () => {
+    it('send eight requests at once', async () => {
       await open(new FakeServer(manyUris(30)));
       server.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
@@ -147,7 +147,7 @@ describe('Upstreams', () => {
       expect(await harness.upstream()).toBe(30);
     });
 
-    it('are content when something is taken, and ask for the rest later', async () => {
+    it('succeed when one match is confirmed, and retry the others', async () => {
       server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
       await harness.subscribe(client, 'resource://s/*');
       expect(server.told).toEqual(['+x://a', '+x://b']);
@@ -157,7 +157,7 @@ describe('Upstreams', () => {
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
 
-    it('fail when nothing is taken', async () => {
+    it('fail when no match is confirmed', async () => {
       server.willingness = () => 'refuses';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
       await harness.pass(0);
@@ -165,7 +165,7 @@ describe('Upstreams', () => {
       expect(harness.subscribers.table.size).toBe(0);
     });
 
-    it('do not go on asking a server that does not answer', async () => {
+    it('send no further requests to a server that does not answer', async () => {
       await open(new FakeServer(manyUris(30)));
       server.willingness = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
@@ -176,7 +176,7 @@ describe('Upstreams', () => {
       expect(server.told).toHaveLength(8);
     });
 
-    it('ask for no more than a thousand, also when the list grows, and take all of them back', async () => {
+    it('subscribe to at most 1000 matches, also when the listing grows, and unsubscribe all', async () => {
       await open(new FakeServer(manyUris(1100)));
       await harness.subscribe(client, 'resource://s/*');
       expect(await harness.upstream()).toBe(1000);
@@ -192,7 +192,7 @@ describe('Upstreams', () => {
     });
   });
 
-  describe('look at resources now and then where that is asked for', () => {
+  describe('with watch.pollMs', () => {
     const POLL = { s: { timeoutMs: 60_000, watch: { pollMs: 1000 } } };
 
     beforeEach(async () => {
@@ -200,7 +200,7 @@ describe('Upstreams', () => {
       await open(new FakeServer(['x://a', 'x://b'], false), { entries: POLL });
     });
 
-    it('as long as somebody is subscribed, and once for all of them', async () => {
+    it('poll a resource once for all subscribers, until the last one leaves', async () => {
       const other = new FakeSubscriber('b');
       for (const one of [client, other]) await harness.subscribe(one, 'x://a');
       expect(server.readsOf('x://a')).toBe(1);
@@ -217,7 +217,7 @@ describe('Upstreams', () => {
       expect(server.told).toEqual([]);
     });
 
-    it('anew over a new link, and not over the old one', async () => {
+    it('poll over the new link only after a reconnect', async () => {
       await harness.subscribe(client, 'x://a');
       await harness.reconnect(server);
       expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
@@ -226,7 +226,7 @@ describe('Upstreams', () => {
       expect(server.readsOf('x://a')).toBe(3);
     });
 
-    it('not any more when the server is disabled, though calls in flight keep it alive', async () => {
+    it('stop polling when the server is disabled, also while calls are in flight', async () => {
       await harness.subscribe(client, 'x://a');
       const call = harness.backends
         .get('s')
@@ -240,7 +240,7 @@ describe('Upstreams', () => {
       server.link.asked('tools/call').answer({});
     });
 
-    it('as often as the file says now, or not any more, over the link there is', async () => {
+    it('follow a changed poll interval over the same link', async () => {
       await harness.subscribe(client, 'x://a');
       await harness.reload({ s: { timeoutMs: 60_000, watch: { pollMs: 100 } } });
       const before = server.readsOf('x://a');
@@ -255,7 +255,7 @@ describe('Upstreams', () => {
       expect(server.links).toHaveLength(1);
     });
 
-    it('no more than four at once, and clients call in between', async () => {
+    it('run at most four polls at once through the call gate', async () => {
       await open(new FakeServer(manyUris(20), false), { entries: POLL });
       for (const uri of server.resources) await harness.subscribe(client, uri);
       let most = 0;
@@ -268,7 +268,7 @@ describe('Upstreams', () => {
       expect(server.readsOf(uriOf(19))).toBe(2);
     });
 
-    it('not at a server that takes subscriptions', async () => {
+    it('do not poll a server that takes subscriptions', async () => {
       await open(new FakeServer(['x://a']), { entries: POLL });
       await harness.subscribe(client, 'x://a');
       await harness.pass(10_000);
@@ -276,7 +276,7 @@ describe('Upstreams', () => {
     });
   });
 
-  it('leave nothing behind when the gateway ends', async () => {
+  it('leave no timer when the gateway stops', async () => {
     await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
     await harness.subscribe(client, 'x://a');
     await harness.close();

@@ -8,7 +8,7 @@ import { only } from '../kit/offers.js';
 import { SubscriptionModel, TEMPLATE, type ModelServer } from '../kit/subscription-model.js';
 import { SubscriptionHarness } from '../kit/subscription-harness.js';
 
-// A failure prints its seed and path; these bring it back, or look further.
+// A failure prints its seed and path: set these to reproduce it, or to run more cases.
 const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 60);
 
@@ -23,7 +23,7 @@ const URIS = [...RESOURCES, 'x://*', 'x://a*', 'x://t/7', TEMPLATE, 'x://nope'];
 class World {
   readonly servers: Record<string, FakeServer> = {};
   readonly clients = new Map<string, FakeSubscriber>();
-  /** Those whose place somebody else has taken. */
+  /** Closed clients that were replaced. */
   readonly gone: FakeSubscriber[] = [];
   harness!: SubscriptionHarness;
   private generation = 0;
@@ -55,12 +55,12 @@ class World {
     }
   }
 
-  /** Long enough for what nobody wants any more to be taken back. */
+  /** Passes enough time for lingering URIs to be unsubscribed. */
   async settle(): Promise<void> {
     for (let round = 0; round < 3; round++) await this.harness.pass(LINGER_MS);
   }
 
-  /** The link to a server is there again, however long that takes. */
+  /** Waits until the server has had that many links. */
   async untilLinked(id: string, links: number): Promise<void> {
     const server = this.servers[id]!;
     for (let second = 0; second < 120 && server.links.length < links; second++) await this.harness.pass(1000);
@@ -74,12 +74,12 @@ class World {
     ).toSorted();
   }
 
-  /** What was delivered since it was last looked at. */
+  /** Returns the updates since the last call. */
   takeDelivered(): string[] {
-    return [...this.clients].flatMap(([name, client]) => this.newsOf(name, client)).toSorted();
+    return [...this.clients].flatMap(([name, client]) => this.updatesOf(name, client)).toSorted();
   }
 
-  private newsOf(name: string, client: FakeSubscriber): string[] {
+  private updatesOf(name: string, client: FakeSubscriber): string[] {
     const from = this.seen.get(client) ?? 0;
     this.seen.set(client, client.delivered.length);
     return client.updates
@@ -88,7 +88,7 @@ class World {
   }
 }
 
-/** A server that takes what it offers, and forgets what it does not offer any more. */
+/** A server that accepts subscriptions to exactly the resources that it offers. */
 function fakeOf(server: ModelServer, model: SubscriptionModel): FakeServer {
   const fake = new FakeServer(server.resources, server.takesSubscriptions);
   if (server.template !== undefined) fake.templates = [server.template];
@@ -96,16 +96,16 @@ function fakeOf(server: ModelServer, model: SubscriptionModel): FakeServer {
   return fake;
 }
 
-/** One thing that happens; `act` does it, and what has to come of it is compared after each. */
-class Happening implements fc.AsyncCommand<SubscriptionModel, World> {
+/** One action; the result is compared with the model after each. */
+class Action implements fc.AsyncCommand<SubscriptionModel, World> {
   constructor(
-    private readonly words: string,
-    private readonly canHappen: (model: SubscriptionModel) => boolean,
+    private readonly name: string,
+    private readonly isPossible: (model: SubscriptionModel) => boolean,
     private readonly act: (model: SubscriptionModel, world: World) => unknown,
   ) {}
 
   check(model: SubscriptionModel): boolean {
-    return this.canHappen(model);
+    return this.isPossible(model);
   }
 
   async run(model: SubscriptionModel, world: World): Promise<void> {
@@ -115,7 +115,7 @@ class Happening implements fc.AsyncCommand<SubscriptionModel, World> {
   }
 
   toString(): string {
-    return this.words;
+    return this.name;
   }
 }
 
@@ -151,14 +151,14 @@ const uri = fc.constantFrom(...URIS);
 
 const subscribing = fc.tuple(client, server, uri).map(
   ([who, where, what]) =>
-    new Happening(`${who} subscribes to ${what} of ${where}`, always, async (model, world) => {
+    new Action(`${who} subscribes to ${what} of ${where}`, always, async (model, world) => {
       mustBe(await world.subscribe(who, where, what), model.subscribe(who, where, what));
     }),
 );
 
 const unsubscribing = fc.tuple(client, server, uri, fc.constantFrom('uri', 'id')).map(
   ([who, where, what, by]) =>
-    new Happening(`${who} unsubscribes from ${what} of ${where} by its ${by}`, always, (model, world) => {
+    new Action(`${who} unsubscribes from ${what} of ${where} by its ${by}`, always, (model, world) => {
       const subscriber = world.clients.get(who)!;
       const row = world.harness.subscribers.table.find({
         subscriber: subscriber.id,
@@ -172,7 +172,7 @@ const unsubscribing = fc.tuple(client, server, uri, fc.constantFrom('uri', 'id')
 
 const leaving = client.map(
   (who) =>
-    new Happening(`${who} leaves`, always, (model, world) => {
+    new Action(`${who} leaves`, always, (model, world) => {
       world.clients.get(who)!.close();
       world.join(who);
       model.remove((row) => row.client === who);
@@ -182,7 +182,7 @@ const leaving = client.map(
 
 const changingProject = fc.tuple(client, fc.subarray(SERVERS)).map(
   ([who, servers]) =>
-    new Happening(`${who} sees ${servers.join(', ') || 'nothing'}`, always, (model, world) => {
+    new Action(`${who} sees ${servers.join(', ') || 'nothing'}`, always, (model, world) => {
       world.clients.get(who)!.see(only(...servers));
       model.see(who, servers);
     }),
@@ -190,7 +190,7 @@ const changingProject = fc.tuple(client, fc.subarray(SERVERS)).map(
 
 const updating = fc.tuple(server, fc.constantFrom(...RESOURCES, 'x://t/7', 'x://b/part')).map(
   ([id, what]) =>
-    new Happening(`${id} tells of ${what}`, isUp(id), (model, world) => {
+    new Action(`${id} updates ${what}`, isUp(id), (model, world) => {
       world.servers[id]!.update(what);
       model.updated(id, what);
     }),
@@ -198,7 +198,7 @@ const updating = fc.tuple(server, fc.constantFrom(...RESOURCES, 'x://t/7', 'x://
 
 const listing = fc.tuple(server, fc.subarray(RESOURCES)).map(
   ([id, resources]) =>
-    new Happening(`${id} lists ${resources.join(', ') || 'nothing'}`, isUp(id), async (model, world) => {
+    new Action(`${id} lists ${resources.join(', ') || 'nothing'}`, isUp(id), async (model, world) => {
       const fake = world.servers[id]!;
       for (const held of fake.holds)
         if (RESOURCES.includes(held) && !resources.includes(held)) fake.holds.delete(held);
@@ -209,7 +209,7 @@ const listing = fc.tuple(server, fc.subarray(RESOURCES)).map(
 
 const losing = server.map(
   (id) =>
-    new Happening(`${id} is lost`, isUp(id), (model, world) => {
+    new Action(`${id} is lost`, isUp(id), (model, world) => {
       world.servers[id]!.isReachable = false;
       world.servers[id]!.link.lose();
       model.servers.get(id)!.isUp = false;
@@ -218,7 +218,7 @@ const losing = server.map(
 
 const comingBack = server.map(
   (id) =>
-    new Happening(
+    new Action(
       `${id} is back`,
       (model) => !model.servers.get(id)!.isUp && model.servers.get(id)!.isEnabled,
       async (model, world) => {
@@ -233,8 +233,8 @@ const comingBack = server.map(
 
 const missing = fc.tuple(server, fc.boolean()).map(
   ([id, forgets]) =>
-    new Happening(
-      `${id} is not heard for a while${forgets ? ' and forgets what it held' : ''}`,
+    new Action(
+      `${id} has a gap in its notifications${forgets ? ' and drops its subscriptions' : ''}`,
       isUp(id),
       (model, world) => {
         const fake = world.servers[id]!;
@@ -247,7 +247,7 @@ const missing = fc.tuple(server, fc.boolean()).map(
 
 const replacing = fc.tuple(fc.constantFrom('files', 'db'), fc.nat()).map(
   ([id, n]) =>
-    new Happening(`${id} is replaced`, isUp(id), async (model, world) => {
+    new Action(`${id} is replaced`, isUp(id), async (model, world) => {
       const links = world.servers[id]!.links.length;
       await world.harness.reload({ [id]: { args: [`${n} ${links}`] } });
       await world.untilLinked(id, links + 1);
@@ -257,7 +257,7 @@ const replacing = fc.tuple(fc.constantFrom('files', 'db'), fc.nat()).map(
 
 const disabling = fc.tuple(server, fc.boolean()).map(
   ([id, enabled]) =>
-    new Happening(
+    new Action(
       `${id} is ${enabled ? 'enabled' : 'disabled'}`,
       (model) => model.servers.get(id)!.isUp,
       async (model, world) => {
@@ -272,41 +272,44 @@ const disabling = fc.tuple(server, fc.boolean()).map(
     ),
 );
 
-/** Several at once, answered in whatever order: what is left has to be what somebody was told is there. */
-const crowding = fc.array(fc.tuple(client, server, uri, fc.nat(9)), { minLength: 2, maxLength: 12 }).map(
-  (crowd) =>
-    new Happening(
-      `a crowd: ${crowd.map((one) => one.join(' ')).join('; ')}`,
-      always,
-      async (model, world) => {
-        const { table } = world.harness.subscribers;
-        const outcomes: Promise<[string, string]>[] = [];
-        for (const [who, where, what, roll] of crowd) {
-          const name = `${who} ${where} ${what}`;
-          if (roll < 7) outcomes.push(world.subscribe(who, where, what).then((outcome) => [name, outcome]));
-          else world.harness.unsubscribe(world.clients.get(who)!, `resource://${where}/${what}`);
-          mustBe(table.countOfServer(where) <= LIMITS.perServer, true);
-          mustBe(table.size <= LIMITS.total, true);
-          mustBe(table.countOfSubscriber(world.clients.get(who)!.id) <= LIMITS.perClient, true);
-        }
-        const before = new Set(model.table);
-        const told = await Promise.all(outcomes);
-        const accepted = new Set(told.filter(([, outcome]) => outcome === 'ok').map(([name]) => name));
-        for (const name of world.table) mustBe([name, accepted.has(name) || before.has(name)], [name, true]);
-        const left = new Set(world.table);
-        const wasLeft = new Set(
-          crowd.filter(([, , , roll]) => roll >= 7).map((one) => one.slice(0, 3).join(' ')),
-        );
-        for (const name of [...accepted, ...before])
-          if (!wasLeft.has(name)) mustBe([name, left.has(name)], [name, true]);
-        model.rows = Array.from(table, (row) => ({
-          client: row.subscriber.split('#')[0]!,
-          server: row.server,
-          uri: row.uri,
-        }));
-      },
-    ),
-);
+/** Several requests at once, answered in any order: the rows have to be those that a client was acknowledged. */
+const concurrentRequests = fc
+  .array(fc.tuple(client, server, uri, fc.nat(9)), { minLength: 2, maxLength: 12 })
+  .map(
+    (requests) =>
+      new Action(
+        `concurrent requests: ${requests.map((one) => one.join(' ')).join('; ')}`,
+        always,
+        async (model, world) => {
+          const { table } = world.harness.subscribers;
+          const outcomes: Promise<[string, string]>[] = [];
+          for (const [who, where, what, roll] of requests) {
+            const name = `${who} ${where} ${what}`;
+            if (roll < 7) outcomes.push(world.subscribe(who, where, what).then((outcome) => [name, outcome]));
+            else world.harness.unsubscribe(world.clients.get(who)!, `resource://${where}/${what}`);
+            mustBe(table.countOfServer(where) <= LIMITS.perServer, true);
+            mustBe(table.size <= LIMITS.total, true);
+            mustBe(table.countOfSubscriber(world.clients.get(who)!.id) <= LIMITS.perClient, true);
+          }
+          const before = new Set(model.table);
+          const told = await Promise.all(outcomes);
+          const accepted = new Set(told.filter(([, outcome]) => outcome === 'ok').map(([name]) => name));
+          for (const name of world.table)
+            mustBe([name, accepted.has(name) || before.has(name)], [name, true]);
+          const left = new Set(world.table);
+          const wasLeft = new Set(
+            requests.filter(([, , , roll]) => roll >= 7).map((one) => one.slice(0, 3).join(' ')),
+          );
+          for (const name of [...accepted, ...before])
+            if (!wasLeft.has(name)) mustBe([name, left.has(name)], [name, true]);
+          model.rows = Array.from(table, (row) => ({
+            client: row.subscriber.split('#')[0]!,
+            server: row.server,
+            uri: row.uri,
+          }));
+        },
+      ),
+  );
 
 const newModel = (): SubscriptionModel => {
   const model = new SubscriptionModel(
@@ -326,7 +329,7 @@ const newModel = (): SubscriptionModel => {
 
 describe('subscriptions', () => {
   it(
-    'are what a simple model says, whatever clients, servers and administrators do',
+    'match a simple model after any actions of clients, servers and administrators',
     async () => {
       recordLog();
       jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -346,7 +349,7 @@ describe('subscriptions', () => {
           missing,
           replacing,
           disabling,
-          crowding,
+          concurrentRequests,
         ],
         { maxCommands: 25 },
       );

@@ -6,10 +6,10 @@ import { ANONYMOUS, type Principal } from '../../src/mcp/principal.js';
 import type { Message } from './events.js';
 import { FakeClient } from './fake-link.js';
 
-/** A client that keeps what is delivered to it. */
+/** A client that records the events delivered to it. */
 export class FakeSubscriber extends FakeClient implements Subscriber {
   readonly delivered: { readonly frame: EventFrame; readonly options: DeliverOptions }[] = [];
-  /** Until it does, what is delivered to it can be taken back. */
+  /** While false, delivered events stay queued and can be withdrawn. */
   isReading = true;
   readonly scopeListeners = new Set<() => void>();
   clientInfo: { name: string; version: string } | undefined;
@@ -31,7 +31,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     return this.seen;
   }
 
-  /** What it may hear of is another from now on. */
+  /** Changes its scope. */
   see(scope: Scope): void {
     this.seen = scope;
     for (const listener of this.scopeListeners) listener();
@@ -62,12 +62,12 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     super.close();
   }
 
-  /** Nobody listens to it any more. */
+  /** No listener is left. */
   get isForgotten(): boolean {
     return this.closeListeners.size === 0 && this.scopeListeners.size === 0;
   }
 
-  /** A request of this client. */
+  /** The context of a request. */
   get context(): SessionContext {
     return this.contextWith(new Cancellation());
   }
@@ -76,12 +76,12 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     return { session: this, scope: this.seen, signal } as unknown as SessionContext;
   }
 
-  /** Each event as it was written, without the frame around it. */
+  /** The message of each event. */
   get texts(): string[] {
     return this.delivered.map(({ frame }) => /^data: (.*)$/m.exec(frame.bytes.toString())![1]!);
   }
 
-  /** The params of every update it got. */
+  /** The params of each update. */
   get updates(): Record<string, unknown>[] {
     return this.texts.map((text) => (JSON.parse(text) as Message).params ?? {});
   }

@@ -6,7 +6,7 @@ import { until } from './until.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** A scripted backend that takes subscriptions to these resources. */
+/** Starts a scripted server that takes subscriptions to these resources. */
 export async function startSubscribableBackend(...uris: readonly string[]): Promise<ScriptedBackend> {
   const backend = await ScriptedBackend.start();
   for (const uri of uris) backend.resource(uri);
@@ -20,7 +20,7 @@ export async function startSubscribableBackend(...uris: readonly string[]): Prom
     .on('resources/unsubscribe', () => ({}));
 }
 
-/** The server tells of a change. */
+/** Sends an update from the server. */
 export const sendUpdate = (backend: ScriptedBackend, uri: string, more: object = {}): void =>
   backend.announce(UPDATED, { uri, ...more });
 
@@ -29,21 +29,21 @@ const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
   ['resources/unsubscribe', '-'],
 ]);
 
-/** What the server was asked, in order: `+uri` and `-uri`. */
+/** The subscribe and unsubscribe requests that the server got, in order: `+uri` and `-uri`. */
 export const subscriptionRequests = (backend: ScriptedBackend): string[] =>
   backend.received.flatMap(({ message: { method, params } }) => {
     const sign = SIGNS.get(method);
     return sign === undefined ? [] : [`${sign}${String(params?.['uri'])}`];
   });
 
-/** Waits until the server was asked this, so many times. */
+/** Waits until the server got the request that many times. */
 export const untilRequested = (backend: ScriptedBackend, request: string, times = 1): Promise<unknown> =>
   until(
-    `the server hears ${request}`,
+    `the server gets ${request}`,
     () => subscriptionRequests(backend).filter((one) => one === request).length >= times,
   );
 
-/** A client that is subscribed to something, and has its stream open. It leaves with the test. */
+/** A client with an open stream. It ends its session at the end of the test. */
 export class SubscribedClient {
   private constructor(
     readonly session: RawSession,
@@ -56,12 +56,12 @@ export class SubscribedClient {
     return new SubscribedClient(session, await session.listen());
   }
 
-  /** A client that comes back. */
+  /** Opens a stream of an existing session. */
   static async over(session: RawSession, lastEventId?: string): Promise<SubscribedClient> {
     return new SubscribedClient(session, await session.listen(lastEventId));
   }
 
-  /** One that is subscribed to these already. */
+  /** Opens a client and subscribes it to these URIs. */
   static async of(url: string, ...uris: readonly string[]): Promise<SubscribedClient> {
     const listener = await SubscribedClient.open(url);
     for (const uri of uris) await listener.subscribed(uri);
@@ -72,7 +72,7 @@ export class SubscribedClient {
     return this.session.request('resources/subscribe', { uri });
   }
 
-  /** Its id. */
+  /** Subscribes, and returns the id of the subscription. */
   async subscribed(uri: string): Promise<string> {
     const { result, text } = await this.subscribe(uri);
     const meta = result?.['_meta'] as Record<string, string> | undefined;
@@ -94,10 +94,10 @@ export class SubscribedClient {
     return this.updates.map(({ uri }) => uri);
   }
 
-  /** Waits for an update of this resource, the first or the so-many-th. */
+  /** Waits until the client got that many updates of the resource. */
   hears(uri: string, times = 1): Promise<unknown> {
     return until(
-      `a client hears ${times} times of ${uri}`,
+      `the client gets ${times} updates of ${uri}`,
       () => this.uris.filter((one) => one === uri).length >= times,
     );
   }

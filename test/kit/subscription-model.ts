@@ -1,4 +1,4 @@
-/** What the model knows of a server. */
+/** A server as the model sees it. */
 export interface ModelServer {
   readonly id: string;
   readonly takesSubscriptions: boolean;
@@ -26,20 +26,20 @@ export const TEMPLATE = 'x://t/{id}';
 const isInstance = (uri: string): boolean => /^x:\/\/t\/[^/{]+$/.test(uri);
 export const isPattern = (uri: string): boolean => uri.endsWith('*') || uri === TEMPLATE;
 
-/** Whether a pattern stands for a resource. */
-const fits = (pattern: string, uri: string): boolean =>
+/** Whether a pattern matches a URI. */
+const matches = (pattern: string, uri: string): boolean =>
   pattern === TEMPLATE ? isInstance(uri) : uri.startsWith(pattern.slice(0, -1));
 
 const covers = (target: string, uri: string): boolean =>
-  isPattern(target) ? fits(target, uri) : uri === target || uri.startsWith(`${target}/`);
+  isPattern(target) ? matches(target, uri) : uri === target || uri.startsWith(`${target}/`);
 
-/** Who is subscribed to what and what has to come of it, with lists and scans and no care for what it costs. */
+/** The expected rows, updates and upstream subscriptions, computed with lists and linear scans. */
 export class SubscriptionModel {
   rows: ModelRow[] = [];
   readonly servers: Map<string, ModelServer>;
-  /** By client: the servers that it sees. */
+  /** By client: the servers in its scope. */
   readonly scopes = new Map<string, readonly string[]>();
-  /** What has to be delivered since it was last looked at: `client uri`, with a mark on what is gone. */
+  /** Updates to be delivered since the last `takeDue`: `client uri`, with a mark for deletions. */
   private due: string[] = [];
 
   constructor(
@@ -58,7 +58,7 @@ export class SubscriptionModel {
   }
 
   subscribe(client: string, server: string, uri: string): Outcome {
-    if (!this.isInSight(client, server, uri)) return 'nothing-to-subscribe';
+    if (!this.isVisible(client, server, uri)) return 'nothing-to-subscribe';
     const isOwn = (row: ModelRow): boolean => row.client === client;
     if (this.rows.some((row) => isOwn(row) && row.server === server && row.uri === uri)) return 'ok';
     const { perClient, perServer, total } = this.limits;
@@ -66,14 +66,14 @@ export class SubscriptionModel {
     if (this.rows.filter(isOwn).length >= perClient || ofServer >= perServer || this.rows.length >= total)
       return 'limit-exceeded';
     const { isUp, resources } = this.servers.get(server)!;
-    const concrete = isPattern(uri) ? resources.filter((own) => fits(uri, own)) : [uri];
+    const concrete = isPattern(uri) ? resources.filter((own) => matches(uri, own)) : [uri];
     if (!isUp && concrete.length > 0) return 'server-unavailable';
     this.rows.push({ client, server, uri });
     return 'ok';
   }
 
-  remove(matches: (row: ModelRow) => boolean): void {
-    this.rows = this.rows.filter((row) => !matches(row));
+  remove(isRemoved: (row: ModelRow) => boolean): void {
+    this.rows = this.rows.filter((row) => !isRemoved(row));
   }
 
   see(client: string, servers: readonly string[]): void {
@@ -81,7 +81,7 @@ export class SubscriptionModel {
     this.remove((row) => row.client === client && !servers.includes(row.server));
   }
 
-  /** Everybody who wants it gets one, however many subscriptions of theirs it is for. */
+  /** Each subscriber gets one update, however many of its subscriptions cover it. */
   updated(server: string, uri: string, mark = ''): void {
     const reached = this.rows.filter((row) => row.server === server && covers(row.uri, uri));
     for (const client of new Set(reached.map((row) => row.client)))
@@ -93,7 +93,7 @@ export class SubscriptionModel {
     const before = server.resources;
     const isWanted = (uri: string): boolean =>
       this.rows.some(
-        (row) => row.server === id && (row.uri === uri || (isPattern(row.uri) && fits(row.uri, uri))),
+        (row) => row.server === id && (row.uri === uri || (isPattern(row.uri) && matches(row.uri, uri))),
       );
     server.resources = resources;
     for (const uri of before)
@@ -101,13 +101,13 @@ export class SubscriptionModel {
     for (const uri of resources) if (isWanted(uri) && !before.includes(uri)) this.updated(id, uri);
   }
 
-  /** A new link: whatever is wanted and can be had is asked for, and may have changed. */
+  /** On a new link, each wanted and offered URI is subscribed and may have changed. */
   linked(id: string): void {
     const server = this.servers.get(id)!;
     for (const uri of this.wanted(server)) if (this.isOffered(server, uri)) this.updated(id, uri);
   }
 
-  /** What a server has to hold, once everything has settled. */
+  /** The URIs that a server has to hold when no work is left. */
   held(id: string): string[] {
     const server = this.servers.get(id)!;
     if (!server.takesSubscriptions) return [];
@@ -121,17 +121,17 @@ export class SubscriptionModel {
   private wanted({ id, resources }: ModelServer): Set<string> {
     const uris = this.rows.filter((row) => row.server === id).map(({ uri }) => uri);
     return new Set(
-      uris.flatMap((uri) => (isPattern(uri) ? resources.filter((own) => fits(uri, own)) : [uri])),
+      uris.flatMap((uri) => (isPattern(uri) ? resources.filter((own) => matches(uri, own)) : [uri])),
     );
   }
 
-  private isInSight(client: string, id: string, uri: string): boolean {
+  private isVisible(client: string, id: string, uri: string): boolean {
     const server = this.servers.get(id)!;
     const { isEnabled, resources, template } = server;
     if (!isEnabled || !this.scopes.get(client)!.includes(id)) return false;
     if (uri === TEMPLATE) return template !== undefined;
     if (!isPattern(uri)) return this.isOffered(server, uri);
     const beginsTemplate = template?.startsWith(uri.slice(0, -1)) ?? false;
-    return beginsTemplate || resources.some((own) => fits(uri, own));
+    return beginsTemplate || resources.some((own) => matches(uri, own));
   }
 }

@@ -9,7 +9,7 @@ import { SubscriptionTable, type NewSubscription, type RemovedSubscription } fro
 import type { Subscription } from './subscription-target.js';
 import { UpdateRouting } from './update-routing.js';
 
-// A failure prints its seed and path; these bring it back, or look further.
+// A failure prints its seed and path: set these to reproduce it, or to run more cases.
 const SEED = Number(process.env['MODEL_SEED'] ?? 20251125);
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 100);
 
@@ -28,13 +28,13 @@ const isPattern = (uri: string): boolean => uri.endsWith('*');
 const covers = (target: string, uri: string): boolean =>
   isPattern(target) ? uri.startsWith(target.slice(0, -1)) : uri === target || uri.startsWith(`${target}/`);
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void; isDoubted?: true };
+type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void; isStale?: true };
 
-/** One link to a server, and what that server holds because of it. */
+/** One link to a server, and the subscriptions that the server holds because of it. */
 class Wire {
   isDown = false;
   readonly holds = new Set<string>();
-  /** Of each URI, how the latest request ended. */
+  /** By URI: the outcome of the latest request. */
   readonly ended = new Map<string, `${Request} ${Answer}`>();
 
   constructor(
@@ -44,11 +44,11 @@ class Wire {
 
   send(request: Request, uri: string): Promise<void> {
     const { world } = this;
-    const rivals = world.onTheWire.filter((sent) => sent.wire === this);
+    const others = world.onTheWire.filter((sent) => sent.wire === this);
     const wanted = world.table.target(this.server, uri) !== undefined;
-    if (rivals.some((sent) => sent.uri === uri)) world.faults.push(`two requests for ${uri}`);
+    if (others.some((sent) => sent.uri === uri)) world.faults.push(`two requests for ${uri}`);
     if (wanted !== (request === 'subscribe')) world.faults.push(`${request} ${uri} is not wanted`);
-    if (!wanted && rivals.some((sent) => sent.request === request)) world.faults.push('two at once');
+    if (!wanted && others.some((sent) => sent.request === request)) world.faults.push('two at once');
     if (this.isDown) world.faults.push(`${request} ${uri} on a lost link`);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => (error ? reject(error) : resolve());
@@ -57,7 +57,7 @@ class Wire {
   }
 }
 
-/** The real thing, with a service around it that does what a service has to. */
+/** The real table, routing and reconcilers, with a minimal service around them. */
 class World {
   readonly onTheWire: Sent[] = [];
   readonly faults: string[] = [];
@@ -71,16 +71,16 @@ class World {
     return Array.from(this.table.targetsOf(server), ({ uri }) => uri).filter((uri) => !isPattern(uri));
   }
 
-  /** Whether it was the first of its target, or which limit was in the way. */
-  subscribe(asked: NewSubscription): string {
-    const claimed = addWithinLimits(this.table, asked, LIMITS, 1);
-    if ('limit' in claimed) return claimed.which;
-    if (!claimed.isNew) return 'known';
-    if (!isPattern(asked.uri)) void this.confirm(claimed.subscription);
-    return claimed.isFirst ? 'first' : 'one more';
+  /** Returns whether it is the first of its target, or the limit that was reached. */
+  subscribe(wanted: NewSubscription): string {
+    const added = addWithinLimits(this.table, wanted, LIMITS, 1);
+    if ('limit' in added) return added.which;
+    if (!added.isNew) return 'known';
+    if (!isPattern(wanted.uri)) void this.confirm(added.subscription);
+    return added.isFirst ? 'first' : 'one more';
   }
 
-  /** The targets that have nobody left. */
+  /** Returns the targets without subscribers. */
   gone(removed: readonly RemovedSubscription[]): string[] {
     const last = removed.filter(({ wasLast }) => wasLast).map(({ subscription }) => subscription);
     for (const { server, uri } of last) this.links.reconcilers.get(server)?.markDirty(uri);
@@ -114,15 +114,15 @@ interface Row {
   readonly server: string;
   readonly uri: string;
   acknowledged: boolean;
-  /** By URI, what came before the acknowledgement. */
+  /** By URI: the update that came before the acknowledgement. */
   readonly early: Map<string, string>;
 }
 
-/** The same with lists and scans. */
+/** The expected behaviour, with lists and linear scans. */
 class Model {
   rows: Row[] = [];
   readonly delivered = new Set<string>();
-  /** By server that is up: the link, or that it takes no subscriptions. */
+  /** By connected server: its link, or `incapable` when it takes no subscriptions. */
   readonly links = new Map<string, Wire | 'incapable'>();
   updates = 0;
 
@@ -130,7 +130,7 @@ class Model {
     return this.rows.filter((row) => row.server === server && row.uri === uri);
   }
 
-  /** The targets that have nobody left. */
+  /** Returns the targets without subscribers. */
   remove(gone: (row: Row) => boolean): string[] {
     const before = new Set(this.rows.map(({ server, uri }) => `${server} ${uri}`));
     this.rows = this.rows.filter((row) => !gone(row));
@@ -151,7 +151,7 @@ class Model {
     return this.rows.length >= LIMITS.total ? 'total' : undefined;
   }
 
-  /** The server answered that it has it, and was asked nothing since. */
+  /** The server confirmed the URI, and no request for it was sent since. */
   isHeld(server: string, uri: string, world: World): boolean {
     const link = this.links.get(server);
     if (!(link instanceof Wire) || link.ended.get(uri) !== 'subscribe ok') return false;
@@ -188,7 +188,7 @@ function subscribe(who: string, server: string, uri: string): Step {
   };
 }
 
-/** Takes some away, and compares which targets have nobody left. */
+/** Removes rows, and compares the targets that are left without subscribers. */
 function drop(
   removeFrom: (table: SubscriptionTable) => RemovedSubscription[],
   isGone: (row: Row) => boolean,
@@ -212,7 +212,7 @@ function leave(who: string): Step {
   return drop((table) => table.removeSubscriber(who), isTheirs);
 }
 
-/** The link is lost; or the server is disabled, and with it all that was wanted of it. */
+/** The link is lost, or the server is disabled and its rows are removed. */
 function goDown(server: string, disabled: boolean): Step {
   return (model, world) => {
     if (disabled)
@@ -230,7 +230,7 @@ function comeUp(server: string, capable: boolean): Step {
     const wire = new Wire(server, world);
     model.linkEnds(server);
     model.links.set(server, capable ? wire : 'incapable');
-    // Wrapped, so that the machine knows nothing of what the wire remembers.
+    // Wrapped, so that the reconciler cannot reach the state of the wire.
     const upstream = {
       subscribe: (uri: string) => wire.send('subscribe', uri),
       unsubscribe: (uri: string) => wire.send('unsubscribe', uri),
@@ -243,9 +243,9 @@ function answer(which: number, kind: Answer): Step {
   return (model, world) => {
     const [sent] = world.onTheWire.splice(which % Math.max(1, world.onTheWire.length), 1);
     if (!sent) return;
-    const { wire, request, uri, settle, isDoubted } = sent;
-    wire.ended.set(uri, `${request} ${isDoubted && kind === 'ok' ? 'timeout' : kind}`);
-    // A server that was given up on has done what it was asked.
+    const { wire, request, uri, settle, isStale } = sent;
+    wire.ended.set(uri, `${request} ${isStale && kind === 'ok' ? 'timeout' : kind}`);
+    // A server whose answer timed out has done what was requested.
     if (kind !== 'refused') wire.holds[request === 'subscribe' ? 'add' : 'delete'](uri);
     settle(ANSWERS[kind]);
     if (request === 'unsubscribe' || model.links.get(wire.server) !== wire) return;
@@ -280,19 +280,19 @@ function update(server: string, uri: string): Step {
   };
 }
 
-/** The server may have forgotten it; what is wanted is to be made sure of. */
+/** A resource is gone and listed again. */
 function restore(server: string, uri: string): Step {
   return (model, world) => {
     const link = model.links.get(server);
     if (link instanceof Wire && model.isHeld(server, uri, world)) link.ended.delete(uri);
-    for (const sent of world.onTheWire) if (sent.wire === link && sent.uri === uri) sent.isDoubted = true;
+    for (const sent of world.onTheWire) if (sent.wire === link && sent.uri === uri) sent.isStale = true;
     const reconciler = world.links.reconcilers.get(server);
     reconciler?.resourceGone(uri);
     for (const wanted of world.wantedOf(server)) reconciler?.resourceListed(wanted);
   };
 }
 
-/** One comparison of two plain values, for there are very many of them. */
+/** One comparison of two plain values, because it runs very often. */
 function compare(model: Model, world: World): void {
   const { table } = world;
   expect({
@@ -318,7 +318,7 @@ function compare(model: Model, world: World): void {
   });
 }
 
-/** Every request is answered well and every linger is over, until nothing happens any more. */
+/** Answers all requests with success and runs all timers, until none is left. */
 async function quieten(model: Model, world: World): Promise<void> {
   for (let round = 0; world.onTheWire.length > 0 || world.links.timers.size > 0; round++) {
     expect(round).toBeLessThan(1000);
@@ -327,7 +327,7 @@ async function quieten(model: Model, world: World): Promise<void> {
   for (const [server, link] of model.links) {
     if (!(link instanceof Wire)) continue;
     const wanted = new Set(world.wantedOf(server));
-    // Nobody asks again after a refusal, on either side.
+    // A refused request may not have been repeated yet.
     const differs = URIS.filter((uri) => wanted.has(uri) !== link.holds.has(uri));
     expect(differs.filter((uri) => !link.ended.get(uri)?.endsWith('refused'))).toEqual([]);
   }
@@ -339,7 +339,7 @@ const server = fc.constantFrom(...SERVERS);
 const uri = fc.constantFrom(...URIS);
 const kind = fc.constantFrom<Answer>('ok', 'ok', 'ok', 'refused', 'timeout');
 
-/** A command that says in a report what it does. */
+/** A command with a readable name for failure reports. */
 const command = <Args extends unknown[]>(
   name: string,
   step: (...args: Args) => Step,
@@ -369,8 +369,8 @@ const rarely = [
 const mixed = [often, often, often, often, sometimes, sometimes, rarely].flat();
 const commands = fc.commands(mixed, { maxCommands: 80, size: '+1' });
 
-describe('subscriptions as a whole', () => {
-  it('do what the model does, make servers hold what is wanted, and leave nothing behind', async () => {
+describe('SubscriptionTable, UpdateRouting and UpstreamReconciler', () => {
+  it('behave like the model, make servers hold the wanted URIs, and leave nothing behind', async () => {
     await fc.assert(
       fc.asyncProperty(commands, async (taken) => {
         const model = new Model();

@@ -35,7 +35,7 @@ describe('SubscriptionTable', () => {
       .map((target) => target.uri)
       .toSorted();
 
-  it('keeps who, on whose account, what and since when, under an id', () => {
+  it('keeps subscriber, principal, target and time of a subscription under an id', () => {
     const { subscription } = table.add(asked('anna', 'file:///a', 'files', 'key-1'), 1700);
     expect(subscription).toEqual({
       id: 's1',
@@ -50,7 +50,7 @@ describe('SubscriptionTable', () => {
     expect([...table]).toEqual([subscription]);
   });
 
-  it('counts a subscription once, however often it is made', () => {
+  it('counts a subscription once, however often it is added', () => {
     const first = table.add(asked('anna', 'file:///a'), 1);
     expect(first).toMatchObject({ isNew: true, isFirst: true });
     expect(table.add(asked('anna', 'file:///a'), 2)).toEqual({
@@ -61,7 +61,7 @@ describe('SubscriptionTable', () => {
     expect(table.size).toBe(1);
   });
 
-  it('says who was the first and who the last', () => {
+  it('reports the first and the last subscription of a target', () => {
     expect(table.add(asked('anna', 'file:///a'), 1).isFirst).toBe(true);
     expect(table.add(asked('ben', 'file:///a'), 1).isFirst).toBe(false);
     expect(table.add(asked('ben', 'file:///a', 'other'), 1).isFirst).toBe(true);
@@ -70,7 +70,7 @@ describe('SubscriptionTable', () => {
     expect(table.add(asked('anna', 'file:///a'), 1).isFirst).toBe(true);
   });
 
-  it('has nothing to remove where nothing is', () => {
+  it('removes nothing when there is no such subscription', () => {
     add('anna', 'file:///a');
     expect(table.remove(asked('ben', 'file:///a'))).toBeUndefined();
     expect(table.remove(asked('anna', 'file:///b'))).toBeUndefined();
@@ -81,7 +81,7 @@ describe('SubscriptionTable', () => {
     expect(table.size).toBe(1);
   });
 
-  it('removes all of a subscriber and nothing else', () => {
+  it('removes all subscriptions of a subscriber and no others', () => {
     for (const uri of ['file:///a', 'file:///b', 'file:///*']) add('anna', uri);
     add('ben', 'file:///b');
     const removed = table.removeSubscriber('anna');
@@ -93,7 +93,7 @@ describe('SubscriptionTable', () => {
     expect(Array.from(table, ({ subscriber }) => subscriber)).toEqual(['ben']);
   });
 
-  it('removes all of a server and nothing else', () => {
+  it('removes all subscriptions of a server and no others', () => {
     for (const subscriber of ['anna', 'ben']) for (const uri of ['file:///a', '*']) add(subscriber, uri);
     add('anna', 'file:///a', 'other');
     const removed = table.removeServer('files');
@@ -120,7 +120,7 @@ describe('SubscriptionTable', () => {
     expect(counts()).toEqual([0, 0, 0, 0]);
   });
 
-  it('holds on to nothing when everybody has left', () => {
+  it('keeps no entries when all subscriptions are removed', () => {
     for (const uri of ['file:///a', 'file:///a/b', '*', 'db://{table}']) {
       add('anna', uri, 'files', 'key');
       add('ben', uri, 'other', 'key');
@@ -131,7 +131,7 @@ describe('SubscriptionTable', () => {
     expect(maps.map((map) => map.size)).toEqual([0, 0, 0, 0]);
   });
 
-  it('gives a subscription of an earlier life its id back, and a new one when that is taken', () => {
+  it('restores a subscription under its id, or under a new one when that is taken', () => {
     const earlier: Subscription = { ...asked('anna', 'file:///a'), id: 's1', since: 7, principal: undefined };
     expect(table.restore(earlier)).toEqual({ subscription: earlier, isNew: true, isFirst: true });
     expect(table.restore({ ...earlier, id: 's5' })).toMatchObject({ subscription: earlier, isNew: false });
@@ -141,12 +141,12 @@ describe('SubscriptionTable', () => {
     });
   });
 
-  it('never gives out an id twice', () => {
+  it('gives each subscription an unused id', () => {
     table.restore({ ...asked('anna', 'file:///a'), id: 's1', since: 7, principal: undefined });
     expect(add('ben', 'file:///a').id).toBe('s2');
   });
 
-  it('meets everybody in the order of their coming, and nobody who has left on the way', () => {
+  it('visits subscriptions in the order of their addition, except those removed meanwhile', () => {
     for (const subscriber of ['anna', 'ben', 'cleo', 'dan']) add(subscriber, 'file:///a');
     const met: string[] = [];
     table.target('files', 'file:///a')?.forEach(({ subscriber }) => {
@@ -158,14 +158,14 @@ describe('SubscriptionTable', () => {
     expect(table.size).toBe(0);
   });
 
-  it('keeps subscribers apart whatever they and their resources are called', () => {
+  it('separates subscribers with unusual ids and URIs', () => {
     for (const name of ['__proto__', 'constructor', '']) add(name, name, name, name);
     expect(table.size).toBe(3);
     expect(subscribersOf('__proto__', '__proto__')).toEqual(['__proto__']);
     expect(table.countOfPrincipal('constructor')).toBe(1);
   });
 
-  it('finds for an update the resource, what it is a part of, and patterns', () => {
+  it('finds the targets of an update: the resource, resources that contain it, and patterns', () => {
     const covering = [
       'file:///',
       'file:///a',
@@ -189,13 +189,13 @@ describe('SubscriptionTable', () => {
     ['file:///a/*', 'file:///a/b', true],
     ['file:///a/*', 'file:///b', false],
     ['db://{table}', 'db://users', true],
-  ])('when %s is subscribed, wants %s: %s', (subscribed, uri, wanted) => {
+  ])('with a subscription to %s, answers isWanted for %s with %s', (subscribed, uri, wanted) => {
     add('anna', subscribed);
     expect(table.isWanted('files', uri)).toBe(wanted);
     expect(table.isWanted('other', uri)).toBe(false);
   });
 
-  it('finds the same targets as a scan of all', () => {
+  it('finds the same targets as a scan of all targets', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', '/', '?', '#', '*'), maxLength: 5 });
     fc.assert(
       fc.property(
@@ -221,7 +221,7 @@ describe('SubscriptionTable', () => {
     );
   });
 
-  it('looks up a hostile URI in one walk', () => {
+  it('looks up a long URI in linear time', () => {
     const slashes = '/'.repeat(100_000);
     for (let length = 100; length <= 100_000; length += 100) add('anna', slashes.slice(0, length));
     expect(table.covering('files', slashes)).toHaveLength(1000);

@@ -16,14 +16,14 @@ describe('UpdateRouting', () => {
   let table: SubscriptionTable;
   let routing: UpdateRouting<string>;
   let delivered: string[];
-  let gaveWay: string[];
+  let removed: string[];
 
   beforeEach(() => {
     let last = 0;
     table = new SubscriptionTable(() => `${++last}`);
     delivered = [];
-    gaveWay = [];
-    routing = new UpdateRouting(table, (outcome) => gaveWay.push(outcome));
+    removed = [];
+    routing = new UpdateRouting(table, (outcome) => removed.push(outcome));
   });
 
   const subscribe = (subscriber: string, uri: string): string =>
@@ -31,7 +31,7 @@ describe('UpdateRouting', () => {
   const update = (uri: string, text = uri): number =>
     all(routing.route('files', uri, text), ({ subscriber }) => delivered.push(`${subscriber} ${text}`));
 
-  it('reaches exactly those who want it', () => {
+  it('routes an update to exactly its subscribers', () => {
     subscribe('anna', 'file:///a');
     subscribe('ben', 'file:///b');
     subscribe('cleo', 'file:///*');
@@ -39,21 +39,21 @@ describe('UpdateRouting', () => {
     expect(delivered.toSorted()).toEqual(['anna file:///a', 'cleo file:///a']);
   });
 
-  it('reaches nobody where nobody wants it', () => {
+  it('routes an update without subscribers to none', () => {
     subscribe('anna', 'file:///a');
     expect(update('file:///b')).toBe(0);
     expect(routing.route('other', 'file:///a', '').next()).toEqual({ done: true, value: 0 });
     expect(delivered).toEqual([]);
   });
 
-  it('reaches a subscriber once, however many of its subscriptions cover the resource', () => {
+  it('routes an update once to a subscriber with several subscriptions that cover it', () => {
     for (const uri of ['file:///a', 'file:///a/b', 'file:///*', '*']) subscribe('anna', uri);
     for (const uri of ['file:///*', '*']) subscribe('ben', uri);
     expect(update('file:///a/b')).toBe(2);
     expect(delivered.toSorted()).toEqual(['anna file:///a/b', 'ben file:///a/b']);
   });
 
-  it('reaches the one subscriber it is for, if that wants it', () => {
+  it('routes an update for one subscriber to that one, if it is subscribed', () => {
     for (const uri of ['file:///a', '*']) subscribe('anna', uri);
     subscribe('ben', 'file:///a');
     for (const only of ['anna', 'cleo'])
@@ -61,7 +61,7 @@ describe('UpdateRouting', () => {
     expect(delivered).toEqual(['anna']);
   });
 
-  it('can be taken step by step, and does not meet who has left meanwhile', () => {
+  it('leaves out a subscriber that is removed before its turn', () => {
     for (const name of ['anna', 'ben', 'cleo']) subscribe(name, 'file:///a');
     const route = routing.route('files', 'file:///a', 'x');
     expect(route.next().value).toMatchObject({ subscriber: 'anna' });
@@ -70,7 +70,7 @@ describe('UpdateRouting', () => {
     expect(route.next()).toEqual({ done: true, value: 2 });
   });
 
-  it('holds what comes before the acknowledgement, the latest of each resource', () => {
+  it('holds the latest update of each resource until the acknowledgement', () => {
     const id = subscribe('anna', 'file:///a');
     subscribe('ben', 'file:///a');
     routing.expectAcknowledgement(id);
@@ -79,13 +79,13 @@ describe('UpdateRouting', () => {
     update('file:///a', '3');
     expect(delivered).toEqual(['ben 1', 'ben 2', 'ben 3']);
     expect([...routing.acknowledged(id)]).toEqual(['2', '3']);
-    expect(gaveWay).toEqual(['coalesced']);
+    expect(removed).toEqual(['coalesced']);
     update('file:///a', '4');
     expect(delivered.slice(3)).toEqual(['anna 4', 'ben 4']);
     expect([...routing.acknowledged(id)]).toEqual([]);
   });
 
-  it('delivers at once by one subscription while another still waits', () => {
+  it('delivers through an acknowledged subscription while another one is unacknowledged', () => {
     subscribe('anna', 'file:///a');
     const waiting = subscribe('anna', '*');
     subscribe('ben', '*');
@@ -94,7 +94,7 @@ describe('UpdateRouting', () => {
     expect(delivered.toSorted()).toEqual(['anna file:///a', 'ben file:///a']);
   });
 
-  it('delivers by the narrower of two when the wider one waits, and the other way round', () => {
+  it('delivers through a pattern while the subscription to the resource itself is unacknowledged', () => {
     const narrow = subscribe('anna', 'file:///a');
     subscribe('anna', '*');
     subscribe('ben', '*');
@@ -104,7 +104,7 @@ describe('UpdateRouting', () => {
     expect([...routing.acknowledged(narrow)]).toEqual(['file:///a']);
   });
 
-  it('does not deliver by one what was held for it when something later has come by another', () => {
+  it('drops a held update when a later one was delivered through another subscription', () => {
     const narrow = subscribe('anna', 'file:///a');
     const wide = subscribe('anna', '*');
     for (const id of [narrow, wide]) routing.expectAcknowledgement(id);
@@ -113,10 +113,10 @@ describe('UpdateRouting', () => {
     update('file:///a');
     expect(delivered).toEqual(['anna file:///a']);
     expect([...routing.acknowledged(wide)]).toEqual([]);
-    expect(gaveWay).toEqual(['coalesced']);
+    expect(removed).toEqual(['coalesced']);
   });
 
-  it('forgets what was held for a subscription that came to nothing', () => {
+  it('drops held updates of an abandoned subscription', () => {
     const id = subscribe('anna', 'file:///a');
     routing.expectAcknowledgement(id);
     update('file:///a');
@@ -124,7 +124,7 @@ describe('UpdateRouting', () => {
     expect([...routing.acknowledged(id)]).toEqual([]);
   });
 
-  it('keeps what is held when the same subscription is asked for again', () => {
+  it('keeps held updates when the acknowledgement is expected twice', () => {
     const id = subscribe('anna', 'file:///a');
     routing.expectAcknowledgement(id);
     update('file:///a');
@@ -132,7 +132,7 @@ describe('UpdateRouting', () => {
     expect([...routing.acknowledged(id)]).toEqual(['file:///a']);
   });
 
-  it('holds a bounded number, the latest', () => {
+  it('holds at most 1000 updates, the latest', () => {
     const id = subscribe('anna', '*');
     routing.expectAcknowledgement(id);
     for (let i = 0; i < 1500; i++) update(`file:///${i}`);
@@ -140,6 +140,6 @@ describe('UpdateRouting', () => {
     expect(held).toHaveLength(1000);
     expect(held.at(0)).toBe('file:///500');
     expect(held.at(-1)).toBe('file:///1499');
-    expect(gaveWay).toEqual(Array.from({ length: 500 }, () => 'dropped'));
+    expect(removed).toEqual(Array.from({ length: 500 }, () => 'dropped'));
   });
 });
