@@ -9,7 +9,7 @@ interface TracedCall {
   readonly target?: string;
 }
 
-/** Makes a call within a span of its own, which the params tell the server of. */
+/** Makes a call within a client span; the params carry its trace context to the server. */
 export async function traceCall(
   tracing: Tracing,
   { method, params, target: name }: TracedCall,

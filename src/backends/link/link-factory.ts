@@ -10,19 +10,19 @@ import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
 import type { LinkTransport } from './transport.js';
 
-/** A server may take its time to start: package runners download on the first run. */
+/** Long enough for package runners, which download packages at the first start. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** Beside the calls: the standing stream, pings, cancellations, and what is subscribed to or taken back. */
+/** For the notification stream, pings, cancellations and subscriptions, which are not limited by the call gate. */
 const SPARE_CONNECTIONS = 32;
 
-/** Longer than the keep-alive comments of most servers are apart, and shorter than anybody should wait for news. */
+/** Longer than the interval of keep-alive comments of most servers. */
 const STREAM_IDLE_MS = 90_000;
 
 /** The SSE transport does not report a stream that is dead but not closed. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
-/** What we can do for a server on behalf of whichever client is calling. Roots belong to one client alone. */
+/** Capabilities of a shared link. Roots are missing because they belong to one client. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
 /** Opens a link to a server: for one session, or without `owner` for all of them. */
@@ -56,7 +56,6 @@ function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
     return new SseTransport(new URL(config.url), { requestInit: { headers: config.headers } });
   return new StreamableHttpTransport(config, {
     maxMessageBytes: limits.responseBytes,
-    // A call in flight holds one, and so does what is said beside the calls.
     connections: config.concurrency + SPARE_CONNECTIONS,
     streamIdleMs: STREAM_IDLE_MS,
   });

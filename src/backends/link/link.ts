@@ -2,7 +2,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/s
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
 
-/** What a server said of itself when the link came up. */
+/** How a server described itself when the link was opened. */
 export interface ServerFacts {
   readonly protocolVersion: string;
   readonly capabilities: ServerCapabilities;
@@ -12,25 +12,25 @@ export interface ServerFacts {
 
 export interface LinkRequest {
   readonly method: string;
-  /** JSON text; passed on as it is but for the progress token. */
+  /** JSON text, sent unchanged except for the progress token. */
   readonly params?: string | undefined;
-  /** Without an answer or progress for this long the request is cancelled upstream. */
+  /** The request is cancelled after this long without an answer or progress. */
   readonly timeoutMs: number;
-  /** The client request behind it; absent for the gateway's own. */
+  /** The client request that caused it; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
 }
 
-/** Something a server says unasked; `channel` leads to the client it is meant for, where that is certain. */
+/** A notification of the server. `channel` leads to the client that it is for, where that is certain. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly paramsText: string | undefined;
   readonly channel: Channel | undefined;
-  /** It belongs to the call of some client, and there is no telling whose. */
+  /** The notification belongs to a call, but calls of several clients are possible. */
   readonly ambiguous: boolean;
 }
 
-/** Why a link did not come up, and what the child process had to say about it. */
+/** Why a link could not be opened, with the stderr of the child process. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
 
@@ -43,13 +43,14 @@ export class ConnectError extends Error {
 }
 
 /**
- * One live connection to a server, whatever its transport and protocol era. A link is used until it closes and
- * then replaced; it never reconnects by itself and does not limit how much is asked of it at once.
+ * One live connection to a server, of any transport and protocol era. How requests are framed and cancelled, and what
+ * they carry besides their params, is up to the link. A link is used until it closes and is then replaced: it does not
+ * reconnect, and it does not limit concurrent requests.
  */
 export interface Link {
   readonly facts: ServerFacts;
 
-  /** Settles when the link is of no more use, with the reason. Requests in flight fail by themselves. */
+  /** Resolves with the reason when the link cannot be used any more. Requests in flight are rejected. */
   readonly closed: Promise<Error>;
 
   /** The result as the server wrote it. Rejects with RemoteError, TransportError or GatewayError. */
@@ -62,16 +63,17 @@ export interface Link {
 
   onNotification(listener: (notification: ServerNotification) => void): void;
 
-  /** Settles when what the server says unasked is heard, or when there is no use in waiting for that. */
+  /** Resolves when notifications are received, or when the notification stream is not offered or takes too long. */
   readonly notificationsReady: Promise<void>;
 
-  /** Calls the listener whenever the server may have said something unasked that nobody heard. */
+  /** Calls the listener whenever notifications may have been lost. */
   onGap(listener: () => void): void;
 
-  /** The child process behind it, and what it last wrote to stderr: the same array until there is more. */
+  /** Of the child process, if there is one. */
   readonly pid: number | undefined;
+  /** The last lines on stderr; the same array until there are more. */
   stderrTail(): readonly string[];
 
-  /** Idempotent. Waits until everything the link holds, processes included, is gone. */
+  /** Idempotent. Resolves when all resources of the link, processes included, are released. */
   close(): Promise<void>;
 }

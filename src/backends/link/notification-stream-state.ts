@@ -1,12 +1,12 @@
 import type { StreamState } from './transport.js';
 import { ListenerSet } from '../../lib/listeners/listener-set.js';
 
-/** A server may offer the stream and say nothing on it, not even that it is open. */
+/** Some servers accept the request for the stream and send no response headers. */
 const OPEN_TIMEOUT_MS = 1000;
 
-/** Whether what a server says unasked is heard. It is not while the stream for it is on its way, or broken. */
+/** Tells when the notification stream of a link is open, and when notifications may have been lost. */
 export class NotificationStreamState {
-  /** Settles with the first stream, or when waiting for it has taken long enough. */
+  /** Resolves when the stream is open for the first time, is not offered, or takes too long. */
   readonly opened: Promise<void>;
   private resolveOpened!: () => void;
   private isSettled = false;
@@ -17,7 +17,7 @@ export class NotificationStreamState {
     this.opened = new Promise((resolve) => (this.resolveOpened = resolve));
   }
 
-  /** Without a stream of its own, a link hears everything from the beginning. */
+  /** A link without a separate stream receives all notifications from the beginning. */
   expect(hasStream: boolean): void {
     if (!hasStream) this.settle();
     else this.timer = setTimeout(() => this.settle(), OPEN_TIMEOUT_MS).unref();

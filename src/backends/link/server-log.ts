@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, ServerNotification } from './link.js';
 
-/** What one server logs over MCP: how much of it is wanted, and whom it is for. */
+/** The MCP log messages of one server: sets the log level and routes messages to clients. */
 export class ServerLog {
   private readonly logger = new Logger('Backend');
   private level: string | undefined;
@@ -10,18 +10,18 @@ export class ServerLog {
   constructor(
     private readonly server: string,
     private readonly timeoutMs: () => number,
-    /** Takes what belongs to nobody's call: it is for all who may see the server. */
-    private readonly forAll: (notification: ServerNotification) => void,
+    /** Takes messages that belong to no call: they are for all clients that may see the server. */
+    private readonly broadcast: (notification: ServerNotification) => void,
   ) {}
 
-  /** False when that is the level already. */
+  /** False when the level is set already. */
   setLevel(level: string): boolean {
     if (level === this.level) return false;
     this.level = level;
     return true;
   }
 
-  /** Tells the server at the other end which level is wanted. */
+  /** Sends the level to the server at the other end of the link. */
   apply(link: Link): void {
     if (this.level === undefined || !link.facts.capabilities.logging) return;
     const params = JSON.stringify({ level: this.level });
@@ -32,16 +32,16 @@ export class ServerLog {
       );
   }
 
-  /** True when it was a log message. It goes to the client it belongs to. */
+  /** Returns false when the notification is no log message. */
   take(notification: ServerNotification): boolean {
     const { method, paramsText, channel, ambiguous } = notification;
     if (method !== 'notifications/message') return false;
     if (paramsText === undefined) return true;
     if (channel) channel.notify(method, new JsonText(paramsText));
-    // It may carry what one client sent, and there is no telling which: better nobody than the wrong one.
+    // The message may contain data of one client, and which one is not known.
     else if (ambiguous)
       this.logger.debug({ message: 'log message of an unknown call dropped', server: this.server });
-    else this.forAll(notification);
+    else this.broadcast(notification);
     return true;
   }
 }

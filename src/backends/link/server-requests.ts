@@ -5,36 +5,35 @@ import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
 import { progressTokenOf, progressUnder } from '../../mcp/progress-token.js';
 
-/** What a server may ask of the client whose call it is working on. */
-const FORWARDED = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
+/** Requests that a server may send to the client whose call it is executing. */
+const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-/** One request of a server. */
 export interface ServerRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: string | undefined;
-  /** The way to the client behind it; undefined when that is not certain. */
+  /** Leads to the client that the request is for; undefined when that is not certain. */
   readonly channel: Channel | undefined;
-  /** The calls of that client which may have caused it. */
+  /** The calls of that client that may have caused the request. */
   readonly callers: readonly Caller[];
 }
 
 interface ForwardedRequest {
   readonly abort: AbortController;
-  /** The calls that may still wait for the answer. */
+  /** The calls that may still need the response. */
   readonly callers: Set<Caller>;
 }
 
-/** The requests a server sends to us, each put to the one client it concerns. */
+/** The requests of a server to the client: forwards each to the one client that it is for, and sends the response. */
 export class ServerRequests {
   private readonly open = new Map<RequestId, ForwardedRequest>();
 
   constructor(
     private readonly send: (text: string) => void,
-    /** The client has had its say: the server has what these calls were waiting for. */
-    private readonly onSettled: (callers: ReadonlySet<Caller>) => void,
-    /** The params as clients understand them. */
-    private readonly translate: (params: JsonText) => JsonText = (params) => params,
+    /** The client has responded: the server goes on with these calls. */
+    private readonly onResponse: (callers: ReadonlySet<Caller>) => void,
+    /** Rewrites own URIs in params to public ones. */
+    private readonly toPublicParams: (params: JsonText) => JsonText = (params) => params,
   ) {}
 
   receive(request: ServerRequest): void {
@@ -43,13 +42,13 @@ export class ServerRequests {
       this.send(resultMessage(id, {}));
       return;
     }
-    if (!FORWARDED.has(method)) {
+    if (!FORWARDED_METHODS.has(method)) {
       this.reject(id, new GatewayError('method-not-found', `Method not found: ${method}`));
       return;
     }
     if (!channel) {
-      const words = `${method}: no single client call that this could belong to (see isolation in the configuration)`;
-      this.reject(id, new GatewayError('internal', words));
+      const message = `${method}: no single client call that this could belong to (see isolation in the configuration)`;
+      this.reject(id, new GatewayError('internal', message));
       return;
     }
     void this.forward(request, channel);
@@ -59,11 +58,11 @@ export class ServerRequests {
     this.send(errorMessage(id, errorText(error)));
   }
 
-  /** The server takes a question back: it wants no answer any more. */
+  /** The server cancelled the request: no response is sent. */
   cancel(id: RequestId): void {
-    const question = this.open.get(id);
+    const forwarded = this.open.get(id);
     this.open.delete(id);
-    question?.abort.abort();
+    forwarded?.abort.abort();
   }
 
   hasOpenFor(caller: Caller): boolean {
@@ -71,27 +70,26 @@ export class ServerRequests {
     return false;
   }
 
-  /** A call ended. What only it can have asked is no longer wanted. */
+  /** Cancels the requests that only this call can have caused. */
   callerFinished(caller: Caller | undefined): void {
     if (!caller || this.open.size === 0) return;
     for (const { callers, abort } of this.open.values())
       if (callers.delete(caller) && callers.size === 0) abort.abort();
   }
 
-  /** The server is gone, and its questions with it. */
   cancelAll(): void {
     for (const id of this.open.keys()) this.cancel(id);
   }
 
   private async forward(request: ServerRequest, channel: Channel): Promise<void> {
     const { id, callers } = request;
-    const question: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers) };
-    this.open.set(id, question);
-    const reply = await this.responseOf(channel, request, question.abort.signal);
-    if (this.open.get(id) !== question) return;
+    const forwarded: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers) };
+    this.open.set(id, forwarded);
+    const response = await this.responseOf(channel, request, forwarded.abort.signal);
+    if (this.open.get(id) !== forwarded) return;
     this.open.delete(id);
-    this.onSettled(question.callers);
-    this.send(reply);
+    this.onResponse(forwarded.callers);
+    this.send(response);
   }
 
   private async responseOf(
@@ -101,8 +99,8 @@ export class ServerRequests {
   ): Promise<string> {
     const token = progressTokenOf(params);
     try {
-      const question = params === undefined ? undefined : this.translate(new JsonText(params));
-      const result = await channel.sendRequest(method, question, {
+      const publicParams = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
+      const result = await channel.sendRequest(method, publicParams, {
         signal,
         ...(token && { onProgress: (progress: JsonText) => this.progress(progress, token) }),
       });

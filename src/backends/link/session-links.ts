@@ -8,7 +8,7 @@ interface Slot {
   readonly stopListening: () => void;
 }
 
-/** A link of its own for every client, opened at its first call and closed when the client goes. */
+/** One link per session, opened at its first call and closed when the session ends. */
 export class SessionLinks {
   private readonly slots = new Map<string, Slot>();
   private readonly stopping = new AbortController();
@@ -28,13 +28,13 @@ export class SessionLinks {
     return this.slots.get(client.id)?.link ?? this.open(client);
   }
 
-  /** Over the link the client has; nothing is opened for it. */
+  /** Sends a notification over the link of the session; opens none. */
   notify(client: ClientSession, method: string): void {
     const slot = this.slots.get(client.id);
     if (slot) whenOpen(slot, (link) => link.notify(method));
   }
 
-  /** With every link that is open, or will be if it is just being opened. */
+  /** Calls `act` with every open link, and with links that are being opened as soon as they are open. */
   forEach(act: (link: Link) => void): void {
     for (const slot of this.slots.values()) whenOpen(slot, act);
   }
@@ -67,7 +67,7 @@ export class SessionLinks {
     if (this.slots.get(slot.client.id) !== slot) return;
     this.slots.delete(slot.client.id);
     slot.stopListening();
-    // A link that never opened has nothing to close.
+    // A link that could not be opened needs no closing.
     const link = await slot.link.catch(() => undefined);
     await link?.close();
   }

@@ -1,21 +1,21 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** What our own transports know about a message beyond its meaning. */
+/** What the gateway's transports pass on with a message. */
 export interface MessageExtra extends MessageExtraInfo {
-  /** The message as it was written, so that its payload can pass on untouched. */
+  /** The message as the server wrote it, so that payloads pass unchanged. */
   readonly text?: string;
-  /** Our request on whose response stream it came; absent where the transport has only one stream. */
+  /** The request on whose response stream the message came; absent where the transport has only one stream. */
   readonly requestId?: RequestId;
 }
 
 /**
- * What becomes of the stream on which a server speaks unasked.
- * - `open`: it begins here; what the server said before it is lost
- * - `resumed`: it goes on where it broke off
- * - `silent`: nothing has come for long, and there is no telling whether it is still there
- * - `lost`: it broke off
- * - `none`: the server offers no such stream
+ * The state of the notification stream.
+ * - `open`: it was opened; earlier notifications are lost
+ * - `resumed`: it was opened again and replays what was missed
+ * - `silent`: nothing was received for long; it may be dead
+ * - `lost`: it ended
+ * - `none`: the server does not offer it
  */
 export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
@@ -32,32 +32,32 @@ export interface LinkTransport extends Transport {
    */
   sendText(text: string, requestId?: RequestId): Promise<void>;
 
-  /** Called when something becomes of the transport's own stream. */
+  /** Called when the state of the notification stream changes. */
   onstream?: ((state: StreamState) => void) | undefined;
 
-  /** Called once the handshake is done: a transport that listens on a stream of its own opens it now. */
+  /** Opens the separate notification stream of the transport. To be called when the server is initialized. */
   openNotificationStream?(): void;
 
-  /** The stream is dead, though it looks alive. */
+  /** Replaces a notification stream that is dead but not closed. */
   reopenNotificationStream?(): void;
 
-  /** Nobody waits for the answer to this request any more. */
+  /** Releases what a request without an answer still holds. */
   abandon?(requestId: RequestId): void;
 
-  /** The last lines a child process wrote to stderr, oldest first. The same array until there is more. */
+  /** The last lines on stderr of the child process, oldest first. The same array until there are more. */
   stderrTail?(): readonly string[];
 
-  /** The child process behind the link. */
+  /** Of the child process, if there is one. */
   readonly pid?: number | undefined;
 }
 
 /**
  * - `unreachable`: no connection; the message was not delivered
- * - `session-lost`: the server no longer knows our session; the message was not executed
+ * - `session-lost`: the server does not know the session any more; the message was not executed
  * - `refused`: the server answered with an HTTP error
  * - `broken`: the exchange ended before its answer; whether the message was executed is unknown
  * - `too-large`: a line or body over the cap
- * - `busy`: the server does not take what we send fast enough; the message was not delivered
+ * - `busy`: the server does not read its input fast enough; the message was not delivered
  */
 export type TransportFault = 'unreachable' | 'session-lost' | 'refused' | 'broken' | 'too-large' | 'busy';
 

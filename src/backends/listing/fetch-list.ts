@@ -13,7 +13,7 @@ import {
   type ListLimits,
 } from './list-limits.js';
 
-/** How a list is fetched: the member that holds it, and what its items are known by. */
+/** The result member that holds the list, and the member by which an item is identified. */
 interface List {
   readonly member: ListMember;
   readonly key: 'name' | 'uri' | 'uriTemplate';
@@ -35,15 +35,15 @@ export type ListMethod = keyof typeof LISTS;
 
 export interface FetchedList {
   readonly definitions: readonly Definition[];
-  /** How many have no name that anybody could ask for, lack a part or are too long; absent when none. */
+  /** Items without a usable name, without a required member, or too long; absent when there are none. */
   readonly leftOut?: number;
-  /** How many are listed without members that clients would refuse them for; absent when none. */
+  /** Items that were repaired for clients; absent when there are none. */
   readonly repaired?: number;
-  /** Why the list is not the whole list; absent when it is. */
+  /** Why the list is incomplete; absent when it is complete. */
   readonly truncated?: string;
 }
 
-/** Follows every page of one list. What is listed twice comes twice. */
+/** Fetches all pages of one list. Duplicates are kept. */
 export async function fetchList(
   link: Link,
   method: ListMethod,
@@ -56,24 +56,24 @@ export async function fetchList(
   for (let pages = 0; pages < limits.maxPages; pages++) {
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
     const result = await link.request({ method, params, timeoutMs: limits.timeoutMs });
-    // Pages of many servers may come in one turn of the event loop.
+    // Pages of many servers may arrive in one iteration of the event loop.
     await yieldIfDue();
     const page = result.value as Readonly<Record<string, unknown>>;
-    const taking = list.take(page, result.text);
-    while (!taking.next().done) await yieldIfDue();
+    const steps = list.addPage(page, result.text);
+    while (!steps.next().done) await yieldIfDue();
     cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
-    if (list.isFull || cursor === undefined) return list.fetched();
-    if (cursors.has(cursor)) return list.fetched('the server repeats a cursor');
-    if (cursor.length > MAX_CURSOR_LENGTH) return list.fetched('the server has too long a cursor');
+    if (list.isFull || cursor === undefined) return list.build();
+    if (cursors.has(cursor)) return list.build('the server repeats a cursor');
+    if (cursor.length > MAX_CURSOR_LENGTH) return list.build('the server has too long a cursor');
     cursors.add(cursor);
     list.characters += cursor.length;
   }
-  return list.fetched(`more than ${limits.maxPages} pages`);
+  return list.build(`more than ${limits.maxPages} pages`);
 }
 
-/** What has been fetched so far. */
+/** The items fetched so far. */
 class ListBuilder {
-  /** What it takes in memory. */
+  /** Characters kept in memory. */
   characters = 0;
   private readonly definitions: Definition[] = [];
   private leftOut = 0;
@@ -89,8 +89,8 @@ class ListBuilder {
     return this.exceeded !== undefined;
   }
 
-  /** Takes what is on a page, and stops now and then for others. */
-  *take(page: Readonly<Record<string, unknown>>, text: string): Generator<void, void> {
+  /** Adds the items of one page, in steps that fit into a slice. */
+  *addPage(page: Readonly<Record<string, unknown>>, text: string): Generator<void, void> {
     const values = page[this.list.member];
     const list = membersOf(text).findLast(({ key }) => key === this.list.member);
     if (!list || !Array.isArray(values)) return;
@@ -104,7 +104,7 @@ class ListBuilder {
       if (this.isFull) break;
     }
     if ((this.characters - before) * 2 >= text.length) return;
-    // Parts of a page keep it in memory, also where most of it is not listed.
+    // A substring keeps its whole page in memory, also where most of the page is not listed.
     for (let at = first; at < this.definitions.length; at++) {
       if ((++step & 63) === 0) yield;
       const { name, text: part } = this.definitions[at]!;
@@ -112,7 +112,7 @@ class ListBuilder {
     }
   }
 
-  fetched(truncated = this.exceeded): FetchedList {
+  build(truncated = this.exceeded): FetchedList {
     const { definitions, leftOut, repaired } = this;
     return {
       definitions,
@@ -148,6 +148,6 @@ class ListBuilder {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Half a character is in no URI, and would be lost in a cursor. Names are given others that have none. */
+/** A lone surrogate is valid in no URI and would be lost in a cursor. In public names it is replaced. */
 const isUsable = (name: string, key: List['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));

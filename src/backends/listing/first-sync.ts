@@ -1,29 +1,29 @@
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** Something that is up in the air at first, and whenever it begins again, until it is done. */
+/** Whether the first sync over the current link is complete; callers can wait for it. */
 export class FirstSync {
-  private isDone = false;
-  private release!: () => void;
-  private settled = this.pending();
+  private isComplete = false;
+  private resolve!: () => void;
+  private completed = this.pending();
 
   complete(): void {
-    this.isDone = true;
-    this.release();
+    this.isComplete = true;
+    this.resolve();
   }
 
-  /** Who waits already goes on waiting, for the end of this one. */
+  /** The next sync counts as the first one. Callers that are waiting go on waiting for it. */
   reset(): void {
-    if (!this.isDone) return;
-    this.isDone = false;
-    this.settled = this.pending();
+    if (!this.isComplete) return;
+    this.isComplete = false;
+    this.completed = this.pending();
   }
 
-  /** Resolves when it has settled, or after so long. */
-  async wait(longestMs: number): Promise<void> {
-    await completesWithin(this.settled, longestMs);
+  /** Resolves when the first sync is complete, or after the timeout. */
+  async wait(timeoutMs: number): Promise<void> {
+    await completesWithin(this.completed, timeoutMs);
   }
 
   private pending(): Promise<void> {
-    return new Promise((resolve) => (this.release = resolve));
+    return new Promise((resolve) => (this.resolve = resolve));
   }
 }

@@ -1,13 +1,14 @@
 import { MAX_URI_BYTES } from '../../core/resources/resource-uri.js';
 
-/** How much of a list is taken. A server that pages for ever, or offers more than this, is cut off there. */
+/** Limits of one fetched list. A list that exceeds them is truncated there. */
 export interface ListLimits {
   readonly maxPages: number;
   readonly maxItems: number;
+  /** Of one page. */
   readonly timeoutMs: number;
-  /** Characters of one definition. A page of the gateway has up to a thousand of them and has to stay one text. */
+  /** Characters of one definition: up to a thousand definitions are joined to one page for clients. */
   readonly maxDefinitionLength: number;
-  /** Characters of the whole list, cursors included: what one server may take of everybody's memory. */
+  /** Characters of the whole list, cursors included: the memory that one server may use. */
   readonly maxTotalLength: number;
 }
 
@@ -23,7 +24,7 @@ export const DEFAULT_LIST_LIMITS: ListLimits = {
   maxTotalLength: 128 * MB,
 };
 
-/** A million at the three hundred characters that they usually have, and some to spare. */
+/** A million resources of the usual three hundred characters, with a margin. */
 export const RESOURCE_LIST_LIMITS: ListLimits = {
   maxPages: 20_000,
   maxItems: 1_000_000,
@@ -32,15 +33,15 @@ export const RESOURCE_LIST_LIMITS: ListLimits = {
   maxTotalLength: 512 * MB,
 };
 
-/** Any of them may be what a URI is an instance of, so that all of them are looked at. */
+/** Fewer items: a URI is matched against all templates. */
 export const TEMPLATE_LIST_LIMITS: ListLimits = {
   ...DEFAULT_LIST_LIMITS,
   maxItems: 10_000,
   maxDefinitionLength: 64 * KB,
 };
 
-/** All cursors of a list are remembered, to see when it goes in circles. */
+/** All cursors of a list are kept while it is fetched, to detect a loop. */
 export const MAX_CURSOR_LENGTH = 8192;
 
-/** Nobody could ask for what has a longer name: what a URI may have includes the server before it. */
+/** Names and own URIs: the public URI, with scheme and server before the own one, must fit into the URI limit. */
 export const MAX_KEY_BYTES = MAX_URI_BYTES - 'resource://'.length - 64 - '/'.length;

@@ -8,8 +8,8 @@ import { memberText, withMember, withoutMembers } from '../../lib/json-text/json
 import { isObject } from '../../mcp/json-rpc.js';
 
 /**
- * What clients of the SDK take for a definition. They refuse a whole page for one entry that is not so, and on the
- * page stand the entries of other servers, too. Everything else that is in a definition is no concern of the schemas.
+ * The schemas by which clients on the SDK validate definitions. Such a client rejects a whole page for one invalid
+ * entry, and a page of the gateway has entries of many servers. Unknown members pass.
  */
 const SCHEMAS = {
   tools: ToolSchema,
@@ -21,9 +21,9 @@ const SCHEMAS = {
 export type ListMember = keyof typeof SCHEMAS;
 
 /**
- * The definition as clients take it: without the optional members they would refuse it for, called by its URI where it
- * has no name, with arguments that are an object where it does not say what they are. The same text when there is nothing to mend,
- * undefined when a part that it takes is there and of no use.
+ * Makes a definition valid for clients: drops invalid optional members, takes the URI for a missing name, and adds
+ * `type: object` to an input schema without a type. Returns the same text where the definition is valid, undefined where
+ * a required member is invalid.
  */
 export function repairDefinition(
   member: ListMember,
@@ -33,17 +33,17 @@ export function repairDefinition(
 ): string | undefined {
   const { error } = SCHEMAS[member].safeParse(value);
   if (!error) return text;
-  const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
+  const invalid = new Set(error.issues.map(({ path }) => String(path[0])));
   const added = new Map<string, string>();
-  if (wrong.delete('name')) added.set('name', JSON.stringify(key));
-  const schema = wrong.has('inputSchema') ? typedSchema(text, value['inputSchema']) : undefined;
-  if (schema !== undefined && wrong.delete('inputSchema')) added.set('inputSchema', schema);
-  if (![...wrong].every((part) => isOptional(member, part))) return undefined;
-  const kept = wrong.size > 0 ? withoutMembers(text, wrong) : text;
-  return [...added].reduce((result, [part, its]) => withMember(result, part, its), kept);
+  if (invalid.delete('name')) added.set('name', JSON.stringify(key));
+  const schema = invalid.has('inputSchema') ? typedSchema(text, value['inputSchema']) : undefined;
+  if (schema !== undefined && invalid.delete('inputSchema')) added.set('inputSchema', schema);
+  if (![...invalid].every((part) => isOptional(member, part))) return undefined;
+  const kept = invalid.size > 0 ? withoutMembers(text, invalid) : text;
+  return [...added].reduce((result, [key, value]) => withMember(result, key, value), kept);
 }
 
-/** Many servers leave it at `{}`, or at nothing, where a tool takes no arguments. */
+/** Many servers send `{}`, or no schema, for a tool without arguments. */
 function typedSchema(definition: string, schema: unknown): string | undefined {
   if (schema === undefined || schema === null) return '{"type":"object"}';
   const isTyped =
