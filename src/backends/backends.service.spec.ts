@@ -192,20 +192,20 @@ describe('Backends', () => {
 
   it('emit notifications and state changes to their listeners', async () => {
     const harness = await bothListed();
-    const heard: string[] = [];
+    const notifications: string[] = [];
     const states: string[] = [];
-    const leave = harness.backends.onNotification((id, { method }) => heard.push(`${id} ${method}`));
+    const leave = harness.backends.onNotification((id, { method }) => notifications.push(`${id} ${method}`));
     const leaveStates = harness.backends.onStateChange((backend) => states.push(backend.id));
     a.announce('notifications/message', { level: 'info', data: 1 });
-    await until('it is heard', () => heard.length === 1);
-    expect(heard).toEqual(['a notifications/message']);
+    await until('it is received', () => notifications.length === 1);
+    expect(notifications).toEqual(['a notifications/message']);
     harness.decide('b', { enabled: false });
-    await until('its end is told', () => states.includes('b'));
+    await until('its end is reported', () => states.includes('b'));
     leave();
     leaveStates();
     a.announce('notifications/message', { level: 'info', data: 2 });
     await harness.call('a');
-    expect(heard).toHaveLength(1);
+    expect(notifications).toHaveLength(1);
   });
 
   it('are all stopped after shutdown, retiring ones included', async () => {

@@ -30,7 +30,7 @@ describe('DesiredServers', () => {
 
   const server = (id: string): DesiredServer => desired.current.get(id)!;
   /** The servers that were named in the log since it was last asked for. */
-  const told = (): unknown[] =>
+  const logged = (): unknown[] =>
     lines.splice(0).map((line) => (JSON.parse(line) as { servers: unknown }).servers);
   const ranks = (): [string, number][] => [...desired.current.values()].map(({ id, rank }) => [id, rank]);
 
@@ -75,13 +75,13 @@ describe('DesiredServers', () => {
 
   it('log at the start and at every reload which configured servers are deleted', () => {
     decide('git', { removed: true });
-    expect(told()).toEqual([]);
+    expect(logged()).toEqual([]);
     live.replace(configOf(content));
-    expect(told()).toEqual([['git']]);
+    expect(logged()).toEqual([['git']]);
     live.replace(configOf({ mcpServers: { web: stdio() } }));
-    expect(told()).toEqual([]);
+    expect(logged()).toEqual([]);
     desired = new DesiredServers(liveConfig(content), state);
-    expect(told()).toEqual([['git']]);
+    expect(logged()).toEqual([['git']]);
   });
 
   it('leave out and log an invalid stored definition, and keep the other servers', () => {
@@ -106,15 +106,15 @@ describe('DesiredServers', () => {
   });
 
   it('call listeners after every change of configuration or decisions', () => {
-    const heard: [boolean, string[]][] = [];
+    const changes: [boolean, string[]][] = [];
     const leave = desired.onChange((servers) =>
-      heard.push([servers === desired.current, [...servers.keys()]]),
+      changes.push([servers === desired.current, [...servers.keys()]]),
     );
     decide('git', { removed: true });
     live.replace(configOf({ mcpServers: { web: stdio() } }));
     leave();
     live.replace(configOf(content));
-    expect(heard).toEqual([
+    expect(changes).toEqual([
       [true, ['db']],
       [true, ['web']],
     ]);

@@ -6,8 +6,8 @@ import type { LinkRequest } from './link.js';
 const OURS = { version: '1.2.3', connectTimeoutMs: 77, capabilities: { roots: {} } };
 const answering = (answer: object) => (): Promise<JsonText> => Promise.resolve(JsonText.of(answer));
 
-describe('the handshake', () => {
-  it('says who we are, what we can do and which revision we prefer, in the time there is', async () => {
+describe('initializeServer', () => {
+  it('sends identity, capabilities and the latest revision with the connect timeout', async () => {
     const asked: LinkRequest[] = [];
     await initializeServer((request) => {
       asked.push(request);
@@ -22,23 +22,20 @@ describe('the handshake', () => {
     });
   });
 
-  it('keeps all that the server says of itself', async () => {
+  it('keeps all members of the result', async () => {
     const said = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, instructions: 'x', more: 1 };
     expect(await initializeServer(answering(said), OURS)).toEqual(said);
   });
 
-  it('takes a server that names no capabilities for one that has none', async () => {
+  it('takes missing capabilities for none', async () => {
     const facts = await initializeServer(answering({ protocolVersion: '2025-11-25' }), OURS);
     expect(facts.capabilities).toEqual({});
   });
 
-  it.each(['1999-01-01', '', undefined, 7])(
-    'fails with the revision %j, which we do not speak',
-    async (v) => {
-      await expect(initializeServer(answering({ protocolVersion: v }), OURS)).rejects.toMatchObject({
-        fault: 'refused',
-        message: `the server speaks MCP ${v}, which we do not`,
-      });
-    },
-  );
+  it.each(['1999-01-01', '', undefined, 7])('rejects the unknown revision %j', async (v) => {
+    await expect(initializeServer(answering({ protocolVersion: v }), OURS)).rejects.toMatchObject({
+      fault: 'refused',
+      message: `the server speaks MCP ${v}, which we do not`,
+    });
+  });
 });

@@ -8,22 +8,22 @@ import { TransportError, type TransportFault } from './transport.js';
 const faultOf = (error: Error): TransportFault | undefined =>
   error instanceof TransportError ? error.fault : undefined;
 
-/** The call, and what became of it. */
+/** A call and its outcome. */
 function call(link: JsonRpcLink, params = '{}') {
   const caller = new FakeClient('a').call();
   const outcome = outcomeOf(link.request({ method: 'tools/call', params, caller, timeoutMs: 1000 }));
   return { caller, outcome };
 }
 
-/** Calls cannot be delivered. */
+/** Sending a call fails. */
 const failing =
   (error: Error) =>
   async ({ method }: Sent): Promise<void> => {
     if (method === 'tools/call') throw error;
   };
 
-describe('a delivery that fails', () => {
-  it('retires the link, and fails what waits on it, when it is unreachable', async () => {
+describe('JsonRpcLink, failing to send', () => {
+  it('closes and rejects pending requests after the fault unreachable', async () => {
     const error = new TransportError('unreachable', 'gone');
     const { link } = await linkTo({ onSend: failing(error) });
     const waiting = refusalOf(link.request({ method: 'prompts/get', timeoutMs: 1000 }));
@@ -35,7 +35,7 @@ describe('a delivery that fails', () => {
     expect(faultOf(await refusalOf(link.request({ method: 'ping', timeoutMs: 1 })))).toBe('unreachable');
   });
 
-  it('retires the link, but lets the server answer what it has, when it is session-lost', async () => {
+  it('closes after the fault session-lost, and waits for the responses to pending requests', async () => {
     const error = new TransportError('session-lost', 'who?');
     const { link, transport } = await linkTo({ onSend: failing(error) });
     const waiting = link.request({ method: 'prompts/get', timeoutMs: 1000 });
@@ -53,7 +53,7 @@ describe('a delivery that fails', () => {
 
   const badRequest = new TransportError('refused', 'HTTP 400', { httpStatus: 400 });
 
-  it('asks by a ping whether a bad request means a lost session', async () => {
+  it('closes with session-lost when a ping after HTTP 400 gets HTTP 400 as well', async () => {
     const { link } = await linkTo({
       onSend: async ({ method }: Sent): Promise<void> => {
         if (method === 'tools/call' || method === 'ping') throw badRequest;
@@ -63,7 +63,7 @@ describe('a delivery that fails', () => {
     await expect(link.closed).resolves.toMatchObject({ fault: 'session-lost' });
   });
 
-  it('keeps the link when the ping after a bad request is answered', async () => {
+  it('stays open when a ping after HTTP 400 is answered', async () => {
     const { link, transport } = await linkTo({ onSend: failing(badRequest) });
     const { outcome } = call(link);
     await settled();
@@ -74,14 +74,14 @@ describe('a delivery that fails', () => {
     await expect(next).resolves.toMatchObject({ text: '{}' });
   });
 
-  it('asks by a ping whether the server is there when its stream breaks off', async () => {
+  it('pings the server when its notification stream is lost', async () => {
     const { transport } = await linkTo({});
     transport.onstream?.('lost');
     expect(transport.only('ping')).toBeDefined();
   });
 
-  it.each(['answered', 'refused by one who does not know it'])(
-    'leaves a stream alone that is silent, when a ping is %s',
+  it.each(['answered', 'answered with an unknown method error'])(
+    'keeps a silent stream when a ping is %s',
     async (how) => {
       const { transport } = await linkTo({});
       transport.onstream?.('silent');
@@ -93,7 +93,7 @@ describe('a delivery that fails', () => {
     },
   );
 
-  it('has a silent stream opened anew when a ping is not answered', async () => {
+  it('reopens a silent stream when a ping is not answered', async () => {
     const failure = new TransportError('broken', 'no');
     const { transport, link } = await linkTo({
       onSend: ({ method }) => (method === 'ping' ? Promise.reject(failure) : undefined),
@@ -106,7 +106,7 @@ describe('a delivery that fails', () => {
   });
 
   it.each(['refused', 'broken', 'too-large', 'busy'] as const)(
-    'leaves the link as it is when it is %s',
+    'stays open after the fault %s',
     async (fault) => {
       const error = new TransportError(fault, 'no');
       const { transport, link } = await linkTo({ onSend: failing(error) });
@@ -120,7 +120,7 @@ describe('a delivery that fails', () => {
     },
   );
 
-  it('is a broken exchange where the transport has no word of ours for it', async () => {
+  it('rejects with the fault broken after any other error of the transport', async () => {
     const { link } = await linkTo({ onSend: failing(new Error('fetch failed')) });
     const { outcome } = call(link);
     await settled();
@@ -128,7 +128,7 @@ describe('a delivery that fails', () => {
     expect(outcome.error?.message).toBe('fetch failed');
   });
 
-  it('retires the link also when nobody waits for an answer', async () => {
+  it('closes also when a notification cannot be sent', async () => {
     const error = new TransportError('session-lost', 'gone');
     const { link } = await linkTo({
       onSend: ({ method }) => (method === 'notifications/x' ? Promise.reject(error) : undefined),
@@ -138,8 +138,8 @@ describe('a delivery that fails', () => {
   });
 });
 
-describe('a link that ends', () => {
-  it('fails everything in flight, and nothing is left of it', async () => {
+describe('JsonRpcLink, closing', () => {
+  it('rejects all pending requests and removes their listeners', async () => {
     const { transport, link } = await linkTo();
     const calls = [call(link), call(link)];
     transport.hangUp();
@@ -151,7 +151,7 @@ describe('a link that ends', () => {
     await expect(link.closed).resolves.toMatchObject({ message: 'the connection closed' });
   });
 
-  it("gives the transport's fault as the reason, but no report of anything else", async () => {
+  it('resolves closed with the transport error, and with no other reported error', async () => {
     const faulty = await linkTo();
     const fault = new TransportError('too-large', 'line over 8 bytes');
     faulty.transport.hangUp(fault);
@@ -162,7 +162,7 @@ describe('a link that ends', () => {
     await expect(chatty.link.closed).resolves.toMatchObject({ message: 'the connection closed' });
   });
 
-  it('can be closed any number of times, and is over when the transport is', async () => {
+  it('can be closed repeatedly, and resolves when the transport is closed', async () => {
     const transportClosed = deferred();
     const { link, transport } = await linkTo({ onClose: () => transportClosed.promise });
     let closed = false;

@@ -4,7 +4,7 @@ import { linkTo, type ScriptedTransport } from '../../../test/kit/scripted-trans
 import type { JsonRpcLink, LinkOptions } from './json-rpc-link.js';
 import type { ServerNotification } from './link.js';
 
-/** A link with a call of each of these clients in flight, in their order; `-` is a request of the gateway's own. */
+/** A link with a call of each of these clients in flight, in their order; `-` is a request of the gateway itself. */
 async function linkWithCalls(clients: readonly string[], options: Partial<LinkOptions> = {}) {
   const { transport, link } = await linkTo({}, options);
   const byName = new Map<string, FakeClient>();
@@ -14,9 +14,9 @@ async function linkWithCalls(clients: readonly string[], options: Partial<LinkOp
     byName.set(name, client);
     return request(transport, link, client.call());
   });
-  const heard: ServerNotification[] = [];
-  link.onNotification((notification) => heard.push(notification));
-  return { transport, link, calls, heard };
+  const received: ServerNotification[] = [];
+  link.onNotification((notification) => received.push(notification));
+  return { transport, link, calls, received };
 }
 
 function request(transport: ScriptedTransport, link: JsonRpcLink, caller: FakeCaller | undefined) {
@@ -27,77 +27,77 @@ function request(transport: ScriptedTransport, link: JsonRpcLink, caller: FakeCa
 const isAsked = (call: { caller: FakeCaller | undefined }): boolean =>
   (call.caller?.questions.length ?? 0) > 0;
 
-describe('what a server says', () => {
-  /** The calls in flight, the stream it comes on (an index of them), and whose it is taken for. */
+describe('JsonRpcLink, notifications', () => {
+  /** The clients of the calls in flight, the call on whose stream the notification comes, and the call it is for. */
   it.each([
-    [[], undefined, 'nobody'],
-    [['-'], undefined, 'nobody'],
+    [[], undefined, 'no call'],
+    [['-'], undefined, 'no call'],
     [['a'], undefined, 0],
     [['-', 'a'], undefined, 1],
     [['a', 'a'], undefined, 1],
-    [['a', 'b'], undefined, 'anybody'],
-    [['a', 'b', 'a'], undefined, 'anybody'],
+    [['a', 'b'], undefined, 'any call'],
+    [['a', 'b', 'a'], undefined, 'any call'],
     [['a', 'b'], 0, 0],
     [['a', 'b'], 1, 1],
     [['a', 'a', 'b'], 0, 0],
-    [['a', '-'], 1, 'nobody'],
-    [['a'], 'over', 'anybody'],
-    [[], 'over', 'anybody'],
-  ] as const)('during calls of %j, on the stream of %s, belongs to %s', async (clients, stream, owner) => {
-    const { transport, calls, heard } = await linkWithCalls(clients);
+    [['a', '-'], 1, 'no call'],
+    [['a'], 'over', 'any call'],
+    [[], 'over', 'any call'],
+  ] as const)('during calls of %j, on the stream of call %s, is for %s', async (clients, stream, owner) => {
+    const { transport, calls, received } = await linkWithCalls(clients);
     const requestId = stream === 'over' ? 999 : stream === undefined ? undefined : calls[stream]!.id;
     transport.notify('notifications/message', { level: 'info' }, requestId);
-    expect(heard[0]?.channel).toBe(typeof owner === 'number' ? calls[owner]?.caller : undefined);
-    expect(heard[0]?.ambiguous).toBe(owner === 'anybody');
+    expect(received[0]?.channel).toBe(typeof owner === 'number' ? calls[owner]?.caller : undefined);
+    expect(received[0]?.ambiguous).toBe(owner === 'any call');
   });
 
-  it('on the stream of a call that is over does not reach the one client that is still calling', async () => {
-    const { transport, calls, heard } = await linkWithCalls(['a', 'b']);
+  it('on the stream of a finished call does not reach the only other calling client', async () => {
+    const { transport, calls, received } = await linkWithCalls(['a', 'b']);
     transport.answer(calls[0]!.id, {});
     transport.notify('notifications/message', { level: 'info', data: 'secret of a' }, calls[0]!.id);
-    expect(heard[0]).toMatchObject({ channel: undefined, ambiguous: true });
+    expect(received[0]).toMatchObject({ channel: undefined, ambiguous: true });
   });
 
   it.each([
-    ['another client is the only one that calls', ['a', 'b'], { channel: undefined, ambiguous: true }],
-    ['nobody calls', ['a'], { channel: undefined, ambiguous: true }],
-  ] as const)('of a call that was cancelled reaches nobody else when %s', async (_what, clients, origin) => {
-    const { transport, calls, heard } = await linkWithCalls(clients);
+    ['only another client calls', ['a', 'b'], { channel: undefined, ambiguous: true }],
+    ['no client calls', ['a'], { channel: undefined, ambiguous: true }],
+  ] as const)('of a cancelled call reaches no other client when %s', async (_what, clients, origin) => {
+    const { transport, calls, received } = await linkWithCalls(clients);
     calls[0]!.caller!.cancel();
     transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
-    expect(heard[0]).toMatchObject(origin);
+    expect(received[0]).toMatchObject(origin);
     const questions = calls.map(isAsked);
     transport.ask('q', 'sampling/createMessage', {});
     expect(calls.map(isAsked)).toEqual(questions);
   });
 
-  it('of a call that was cancelled still reaches its own client, while that one calls', async () => {
-    const { transport, calls, heard } = await linkWithCalls(['a', 'a']);
+  it('of a cancelled call reaches its own client while that client calls', async () => {
+    const { transport, calls, received } = await linkWithCalls(['a', 'a']);
     calls[0]!.caller!.cancel();
     transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
-    expect(heard[0]?.channel).toBe(calls[1]!.caller);
+    expect(received[0]?.channel).toBe(calls[1]!.caller);
   });
 
-  it('is taken for what it seems again once the cancelled call was answered after all', async () => {
-    const { transport, calls, heard } = await linkWithCalls(['a', 'b']);
+  it('is for the only calling client again once the cancelled call was answered', async () => {
+    const { transport, calls, received } = await linkWithCalls(['a', 'b']);
     calls[0]!.caller!.cancel();
     transport.answer(calls[0]!.id, {});
     transport.notify('notifications/message', { level: 'info' });
-    expect(heard[0]?.channel).toBe(calls[1]!.caller);
+    expect(received[0]?.channel).toBe(calls[1]!.caller);
   });
 
-  it('belongs to the owner of the link where it has one', async () => {
+  it('is for the owner of the link', async () => {
     const owner = new FakeClient('a');
-    const { transport, calls, heard } = await linkWithCalls([], { owner });
+    const { transport, calls, received } = await linkWithCalls([], { owner });
     transport.notify('notifications/message', {});
     transport.notify('notifications/message', {}, 999);
-    expect(heard.map(({ channel }) => channel)).toEqual([owner, owner]);
+    expect(received.map(({ channel }) => channel)).toEqual([owner, owner]);
     expect(calls).toEqual([]);
   });
 });
 
-describe('a question of a server', () => {
-  it('reaches the client whose call caused it, and nobody else', async () => {
+describe('JsonRpcLink, server requests', () => {
+  it('reaches only the client whose call caused it', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
     transport.ask('q', 'sampling/createMessage', { messages: [1] }, calls[0]!.id);
     expect(calls.map(isAsked)).toEqual([true, false]);
@@ -110,7 +110,7 @@ describe('a question of a server', () => {
     expect(transport.replyTo('q')?.result).toEqual({ role: 'assistant' });
   });
 
-  it('is refused where it could belong to several clients', async () => {
+  it('is refused when it may be for several clients', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
     transport.ask(1, 'elicitation/create', {});
     await settled();
@@ -118,7 +118,7 @@ describe('a question of a server', () => {
     expect(transport.replyTo(1)?.error?.message).toContain('isolation');
   });
 
-  it('is refused where it belongs to a request of the gateway, though one client is calling', async () => {
+  it('is refused when a request of the gateway caused it, although one client calls', async () => {
     const { transport, calls } = await linkWithCalls(['a', '-']);
     transport.ask(9, 'elicitation/create', {}, calls[1]!.id);
     await settled();
@@ -126,7 +126,7 @@ describe('a question of a server', () => {
     expect(transport.replyTo(9)?.error).toBeDefined();
   });
 
-  it('is withdrawn when its call is answered, and the server is told', async () => {
+  it('is cancelled when its call is answered, with an error to the server', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
     transport.ask('q', 'elicitation/create', {});
     transport.answer(calls[0]!.id, {});
@@ -135,7 +135,7 @@ describe('a question of a server', () => {
     expect(transport.replyTo('q')?.error).toBeDefined();
   });
 
-  it('is withdrawn when its call is cancelled', async () => {
+  it('is cancelled when its call is cancelled', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
     transport.ask('q', 'elicitation/create', {});
     calls[0]!.caller!.cancel();
@@ -144,7 +144,7 @@ describe('a question of a server', () => {
     expect(transport.replyTo('q')?.error).toBeDefined();
   });
 
-  it('stays as long as one of the calls of its client that may have caused it', async () => {
+  it('stays open while one of the calls that may have caused it is pending', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'a']);
     transport.ask('q', 'elicitation/create', {});
     const { signal } = calls[1]!.caller!.questions[0]!.options;
@@ -154,7 +154,7 @@ describe('a question of a server', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('is for the latest call of its client, wherever that stands in the table', async () => {
+  it('is for the latest call of its client', async () => {
     const { transport, link, calls } = await linkWithCalls(['a']);
     let [latest] = calls as [(typeof calls)[number]];
     for (let n = 0; n < 100; n++) {
@@ -166,7 +166,7 @@ describe('a question of a server', () => {
     }
   });
 
-  it('gets no answer after the server has taken it back', async () => {
+  it('gets no response after the server has cancelled it', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
     transport.ask('q', 'elicitation/create', {});
     transport.notify('notifications/cancelled', { requestId: 'q' });
@@ -175,7 +175,7 @@ describe('a question of a server', () => {
     expect(transport.replyTo('q')).toBeUndefined();
   });
 
-  it('is withdrawn when the link ends', async () => {
+  it('is cancelled when the link closes', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
     transport.ask('q', 'elicitation/create', {});
     transport.hangUp();

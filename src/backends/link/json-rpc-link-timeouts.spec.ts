@@ -4,13 +4,13 @@ import { linkTo, LINK_OPTIONS, ScriptedTransport } from '../../../test/kit/scrip
 import { JsonRpcLink } from './json-rpc-link.js';
 
 const TIMEOUT_MS = 1000;
-/** Ten times the timeout: nothing keeps a request alive for longer. */
-const LONGEST_MS = 10_000;
+/** The maximum duration of a request is ten times its timeout. */
+const MAX_MS = 10_000;
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** Deadlines are checked a moment after they have passed. */
+/** Deadlines are checked shortly after they have passed. */
 async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms + 2);
   await settled();
@@ -21,8 +21,8 @@ function call(link: JsonRpcLink, caller: FakeCaller = new FakeClient('a').call()
   return { caller, outcome: outcomeOf(link.request({ method: 'tools/call', params, caller, timeoutMs })) };
 }
 
-describe('a client that cancels', () => {
-  it('cancels upstream, once, and is done', async () => {
+describe('JsonRpcLink, a cancelled request', () => {
+  it('sends one cancellation to the server and rejects', async () => {
     const { transport, link } = await linkTo();
     const { caller, outcome } = call(link);
     const { id } = transport.only('tools/call');
@@ -35,7 +35,7 @@ describe('a client that cancels', () => {
     expect(caller.abortListeners).toBe(0);
   });
 
-  it('cancels nothing when its answer is there', async () => {
+  it('sends no cancellation after the response', async () => {
     const { transport, link } = await linkTo();
     const { caller } = call(link);
     transport.answer(transport.only('tools/call').id, {});
@@ -44,7 +44,7 @@ describe('a client that cancels', () => {
     expect(caller.abortListeners).toBe(0);
   });
 
-  it('cancels nobody else', async () => {
+  it('does not affect other requests', async () => {
     const { transport, link } = await linkTo();
     const first = call(link);
     const second = call(link);
@@ -54,7 +54,7 @@ describe('a client that cancels', () => {
     expect(second.outcome.value?.text).toBe('{"n":2}');
   });
 
-  it('hears no answer and no progress that comes too late', async () => {
+  it('ignores a late response and late progress', async () => {
     const { transport, link } = await linkTo();
     const { caller, outcome } = call(link);
     const { id } = transport.only('tools/call');
@@ -66,7 +66,7 @@ describe('a client that cancels', () => {
     expect(caller.notices).toEqual([]);
   });
 
-  it('has nothing sent for it that it had cancelled before', async () => {
+  it('is not sent when it was cancelled before', async () => {
     const { transport, link } = await linkTo();
     const caller = new FakeClient('a').call();
     caller.cancel();
@@ -78,8 +78,8 @@ describe('a client that cancels', () => {
   });
 });
 
-describe('a server that does not answer', () => {
-  it('is told that its time is up', async () => {
+describe('JsonRpcLink, a request without a response', () => {
+  it('sends a cancellation to the server and rejects after its timeout', async () => {
     const { transport, link } = await linkTo();
     const { outcome, caller } = call(link);
     const { id } = transport.only('tools/call');
@@ -93,7 +93,7 @@ describe('a server that does not answer', () => {
     expect(caller.abortListeners).toBe(0);
   });
 
-  it('costs each request its own timeout', async () => {
+  it('times out after its own timeout', async () => {
     const { link } = await linkTo();
     const slow = call(link, undefined, 3 * TIMEOUT_MS);
     const quick = call(link);
@@ -104,7 +104,7 @@ describe('a server that does not answer', () => {
     expect(slow.outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
-  it('is never told to cancel the handshake', async () => {
+  it('is not cancelled when it is initialize', async () => {
     const transport = new ScriptedTransport({ facts: null });
     const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
     await settled();
@@ -115,8 +115,8 @@ describe('a server that does not answer', () => {
   });
 });
 
-describe('a server that makes progress', () => {
-  it('gets its timeout anew each time', async () => {
+describe('JsonRpcLink, a request with progress', () => {
+  it('restarts its timeout with every progress notification', async () => {
     const { transport, link } = await linkTo();
     const { outcome, caller } = call(link);
     const progressToken = transport.only('tools/call').id;
@@ -130,7 +130,7 @@ describe('a server that makes progress', () => {
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
-  it('does not get more than ten times its timeout', async () => {
+  it('times out after ten times its timeout', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
     const progressToken = transport.only('tools/call').id;
@@ -140,13 +140,13 @@ describe('a server that makes progress', () => {
       await pass(100);
     }
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
-    expect(performance.now() - started).toBeGreaterThanOrEqual(LONGEST_MS);
-    expect(performance.now() - started).toBeLessThan(LONGEST_MS + 2 * 102);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(MAX_MS);
+    expect(performance.now() - started).toBeLessThan(MAX_MS + 2 * 102);
     expect(transport.all('notifications/cancelled')).toHaveLength(1);
   });
 });
 
-/** A call whose client is being asked something. */
+/** A call during which the server has sent a request to the client. */
 async function asking() {
   const { transport, link } = await linkTo();
   const { outcome, caller } = call(link);
@@ -154,8 +154,8 @@ async function asking() {
   return { transport, link, outcome, caller };
 }
 
-describe('a call whose client is being asked something', () => {
-  it('does not time out while the question is open', async () => {
+describe('JsonRpcLink, a request during an open server request', () => {
+  it('does not time out while the server request is open', async () => {
     const { transport, outcome, caller } = await asking();
     await pass(5 * TIMEOUT_MS);
     expect(outcome.error).toBeUndefined();
@@ -166,7 +166,7 @@ describe('a call whose client is being asked something', () => {
     expect(outcome.value?.text).toBe('{"n":1}');
   });
 
-  it('has its whole timeout again from the answer on, and no more', async () => {
+  it('restarts its timeout with the response of the client', async () => {
     const { outcome, caller } = await asking();
     await pass(TIMEOUT_MS - 10);
     caller.questions[0]!.answer({ action: 'accept' });
@@ -177,9 +177,9 @@ describe('a call whose client is being asked something', () => {
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
-  it('times out all the same at ten times its timeout, and the question is withdrawn', async () => {
+  it('times out after ten times its timeout, and cancels the server request', async () => {
     const { transport, outcome, caller } = await asking();
-    await pass(LONGEST_MS - 100);
+    await pass(MAX_MS - 100);
     expect(outcome.error).toBeUndefined();
     await pass(200);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
@@ -187,7 +187,7 @@ describe('a call whose client is being asked something', () => {
     expect(transport.only('notifications/cancelled').params).toMatchObject({ reason: 'timeout' });
   });
 
-  it('times out once the server has taken the question back', async () => {
+  it('times out when the server has cancelled its request', async () => {
     const { transport, outcome } = await asking();
     await pass(TIMEOUT_MS + 500);
     transport.notify('notifications/cancelled', { requestId: 7 });
@@ -195,7 +195,7 @@ describe('a call whose client is being asked something', () => {
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
-  it('gives no more time to the calls of others', async () => {
+  it('does not extend the timeout of other requests', async () => {
     const { transport, link } = await linkTo();
     const asked = call(link);
     const other = call(link, new FakeClient('b').call());

@@ -10,15 +10,15 @@ import { TransportError, type TransportFault } from './transport.js';
 const faultOf = (error: Error): TransportFault | undefined =>
   error instanceof TransportError ? error.fault : undefined;
 
-/** The call, and what became of it. */
+/** A call and its outcome. */
 function call(link: JsonRpcLink, params = '{}') {
   const caller = new FakeClient('a').call();
   const outcome = outcomeOf(link.request({ method: 'tools/call', params, caller, timeoutMs: 1000 }));
   return { caller, outcome };
 }
 
-describe('a link that comes up', () => {
-  it('introduces itself, says that it is ready, and only then opens the standing stream', async () => {
+describe('JsonRpcLink.connect', () => {
+  it('sends initialize and initialized, and then opens the notification stream', async () => {
     const { transport, link } = await linkTo();
     expect(transport.handshake.map(({ method }) => method)).toEqual([
       'initialize',
@@ -35,7 +35,7 @@ describe('a link that comes up', () => {
   });
 
   it.each(['2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
-    'goes on in the older revision %s that the server answers with',
+    'accepts the older revision %s of the server',
     async (protocolVersion) => {
       const { transport, link } = await linkTo({ facts: { ...FACTS, protocolVersion } });
       expect(transport.protocolVersion).toBe(protocolVersion);
@@ -43,17 +43,17 @@ describe('a link that comes up', () => {
     },
   );
 
-  it('takes a server that names no capabilities for one that has none', async () => {
+  it('takes missing capabilities for none', async () => {
     const { link } = await linkTo({ facts: { protocolVersion: '2025-11-25', serverInfo: {} } });
     expect(link.facts.capabilities).toEqual({});
   });
 });
 
-describe('a link that does not come up', () => {
+describe('JsonRpcLink.connect, failing', () => {
   it.each([
-    ['a revision that nobody knows', { ...FACTS, protocolVersion: '1999-01-01' }],
+    ['an unknown revision', { ...FACTS, protocolVersion: '1999-01-01' }],
     ['no revision at all', {}],
-  ])('refuses %s, and closes what it started', async (_what, facts) => {
+  ])('rejects %s and closes the transport', async (_what, facts) => {
     const transport = new ScriptedTransport({ facts });
     const error = await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
     expect(error).toBeInstanceOf(ConnectError);
@@ -62,7 +62,7 @@ describe('a link that does not come up', () => {
     expect(transport.handshake).toHaveLength(1);
   });
 
-  it('says what the child process had to say about it', async () => {
+  it('rejects with the stderr of the child process', async () => {
     const transport = new ScriptedTransport({
       start: () => Promise.reject(new TransportError('unreachable', 'exited')),
     });
@@ -72,7 +72,7 @@ describe('a link that does not come up', () => {
     expect(transport.closes).toBe(1);
   });
 
-  it('keeps the reason for which the server refused it', async () => {
+  it('rejects with the error of the server', async () => {
     const transport = new ScriptedTransport({ facts: null });
     const connecting = JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal);
     await settled();
@@ -81,26 +81,26 @@ describe('a link that does not come up', () => {
     expect(error).toMatchObject({ message: 'not you', cause: { code: -32600 } });
   });
 
-  it('is closed at once when it is no longer wanted', async () => {
+  it('closes the transport when it is aborted', async () => {
     const transport = new ScriptedTransport({ facts: null });
-    const unwanted = new AbortController();
-    const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, unwanted.signal));
+    const aborted = new AbortController();
+    const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, aborted.signal));
     await settled();
-    unwanted.abort();
+    aborted.abort();
     expect((await connecting).message).toBe('the link was closed');
     expect(transport.closes).toBeGreaterThan(0);
     expect(transport.sent).toEqual([]);
   });
 
-  it('starts nothing when it was never wanted', async () => {
+  it('does not start the transport when it is aborted already', async () => {
     const transport = new ScriptedTransport();
     await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, AbortSignal.abort()));
     expect(transport.starts).toBe(0);
   });
 });
 
-describe('a request', () => {
-  it("goes out under ids of the link's own, whatever the clients call theirs", async () => {
+describe('JsonRpcLink.request', () => {
+  it('sends requests under ids of the link', async () => {
     const { transport, link } = await linkTo();
     const calls = [call(link, '{"n":1}'), call(link, '{"n":2}'), call(link, '{"n":3}')];
     const ids = transport.all('tools/call').map(({ id }) => id);
@@ -110,7 +110,7 @@ describe('a request', () => {
     expect(calls.map(({ outcome }) => outcome.value?.text)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
   });
 
-  it('brings many answers in any order to the calls they belong to', async () => {
+  it('matches responses in any order to their requests', async () => {
     const orders = fc
       .integer({ min: 1, max: 20 })
       .chain((count) => fc.shuffledSubarray([...Array(count).keys()], { minLength: count }));
@@ -127,7 +127,7 @@ describe('a request', () => {
     );
   });
 
-  it('is passed on as it was written, but for the progress token', async () => {
+  it('sends params unchanged except for the progress token', async () => {
     const { transport, link } = await linkTo();
     const params = '{ "big":12345678901234567890, "f":1.0,"_meta":{"x":"\\u00e9","progressToken":"mine"} }';
     call(link, params);
@@ -135,7 +135,7 @@ describe('a request', () => {
     expect(text).toContain(`"params":${params.replace('"mine"', String(id))}`);
   });
 
-  it.each(['"mine"', '7', '"1"'])('is told of progress under its own token %s', async (token) => {
+  it.each(['"mine"', '7', '"1"'])('passes on progress under the token %s of the client', async (token) => {
     const { transport, link } = await linkTo();
     const { caller } = call(link, `{"_meta":{"progressToken":${token}}}`);
     const progressToken = transport.only('tools/call').params?.['_meta'] as object;
@@ -148,7 +148,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('hears nothing of progress that it did not ask for, or that belongs to another', async () => {
+  it('passes on no progress without a token of the client, and none of another request', async () => {
     const { transport, link } = await linkTo();
     const quiet = call(link);
     const curious = call(link, '{"_meta":{"progressToken":1}}');
@@ -159,7 +159,7 @@ describe('a request', () => {
     expect([...quiet.caller.notices, ...curious.caller.notices]).toEqual([]);
   });
 
-  it('gets its result byte for byte', async () => {
+  it('resolves with the result byte for byte', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
     const result = '{ "n":12345678901234567890,"f":1.0, "e":"\\u00e9" }';
@@ -170,7 +170,7 @@ describe('a request', () => {
     expect(outcome.value?.text).toBe(result);
   });
 
-  it("gets the server's own error, byte for byte", async () => {
+  it('rejects with the error of the server byte for byte', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
     const error = '{ "code":-32042,"message":"log in", "data":{"n":1.0} }';
@@ -182,7 +182,7 @@ describe('a request', () => {
     expect(outcome.error).toMatchObject({ code: -32042, message: 'log in', text: error });
   });
 
-  it('is understood also where the transport keeps no text', async () => {
+  it('resolves also when the transport passes no text', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
     transport.onmessage?.({ jsonrpc: '2.0', id: transport.only('tools/call').id!, result: { a: 1 } });
@@ -198,7 +198,7 @@ describe('a request', () => {
     ['both result and error', '"result":{},"error":{"code":1,"message":"x"}'],
     ['a result of null', '"result":null'],
     ['a result that is a list', '"result":[]'],
-  ])('fails at once when the server answers with %s', async (_what, member) => {
+  ])('rejects at once when the server answers with %s', async (_what, member) => {
     const { transport, link } = await linkTo();
     const { outcome, caller } = call(link);
     transport.receiveText(`{"jsonrpc":"2.0","id":${transport.only('tools/call').id as number},${member}}`);
@@ -207,7 +207,7 @@ describe('a request', () => {
     expect(caller.abortListeners).toBe(0);
   });
 
-  it('ignores an answer to nothing, and a second answer', async () => {
+  it('ignores a response to no request and a second response', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
     const { id } = transport.only('tools/call');
@@ -221,7 +221,7 @@ describe('a request', () => {
   });
 });
 
-describe('whatever a server sends', () => {
+describe('JsonRpcLink with an arbitrary server', () => {
   const jsonRpc = fc.record(
     {
       jsonrpc: fc.constantFrom('2.0', '1.0'),
@@ -243,7 +243,7 @@ describe('whatever a server sends', () => {
     { requiredKeys: [] },
   );
 
-  it('neither throws nor leaves a reply that is no JSON-RPC', async () => {
+  it('neither throws nor sends an invalid JSON-RPC response', async () => {
     const { transport, link } = await linkTo();
     call(link, '{"_meta":{"progressToken":1}}');
     fc.assert(fc.property(jsonRpc, (message) => transport.receiveText(JSON.stringify(message))));
@@ -255,7 +255,7 @@ describe('whatever a server sends', () => {
     }
   });
 
-  it('survives a question whose params are a list with a progress token in it', async () => {
+  it('rejects a server request whose params are an array with a progress token', async () => {
     const { transport, link } = await linkTo();
     call(link);
     transport.receiveText(
@@ -266,15 +266,15 @@ describe('whatever a server sends', () => {
   });
 });
 
-describe('a notification of the server', () => {
-  it('is handed on with its params as they were written', async () => {
+describe('JsonRpcLink.onNotification', () => {
+  it('passes on params as the server wrote them', async () => {
     const { transport, link } = await linkTo();
-    const heard: ServerNotification[] = [];
-    link.onNotification((notification) => heard.push(notification));
+    const received: ServerNotification[] = [];
+    link.onNotification((notification) => received.push(notification));
     transport.receiveText(
       '{"jsonrpc":"2.0","method":"notifications/message","params":{ "level":"info","data":1.0 }}',
     );
-    expect(heard).toEqual([
+    expect(received).toEqual([
       {
         method: 'notifications/message',
         params: { level: 'info', data: 1 },

@@ -10,7 +10,7 @@ import type { Link } from './link.js';
 type Clock = 'setInterval' | 'setTimeout';
 const CLOCKS = ['setInterval', 'setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] as const;
 
-/** Only this one stands still. */
+/** Fakes only this timer function. */
 function stop(clock: Clock): void {
   jest.useFakeTimers({ doNotFake: [...CLOCKS.filter((other) => other !== clock), 'performance'] });
 }
@@ -25,16 +25,16 @@ async function connect(entry: object): Promise<Link> {
   return link;
 }
 
-/** Asks again without a clock, but not for ever. */
+/** Polls without timers, a limited number of times. */
 async function until(condition: () => boolean): Promise<boolean> {
   for (let turn = 0; turn < 20_000 && !condition(); turn++) await settled();
   return condition();
 }
 
-describe('a link to a server that says nothing', () => {
+describe('createLinkFactory, a link to a silent server', () => {
   afterEach(() => void jest.useRealTimers());
 
-  it('over SSE has it asked whether it is there, every half minute', async () => {
+  it('over SSE pings the server every half minute', async () => {
     stop('setInterval');
     const server = await ScriptedBackend.start();
     await connect(server.sse);
@@ -42,7 +42,7 @@ describe('a link to a server that says nothing', () => {
     expect(await until(() => server.countOf('ping') === 1)).toBe(true);
   });
 
-  it('over Streamable HTTP has it asked when its stream was silent for a minute and a half', async () => {
+  it('over Streamable HTTP pings the server when its stream was silent for a minute and a half', async () => {
     stop('setTimeout');
     const server = await ScriptedBackend.start();
     const link = await connect(server.http);
@@ -54,7 +54,7 @@ describe('a link to a server that says nothing', () => {
     expect(await until(() => server.countOf('ping') === 1)).toBe(true);
   });
 
-  it('over stdio is left alone: a process that is gone says so', async () => {
+  it('over stdio does not ping the server', async () => {
     stop('setInterval');
     const server = await ScriptedBackend.start();
     await connect(server.stdio());

@@ -3,61 +3,61 @@ import { settled } from '../../../test/kit/fake-link.js';
 import { NotificationStreamState } from './notification-stream-state.js';
 import type { StreamState } from './transport.js';
 
-describe('Hearing', () => {
-  let hearing: NotificationStreamState;
-  let heard: string[];
+describe('NotificationStreamState', () => {
+  let state: NotificationStreamState;
+  let events: string[];
 
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    hearing = new NotificationStreamState();
-    heard = [];
-    hearing.onGap(() => heard.push('gap'));
-    void hearing.opened.then(() => heard.push('begun'));
+    state = new NotificationStreamState();
+    events = [];
+    state.onGap(() => events.push('gap'));
+    void state.opened.then(() => events.push('open'));
   });
   afterEach(() => void jest.useRealTimers());
 
-  /** What comes of these, in order. */
+  /** The events after these state changes, in order. */
   async function after(...states: readonly StreamState[]): Promise<string[]> {
     await settled();
-    for (const state of states) {
-      hearing.update(state);
+    for (const next of states) {
+      state.update(next);
       await settled();
     }
-    return heard;
+    return events;
   }
 
-  it('begins at once where there is no stream to wait for', async () => {
-    hearing.expect(false);
-    expect(await after()).toEqual(['begun']);
+  it('is open at once without a separate stream', async () => {
+    state.expect(false);
+    expect(await after()).toEqual(['open']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('begins with the first stream, and nothing was missed before it', async () => {
-    hearing.expect(true);
+  it('is open with the first stream, without a gap before it', async () => {
+    state.expect(true);
     expect(await after()).toEqual([]);
-    expect(await after('open')).toEqual(['begun']);
+    expect(await after('open')).toEqual(['open']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('begins also where no such stream is offered', async () => {
-    hearing.expect(true);
-    expect(await after('none')).toEqual(['begun']);
+  it('is open also when the server does not offer a stream', async () => {
+    state.expect(true);
+    expect(await after('none')).toEqual(['open']);
   });
 
-  it('has a gap after every stream that broke off, but not where one goes on', async () => {
-    hearing.expect(true);
+  it('reports a gap after every lost stream that is not resumed', async () => {
+    state.expect(true);
     expect(await after('open', 'lost', 'open', 'lost', 'resumed', 'silent', 'lost', 'open')).toEqual([
-      'begun',
+      'open',
       'gap',
       'gap',
     ]);
   });
 
-  it('waits through a first stream that is refused, but not for ever, and has a gap when it comes late', async () => {
-    hearing.expect(true);
+  it('waits for the first stream up to the timeout, and reports a gap when it is opened later', async () => {
+    state.expect(true);
     expect(await after('lost')).toEqual([]);
     jest.advanceTimersByTime(1000);
-    expect(await after()).toEqual(['begun']);
-    expect(await after('open')).toEqual(['begun', 'gap']);
+    expect(await after()).toEqual(['open']);
+    expect(await after('open')).toEqual(['open', 'gap']);
   });
 });

@@ -28,21 +28,21 @@ class Asking {
     return this.texts.map((text) => JSON.parse(text) as Reply);
   }
 
-  /** What the client was asked. */
+  /** The requests that the client got. */
   get asked() {
     return this.caller.questions[0]!;
   }
 }
 
-describe('a request of a server', () => {
-  it('is answered at once when it is a ping', () => {
+describe('ServerRequests', () => {
+  it('responds to a ping', () => {
     const asking = new Asking();
     asking.questions.receive({ id: 0, method: 'ping', params: undefined, channel: undefined, callers: [] });
     expect(asking.texts).toEqual(['{"jsonrpc":"2.0","id":0,"result":{}}']);
   });
 
   it.each(['tools/list', 'sampling/createmessage', 'tasks/get', '__proto__', ''])(
-    'is refused as unknown when it is %j',
+    'rejects the unknown method %j',
     (method) => {
       const asking = new Asking();
       asking.ask(method);
@@ -54,7 +54,7 @@ describe('a request of a server', () => {
   );
 
   it.each(['sampling/createMessage', 'elicitation/create', 'roots/list'])(
-    'is put to the client when it is %s, and answered with its words',
+    'forwards %s to the client and its response to the server',
     async (method) => {
       const asking = new Asking();
       asking.ask(method, '{"a":1.0}');
@@ -65,13 +65,13 @@ describe('a request of a server', () => {
     },
   );
 
-  it('without params is put to the client without params', () => {
+  it('forwards a request without params', () => {
     const asking = new Asking();
     asking.ask('roots/list');
     expect(asking.asked.params).toBeUndefined();
   });
 
-  it('is refused when there is no one client to ask', () => {
+  it('rejects a request without a single possible client', () => {
     const asking = new Asking();
     asking.questions.receive({
       id: 1,
@@ -95,11 +95,11 @@ describe('a request of a server', () => {
       { code: -32601, message: 'The client does not support roots/list' },
     ],
     [
-      'nothing of an error that nobody expected',
+      'no details of an unexpected error',
       new TypeError('x is undefined'),
       { code: -32603, message: 'Internal error' },
     ],
-  ])('is answered with %s', async (_what, error, expected) => {
+  ])('responds with %s', async (_what, error, expected) => {
     const asking = new Asking();
     asking.ask('roots/list');
     asking.asked.decline(error);
@@ -108,8 +108,8 @@ describe('a request of a server', () => {
   });
 });
 
-describe('progress on a question', () => {
-  it("goes back under the server's own token", () => {
+describe('ServerRequests, progress', () => {
+  it('is sent under the token of the server', () => {
     const asking = new Asking();
     asking.ask('sampling/createMessage', '{"_meta":{"progressToken":"theirs"}}');
     asking.asked.options.onProgress?.(new JsonText('{"progressToken":5,"progress":0.5,"x":1.0}'));
@@ -118,15 +118,15 @@ describe('progress on a question', () => {
     ]);
   });
 
-  it('is not asked of the client where the server did not ask for it', () => {
+  it('is not requested from the client without a token of the server', () => {
     const asking = new Asking();
     asking.ask('sampling/createMessage', '{}');
     expect(asking.asked.options.onProgress).toBeUndefined();
   });
 });
 
-describe('an open question', () => {
-  it('is open for its call until it is answered, and the call is told then', async () => {
+describe('ServerRequests, an open request', () => {
+  it('is open for its call until the client responds', async () => {
     const asking = new Asking();
     const other = new FakeClient('a').call();
     asking.ask('roots/list');
@@ -138,7 +138,7 @@ describe('an open question', () => {
     expect(asking.settledFor).toEqual([[asking.caller]]);
   });
 
-  it('gets no answer once the server has withdrawn it, not even a late one', async () => {
+  it('gets no response after the server has cancelled it, not even a late one', async () => {
     const asking = new Asking();
     asking.ask('roots/list');
     asking.questions.cancel('q');
@@ -148,14 +148,14 @@ describe('an open question', () => {
     expect(asking.asked.options.signal.aborted).toBe(true);
   });
 
-  it('is not withdrawn with a question that was never asked', () => {
+  it('is not affected by the cancellation of an unknown request', () => {
     const asking = new Asking();
     asking.ask('roots/list');
     asking.questions.cancel('other');
     expect(asking.asked.options.signal.aborted).toBe(false);
   });
 
-  it('under the id of an earlier one is the one that is answered', async () => {
+  it('replaces an earlier request with the same id', async () => {
     const asking = new Asking();
     asking.ask('roots/list', '{"n":1}');
     asking.ask('roots/list', '{"n":2}');
@@ -167,7 +167,7 @@ describe('an open question', () => {
     expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { n: 2 } }]);
   });
 
-  it('is withdrawn without a word when the server is gone', async () => {
+  it('is cancelled without a response when the link closes', async () => {
     const asking = new Asking();
     asking.ask('roots/list');
     asking.questions.cancelAll();

@@ -5,12 +5,12 @@ import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link } from './link.js';
 import { SessionLinks } from './session-links.js';
 
-/** Links that open as the spec says. */
+/** Links that are opened as the spec says. */
 class Opened {
   readonly owners: ClientSession[] = [];
   readonly links: FakeLink[] = [];
   readonly signals: AbortSignal[] = [];
-  readonly told: Link[] = [];
+  readonly reported: Link[] = [];
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink());
   readonly sessionLinks = new SessionLinks(
     async (owner, signal) => {
@@ -20,23 +20,23 @@ class Opened {
       this.links.push(link);
       return link;
     },
-    (link) => this.told.push(link),
+    (link) => this.reported.push(link),
   );
 }
 
-describe('the links of sessions', () => {
-  it('are one for each client, opened at its first call and used for all', async () => {
-    const { sessionLinks, links, owners, told } = new Opened();
+describe('SessionLinks', () => {
+  it('opens one link per session at its first call', async () => {
+    const { sessionLinks, links, owners, reported } = new Opened();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     const opened = await Promise.all([sessionLinks.get(a), sessionLinks.get(a), sessionLinks.get(b)]);
     expect(links).toHaveLength(2);
     expect(opened).toEqual([links[0], links[0], links[1]]);
     expect(owners).toEqual([a, b]);
-    expect(told).toEqual(links);
+    expect(reported).toEqual(links);
     expect(sessionLinks.size).toBe(2);
   });
 
-  it('close with their client, and no other', async () => {
+  it('closes the link when its session ends, and no other', async () => {
     const { sessionLinks, links } = new Opened();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     await Promise.all([sessionLinks.get(a), sessionLinks.get(b)]);
@@ -47,7 +47,7 @@ describe('the links of sessions', () => {
     expect(a.closeListeners.size).toBe(0);
   });
 
-  it('are given up when their client goes while they are being opened', async () => {
+  it('aborts opening a link when its session ends', async () => {
     const opened = new Opened();
     const arrival = deferred<FakeLink>();
     opened.connect = () => arrival.promise;
@@ -62,7 +62,7 @@ describe('the links of sessions', () => {
     expect(opened.sessionLinks.size).toBe(0);
   });
 
-  it('are opened again after they broke, and the end of the first does not end the second', async () => {
+  it('opens a new link after a lost one, which the end of the first does not close', async () => {
     const { sessionLinks, links } = new Opened();
     const client = new FakeClient('a');
     await sessionLinks.get(client);
@@ -76,7 +76,7 @@ describe('the links of sessions', () => {
     expect(client.closeListeners.size).toBe(1);
   });
 
-  it('that do not open leave nothing behind', async () => {
+  it('leaves no slot and no listener behind when opening fails', async () => {
     const opened = new Opened();
     opened.connect = () => Promise.reject(new Error('no'));
     const client = new FakeClient('a');
@@ -88,7 +88,7 @@ describe('the links of sessions', () => {
     await expect(opened.sessionLinks.get(client)).resolves.toBeInstanceOf(FakeLink);
   });
 
-  it('carry a notification only where there is a link', async () => {
+  it('sends a notification only over an existing link', async () => {
     const { sessionLinks, links, owners } = new Opened();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     await sessionLinks.get(a);
@@ -99,7 +99,7 @@ describe('the links of sessions', () => {
     expect(owners).toEqual([a]);
   });
 
-  it('can all be gone through, those that never open left out', async () => {
+  it('calls back for every link, except for those that cannot be opened', async () => {
     const opened = new Opened();
     await opened.sessionLinks.get(new FakeClient('a'));
     opened.connect = () => Promise.reject(new Error('no'));
@@ -110,7 +110,7 @@ describe('the links of sessions', () => {
     expect(seen).toEqual(opened.links);
   });
 
-  it('are all closed at the end, and no more are opened', async () => {
+  it('closes all links, and opens no more', async () => {
     const { sessionLinks, links, signals } = new Opened();
     const clients = [new FakeClient('a'), new FakeClient('b')];
     await Promise.all(clients.map((client) => sessionLinks.get(client)));

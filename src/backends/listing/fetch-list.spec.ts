@@ -25,8 +25,8 @@ const names = async (link: FakeLink, limits = DEFAULT_LIST_LIMITS): Promise<stri
 const SCHEMA = { type: 'object' };
 const tools = (...list: string[]): object[] => list.map((name) => ({ name, inputSchema: SCHEMA }));
 
-describe('a list', () => {
-  it('of one page is asked for once, without a cursor', async () => {
+describe('fetchList', () => {
+  it('requests a single page once, without a cursor', async () => {
     const link = serverOf(() => ({ tools: tools('a', 'b') }));
     expect(await names(link)).toEqual(['a', 'b']);
     expect(link.requests).toEqual([
@@ -34,7 +34,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('is followed over all its pages, in their order', async () => {
+  it('fetches all pages in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(5), { minLength: 1, maxLength: 30 }), async (sizes) => {
         const pages = sizes.map((size, n) => tools(...Array.from({ length: size }, (_, i) => `${n}-${i}`)));
@@ -49,14 +49,14 @@ describe('a list', () => {
     );
   });
 
-  it('goes on after an empty cursor, which is a cursor like any other', async () => {
+  it('follows an empty cursor', async () => {
     const link = serverOf((cursor) =>
       cursor === undefined ? { tools: tools('a'), nextCursor: '' } : { tools: tools('b') },
     );
     expect(await names(link)).toEqual(['a', 'b']);
   });
 
-  it.each([[null], [7], [{}]])('ends at a cursor that is none: %j', async (nextCursor) => {
+  it.each([[null], [7], [{}]])('ends at the invalid cursor %j', async (nextCursor) => {
     expect(await names(serverOf(() => ({ tools: tools('a'), nextCursor })))).toEqual(['a']);
   });
 
@@ -74,11 +74,11 @@ describe('a list', () => {
     ['no list', {}],
     ['no list but a word', { tools: 'none' }],
     ['null', { tools: null }],
-  ])('that is %s is empty', async (_what, page) => {
+  ])('takes %s for an empty list', async (_what, page) => {
     expect(await names(serverOf(() => page))).toEqual([]);
   });
 
-  it('leaves out what has no usable name, and says how many', async () => {
+  it('leaves out and counts items without a usable name', async () => {
     const prompts = [
       { name: 'a', n: 1 },
       { name: '' },
@@ -97,13 +97,13 @@ describe('a list', () => {
     expect(truncated).toBeUndefined();
   });
 
-  it('of prompts is read from its own member', async () => {
+  it('reads prompts from their own member', async () => {
     const link = new FakeLink({ 'prompts/list': () => ({ tools: tools('no'), prompts: tools('yes') }) });
     const { definitions } = await fetchList(link, 'prompts/list');
     expect(definitions.map(({ name }) => name)).toEqual(['yes']);
   });
 
-  it('that fails on any page fails as a whole', async () => {
+  it('rejects when any page fails', async () => {
     const link = serverOf((cursor) => {
       if (cursor === undefined) return { tools: tools('a'), nextCursor: 'x' };
       return new Error('gone') as Page;
@@ -112,8 +112,8 @@ describe('a list', () => {
   });
 });
 
-describe('a list without end', () => {
-  it('is cut short when the server repeats a cursor', async () => {
+describe('fetchList, an endless list', () => {
+  it('is truncated when the server repeats a cursor', async () => {
     const link = serverOf((cursor) => ({
       tools: tools(cursor ?? 'first'),
       nextCursor: cursor === 'x' ? 'y' : 'x',
@@ -123,7 +123,7 @@ describe('a list without end', () => {
     expect(definitions.map(({ name }) => name)).toEqual(['first', 'x', 'y']);
   });
 
-  it('is cut short after so many pages', async () => {
+  it('is truncated after the maximum number of pages', async () => {
     const link = serverOf((cursor) => {
       const n = Number(cursor ?? 0);
       return { tools: tools(`t${n}`), nextCursor: String(n + 1) };
@@ -140,7 +140,7 @@ describe('a list without end', () => {
   it.each([
     [5, false],
     [6, true],
-  ])('of %i items is cut short at five: %s', async (count, isCut) => {
+  ])('of %i items is truncated at five: %s', async (count, isCut) => {
     const list = tools(...Array.from({ length: count }, (_, n) => `t${n}`));
     const { definitions, truncated } = await fetchList(
       serverOf(() => ({ tools: list })),
@@ -161,8 +161,8 @@ const uris = (count: number): object[] =>
 const fetched = (page: object | string, method: ListMethod = 'resources/list', limits?: ListLimits) =>
   fetchList(new FakeLink({ [method]: () => page }), method, limits);
 
-describe('a list of resources', () => {
-  it('is read by the URI, each from its own member', async () => {
+describe('fetchList of resources', () => {
+  it('identifies items by their URI', async () => {
     const page = {
       resources: [{ uri: 'x:1', name: 'n' }],
       resourceTemplates: [{ uriTemplate: 'x:{y}', name: 'n' }],
@@ -173,7 +173,7 @@ describe('a list of resources', () => {
     ]);
   });
 
-  it('leaves out what nobody could ask for, the server before it included, and says how many', async () => {
+  it('leaves out and counts URIs whose public form would be too long', async () => {
     const longest = 'x'.repeat(8192 - 'resource:///'.length - 64);
     const page = {
       resources: [
@@ -187,7 +187,7 @@ describe('a list of resources', () => {
     expect(leftOut).toBe(6);
   });
 
-  it('may be longer than one of tools, which one of templates may not', async () => {
+  it('accepts more resources than tools, and fewer templates', async () => {
     const page = { resources: uris(100_001), resourceTemplates: uris(0) };
     const { definitions, truncated } = await fetched(page);
     expect(definitions).toHaveLength(100_001);
@@ -198,7 +198,7 @@ describe('a list of resources', () => {
     expect(cut.truncated).toBe('more than 10000 items');
   });
 
-  it('lets others have their turn while a long page is read', async () => {
+  it('yields to the event loop while a long page is read', async () => {
     let turns = 0;
     let isDone = false;
     const count = (): void => {
@@ -214,10 +214,10 @@ describe('a list of resources', () => {
 
 const long = (length: number): string => `{"uri":"x:1","name":"${'n'.repeat(length - 23)}"}`;
 
-describe('a list within bounds', () => {
+describe('fetchList, length limits', () => {
   const LIMITS = { ...DEFAULT_LIST_LIMITS, maxDefinitionLength: 100, maxTotalLength: 250 };
 
-  it('leaves out a definition that is too long, and says so', async () => {
+  it('leaves out and counts a definition that is too long', async () => {
     const texts = [long(101), long(100)];
     const { definitions, leftOut } = await fetched(
       `{"resources":[${texts.join()}]}`,
@@ -228,19 +228,19 @@ describe('a list within bounds', () => {
     expect(leftOut).toBe(1);
   });
 
-  it('is cut short where it becomes too long as a whole', async () => {
+  it('is truncated at the maximum total length', async () => {
     const page = `{"resources":[${[long(100), long(100), long(60), long(40)].join()}]}`;
     const { definitions, truncated } = await fetched(page, 'resources/list', LIMITS);
     expect(definitions).toHaveLength(2);
     expect(truncated).toBe('more than 250 characters');
   });
 
-  it('is cut short at a cursor that is too long to be remembered', async () => {
+  it('is truncated at a cursor that is too long', async () => {
     const page = { resources: uris(1), nextCursor: 'c'.repeat(8193) };
     expect((await fetched(page)).truncated).toBe('the server has too long a cursor');
   });
 
-  it('has the same entries when most of the page is something else', async () => {
+  it('keeps the same entries when most of the page is something else', async () => {
     const text = '{ "uri":"x:\\u00e9" , "name":"\\ud800 é", "n":1.0 }';
     const { definitions } = await fetched(`{"_meta":{"x":"${'x'.repeat(1000)}"},"resources":[${text}]}`);
     expect(definitions).toEqual([{ name: 'x:é', text }]);

@@ -4,45 +4,45 @@ import { FirstSync } from './first-sync.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Whether somebody who waits has been let go. */
-function waiter(settling: FirstSync, longestMs: number): { isDone: boolean } {
+/** Whether a wait that begins now has ended. */
+function waiter(firstSync: FirstSync, timeoutMs: number): { isDone: boolean } {
   const state = { isDone: false };
-  void settling.wait(longestMs).then(() => (state.isDone = true));
+  void firstSync.wait(timeoutMs).then(() => (state.isDone = true));
   return state;
 }
 
-describe('Settling', () => {
-  it('lets everybody go who waits, and who comes later', async () => {
-    const settling = new FirstSync();
-    const early = [waiter(settling, 1000), waiter(settling, 9000)];
+describe('FirstSync', () => {
+  it('resolves all waits, and later ones at once', async () => {
+    const firstSync = new FirstSync();
+    const early = [waiter(firstSync, 1000), waiter(firstSync, 9000)];
     await jest.advanceTimersByTimeAsync(500);
     expect(early.map(({ isDone }) => isDone)).toEqual([false, false]);
-    settling.complete();
-    settling.complete();
-    const late = waiter(settling, 1000);
+    firstSync.complete();
+    firstSync.complete();
+    const late = waiter(firstSync, 1000);
     await jest.advanceTimersByTimeAsync(0);
     expect([...early, late].map(({ isDone }) => isDone)).toEqual([true, true, true]);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('lets everybody go after as long as they are ready to wait', async () => {
-    const settling = new FirstSync();
-    const [impatient, patient] = [waiter(settling, 100), waiter(settling, 1000)];
+  it('resolves each wait after its timeout', async () => {
+    const firstSync = new FirstSync();
+    const [short, long] = [waiter(firstSync, 100), waiter(firstSync, 1000)];
     await jest.advanceTimersByTimeAsync(100);
-    expect([impatient.isDone, patient.isDone]).toEqual([true, false]);
+    expect([short.isDone, long.isDone]).toEqual([true, false]);
   });
 
-  it('that begins again lets nobody go who comes from then on, until it is done again', async () => {
-    const settling = new FirstSync();
-    settling.complete();
-    settling.reset();
-    const first = waiter(settling, 9000);
+  it('resolves no wait between a reset and the next completion', async () => {
+    const firstSync = new FirstSync();
+    firstSync.complete();
+    firstSync.reset();
+    const first = waiter(firstSync, 9000);
     await jest.advanceTimersByTimeAsync(500);
-    settling.reset();
-    const second = waiter(settling, 9000);
+    firstSync.reset();
+    const second = waiter(firstSync, 9000);
     await jest.advanceTimersByTimeAsync(500);
     expect([first.isDone, second.isDone]).toEqual([false, false]);
-    settling.complete();
+    firstSync.complete();
     await jest.advanceTimersByTimeAsync(0);
     expect([first.isDone, second.isDone]).toEqual([true, true]);
   });

@@ -6,13 +6,13 @@ import { repairDefinition, type ListMember } from './repair-definition.js';
 const repaired = (member: ListMember, key: string, text: string): string | undefined =>
   repairDefinition(member, key, text, JSON.parse(text) as Record<string, unknown>);
 
-describe('a definition', () => {
+describe('repairDefinition', () => {
   it.each<[ListMember, string]>([
-    ['resources', '{ "uri":"x:1", "name":"", "size":1.0, "x":[ 1 ], "twice":1, "twice":2 }'],
+    ['resources', '{ "uri":"x:1", "name":"", "size":1.0, "x":[ 1 ], "again":1, "again":2 }'],
     ['resourceTemplates', '{"uriTemplate":"x:{y}","name":"n","annotations":{"priority":1.0,"own":true}}'],
     ['tools', '{"name":"t","inputSchema":{"type":"object","properties":{"a":{}},"x":null},"future":{}}'],
     ['prompts', '{"name":"p","arguments":[{"name":"a","required":false,"x":1}],"_meta":{"a":1.0}}'],
-  ])('of %s that clients accept stays as it was written', (member, text) => {
+  ])('keeps a valid definition of %s unchanged', (member, text) => {
     expect(repaired(member, 'k', text)).toBe(text);
   });
 
@@ -20,7 +20,7 @@ describe('a definition', () => {
     ['resources', '{ "uri" : "x:1","n":1.0}'],
     ['resources', '{ "uri" : "x:1","name":7,"n":1.0}'],
     ['resourceTemplates', '{ "uriTemplate" : "x:1","name":null,"n":1.0}'],
-  ])('of %s without a name is called by its URI: %s', (member, text) => {
+  ])('takes the URI for the missing name in %s: %s', (member, text) => {
     const { name, n } = JSON.parse(repaired(member, 'x:1', text)!) as Record<string, unknown>;
     expect([name, n]).toEqual(['x:1', 1]);
     expect(repaired(member, 'x:1', text)).toContain('"n":1.0');
@@ -32,7 +32,7 @@ describe('a definition', () => {
     ['resources', '"icons":[{}],"title":7', '{"uri":"u","name":"n","x":1.0}'],
     ['resources', '"annotations":{"lastModified":"today"}', '{"uri":"u","name":"n","x":1.0}'],
     ['resources', '"size":1,"size":"3"', '{"uri":"u","name":"n","x":1.0}'],
-  ])('of %s loses what clients would refuse it for, and nothing else: %s', (member, part, expected) => {
+  ])('drops only invalid optional members in %s: %s', (member, part, expected) => {
     expect(repaired(member, 'u', `{ "uri":"u", "name":"n", ${part} , "x":1.0 }`)).toBe(expected);
   });
 
@@ -40,7 +40,7 @@ describe('a definition', () => {
     ['tools', '{"name":"t","inputSchema":"none"}'],
     ['tools', '{"name":"t","inputSchema":{"type":"string"}}'],
     ['tools', '{"name":"t","inputSchema":{"type":"object","properties":{"a":true}}}'],
-  ])('of %s whose schema is of no use is left out: %s', (member, text) => {
+  ])('returns undefined in %s for an invalid schema: %s', (member, text) => {
     expect(repaired(member, 't', text)).toBeUndefined();
   });
 
@@ -49,17 +49,17 @@ describe('a definition', () => {
     ['{"name":"t","inputSchema":null}', '{"type":"object"}'],
     ['{"name":"t","inputSchema":{ }}', '{ "type":"object"}'],
     ['{"name":"t","inputSchema":{"required":["a"],"x":1.0}}', '{"required":["a"],"x":1.0,"type":"object"}'],
-  ])('of a tool that does not say what its arguments are has an object for them: %s', (text, schema) => {
+  ])('adds type object to a schema without a type: %s', (text, schema) => {
     expect(repaired('tools', 't', text)).toBe(`{"name":"t","inputSchema":${schema}}`);
   });
 
-  it('keeps a tool whose other members are odd', () => {
+  it('keeps a tool with invalid optional members', () => {
     const text = '{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"array"},"execution":1}';
     expect(repaired('tools', 't', text)).toBe('{"name":"t","inputSchema":{"type":"object"}}');
   });
 });
 
-/** Whatever a server may put into a member that is known to the protocol. */
+/** Values that a server may send in a member of the protocol. */
 const odd = fc.oneof(
   fc.constantFrom<unknown>(null, true, 7, 'text', [], {}, [{}], [{ name: 'n' }], { type: 'object' }),
   fc.constantFrom<unknown>({ audience: ['user'], priority: 2 }, { taskSupport: 'no' }, [{ src: 'x' }]),
@@ -80,8 +80,8 @@ const LISTS: readonly [ListMember, string, (page: unknown) => boolean][] = [
   ],
 ];
 
-describe('any definition', () => {
-  it.each(LISTS)('of %s that is listed is one that clients accept', (member, key, accepts) => {
+describe('repairDefinition, any input', () => {
+  it.each(LISTS)('makes definitions in %s valid for clients', (member, key, accepts) => {
     fc.assert(
       fc.property(definitions, (definition) => {
         const text = repaired(member, 'k', JSON.stringify({ ...definition, [key]: 'k' }));

@@ -40,7 +40,7 @@ export function repairDefinition(
   if (schema !== undefined && invalid.delete('inputSchema')) added.set('inputSchema', schema);
   if (![...invalid].every((part) => isOptional(member, part))) return undefined;
   const kept = invalid.size > 0 ? withoutMembers(text, invalid) : text;
-  return [...added].reduce((result, [key, value]) => withMember(result, key, value), kept);
+  return [...added].reduce((result, [part, json]) => withMember(result, part, json), kept);
 }
 
 /** Many servers send `{}`, or no schema, for a tool without arguments. */
