@@ -19,8 +19,8 @@ const room = new AdminHarness({
   projects: { p: { servers: ['b'] } },
 });
 const { registry } = room;
-registry.putMetaTools([definition('search_tools')]);
-registry.put({
+await registry.putMetaTools([definition('search_tools')]);
+await registry.put({
   id: 'a',
   rank: 0,
   style: 'always',
@@ -31,7 +31,7 @@ registry.put({
     prompts: [definition('greet')],
   },
 });
-registry.put({
+await registry.put({
   id: 'b',
   rank: 1,
   style: 'never',

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { Registry } from '../registry/registry.service.js';
 import { wordMatcher } from './word-matcher.js';
 import type { CatalogItemDto } from './dto/catalog.dto.js';
@@ -26,11 +26,11 @@ export class CatalogLists {
   page(kind: 'tools' | 'prompts', query: ListQuery): CatalogItemsPage {
     const { scope, server, q, after, limit, seal } = this.requests.read(kind, query);
     const isFound = wordMatcher(q);
-    const found = this.registry.catalog[kind]
-      .view(scope)
-      .listed.filter((entry) => entry.server !== META_TOOL_SERVER && entry.publicName > after)
-      .filter((entry) => server === undefined || entry.server === server)
-      .filter((entry) => q === '' || isFound(this.textOf(entry)));
+    const found: ListedEntry[] = [];
+    for (const entry of this.registry.catalog[kind].view(scope).after(after, server)) {
+      if (entry.server === META_TOOL_SERVER || !(q === '' || isFound(this.textOf(entry)))) continue;
+      if (found.push(entry) > limit) break;
+    }
     const items = found.slice(0, limit);
     const more = found.length > limit ? { nextCursor: seal(items.at(-1)!.publicName) } : {};
     return { items: items.map(itemOf), ...more };

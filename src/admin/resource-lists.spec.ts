@@ -4,7 +4,7 @@ import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { resource, neverYield } from '../../test/kit/resource-offers.js';
 import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
-import type { Definition } from '../core/naming/name-table.js';
+import type { Definition } from '../core/naming/catalog-entry.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import { parseTemplates } from '../core/resources/resource-template.js';
 import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
@@ -62,7 +62,7 @@ function stage() {
       resources: await ResourceList.build(id, definitions('uri', resources), neverYield),
       templates: (await parseTemplates(id, definitions('uriTemplate', templates), neverYield)).templates,
     };
-    registry.put({ id, rank: 0, style: 'always', disabledTools: new Set(), listing });
+    await registry.put({ id, rank: 0, style: 'always', disabledTools: new Set(), listing });
   };
   const lists = new ResourceLists(registry, requests, search, subscribers);
   return { lists, put, registry, search };

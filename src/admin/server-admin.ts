@@ -100,7 +100,7 @@ export class ServerAdmin {
         apply: this.decision(id, (before) => ({ ...before, tools: { ...before.tools, [tool]: enabled } })),
       };
     });
-    return this.show(id);
+    return this.listed(id);
   }
 
   async reconnect(by: AdminCaller, id: string): Promise<TaggedServer> {
@@ -168,6 +168,11 @@ export class ServerAdmin {
 
   private async settled(id: string): Promise<TaggedServer> {
     await this.backends.find(id)?.whenSynced(SETTLE_MS);
+    return this.listed(id);
+  }
+
+  private async listed(id: string): Promise<TaggedServer> {
+    await this.backends.whenListed();
     return this.show(id);
   }
 }

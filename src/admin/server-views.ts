@@ -77,10 +77,9 @@ export class ServerViews {
 
   /** All it last listed, also those that clients do not see. */
   tools({ id, disabledTools }: DesiredServer): ServerToolDto[] {
-    const listed = this.registry.catalog.tools.view(EVERYTHING).listed;
-    const names = new Map(
-      listed.filter(({ server }) => server === id).map(({ ownName, publicName }) => [ownName, publicName]),
-    );
+    const names = new Map<string, string>();
+    for (const { ownName, publicName } of this.registry.catalog.tools.view(EVERYTHING).after('', id))
+      names.set(ownName, publicName);
     return (this.listing(id) ?? []).map(({ name: own, text }) => {
       const name = names.get(own);
       const enabled = !disabledTools.has(own);

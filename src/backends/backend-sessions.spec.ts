@@ -38,7 +38,7 @@ class Served {
         return link;
       },
       {
-        listed: () => {},
+        listed: async () => {},
         notified: (notification, owner) => (owner ? this.sessionNotified : this.notified).push(notification),
         linkChanged: () => {},
         sessionLinkOpened: (link, owner) => this.owners.push([owner.id, link]),

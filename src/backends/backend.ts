@@ -24,7 +24,8 @@ const GATEWAY_KEY = '';
 /** What a backend reports to the Backends service. */
 export interface BackendEvents {
   /** A sync has finished. */
-  listed(listing: Listing): void;
+  /** Resolves when the catalog has it. */
+  listed(listing: Listing): Promise<void>;
   /** The link that all clients share was opened, or lost. */
   linkChanged(link: Link | undefined): void;
   /** A link of one session was opened; `link.closed` settles when it ends. */
@@ -235,9 +236,9 @@ export class Backend {
     }
   }
 
-  private listed(listing: Listing): void {
+  private async listed(listing: Listing): Promise<void> {
     this.listing = listing;
-    if (!this.isRetired) this.events.listed(listing);
+    if (!this.isRetired) await this.events.listed(listing);
   }
 
   private stateChanged(): void {

@@ -65,6 +65,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return backend;
   }
 
+  /** Resolves when the catalog has everything that servers have listed so far. */
+  whenListed(): Promise<void> {
+    return this.registry.whenBuilt();
+  }
+
   /** Sends a notification over the links that belong to this session. */
   notifySessionLinks(session: ClientSession, method: string): void {
     for (const backend of this.backends.values()) backend.notifySessionLink(session, method);
@@ -143,7 +148,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private reconfigure(backend: Backend, { config }: DesiredServer): void {
     backend.reconfigure(config);
-    this.publish(backend);
+    void this.publish(backend);
     this.reconfigureListeners.emit(backend);
   }
 
@@ -162,13 +167,14 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Hands the last listing to the registry, with the current decisions. */
-  private publish(backend: Backend): void {
+  private async publish(backend: Backend): Promise<void> {
     const { id, listing } = backend;
     const server = this.desired.current.get(id);
     if (!listing || !server) return;
     const { rank, config, disabledTools } = server;
-    this.registry.put({ id, rank, listing, disabledTools, style: config.naming?.tools ?? this.naming.tools });
-    this.syncListeners.emit(backend);
+    const style = config.naming?.tools ?? this.naming.tools;
+    await this.registry.put({ id, rank, listing, disabledTools, style });
+    if (this.backends.get(id) === backend) this.syncListeners.emit(backend);
   }
 }
 

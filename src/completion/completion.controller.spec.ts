@@ -27,7 +27,7 @@ async function completion() {
   const { resources, templates } = await offerOf('db', ['x:1'], ['mcp://db/{table}/{id}']);
   const prompts = [{ name: 'greet', text: '{"name":"greet"}' }];
   const listing = { ...EMPTY_LISTING, resources, templates, prompts };
-  registry.put({ id: 'db', rank: 0, listing, style: 'always', disabledTools: new Set() });
+  await registry.put({ id: 'db', rank: 0, listing, style: 'always', disabledTools: new Set() });
   const controller = new CompletionController(registry, { get } as unknown as Backends);
   const complete = (paramsText: string, scope = EVERYTHING): Promise<JsonText> =>
     controller.complete(JSON.parse(paramsText) as Params, { scope, paramsText } as McpContext);

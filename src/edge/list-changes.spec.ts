@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import type { Definition } from '../core/naming/name-table.js';
+import type { Definition } from '../core/naming/catalog-entry.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
@@ -45,7 +45,7 @@ class House {
   /** A server lists these tools and prompts. */
   list(id: string, tools: readonly string[], prompts: readonly string[] = []): void {
     const listing = { ...EMPTY_LISTING, tools: definitions(tools), prompts: definitions(prompts) };
-    this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
+    void this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
   }
 
   sentTo(session: Session): { frame: EventFrame; options: DeliverOptions }[] {

@@ -42,7 +42,13 @@ class House {
     for (const [rank, id] of ['git', 'db'].entries()) {
       const listing = { ...EMPTY_LISTING, tools: [{ name: 't', text: '{"name":"t"}' }] };
       const prompts = id === 'db' ? [{ name: 'p', text: '{"name":"p"}' }] : [];
-      registry.put({ id, rank, listing: { ...listing, prompts }, style: 'always', disabledTools: new Set() });
+      void registry.put({
+        id,
+        rank,
+        listing: { ...listing, prompts },
+        style: 'always',
+        disabledTools: new Set(),
+      });
     }
     const { live, projects, authenticator, sessions } = this;
     const listChanges = new ListChanges(registry, sessions.recipients, new FanOut());

@@ -49,7 +49,7 @@ class House {
   list(id: string, rank: number, instructions?: string): void {
     const tools = [{ name: 't', text: '{"name":"t"}' }];
     const listing = { ...EMPTY_LISTING, tools, instructions };
-    this.registry.put({ id, rank, listing, style: 'always', disabledTools: new Set() });
+    void this.registry.put({ id, rank, listing, style: 'always', disabledTools: new Set() });
   }
 }
 

@@ -10,10 +10,10 @@ import { ResourceSearch } from './resource-search.js';
 import { ToolSearch } from './tool-search.js';
 
 /** How many tools of the house are listed. */
-function toolsWith(config: object): number {
+async function toolsWith(config: object): Promise<number> {
   const live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
   const registry = new Registry(new Naming());
-  new MetaToolsModule(
+  await new MetaToolsModule(
     live,
     registry,
     new MetaTools(registry),
@@ -28,7 +28,7 @@ describe('MetaToolsModule', () => {
     [{}, 7],
     [{ metaTools: true }, 7],
     [{ metaTools: false }, 0],
-  ])('with %j registers %i meta tools', (config, expected) => {
-    expect(toolsWith(config)).toBe(expected);
+  ])('with %j registers %i meta tools', async (config, expected) => {
+    expect(await toolsWith(config)).toBe(expected);
   });
 });

@@ -23,10 +23,10 @@ export class MetaToolsModule implements OnModuleInit {
     private readonly tools: ToolSearch,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     const { metaTools, limits } = this.live.current;
     if (!metaTools) return;
-    this.metaTools.register([
+    await this.metaTools.register([
       ...resourceMetaTools(this.registry, this.resources, limits.pageSize),
       ...toolMetaTools(this.registry, this.tools, limits.pageSize),
     ]);

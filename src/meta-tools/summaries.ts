@@ -4,7 +4,7 @@ import {
   type PublicResource,
   type PublicTemplate,
 } from '../core/resources/public-resource.js';
-import type { CatalogEntry, ListedEntry } from '../core/naming/name-table.js';
+import type { CatalogEntry, ListedEntry } from '../core/naming/catalog-entry.js';
 
 /** The members of a definition that a model needs to choose it. */
 export type Summary = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
@@ -24,16 +24,11 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pageSize: 
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
     const { serverId } = args;
-    const isWanted = ({ server }: ListedEntry): boolean =>
-      server !== META_TOOL_SERVER && (serverId === undefined || server === serverId);
     const { summaries, more } = cursors.page(
       'catalog_tools',
       scope,
       args,
-      (after, most) =>
-        view(scope)
-          .listed.filter((tool) => tool.publicName > after && isWanted(tool))
-          .slice(0, most),
+      (after, most) => firstTools(view(scope).after(after, serverId), most),
       ({ publicName }) => publicName,
       toolSummary,
     );
@@ -85,4 +80,13 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pageSize: 
       run: searchTools,
     }),
   ];
+}
+
+function firstTools(tools: Iterable<ListedEntry>, count: number): ListedEntry[] {
+  const first: ListedEntry[] = [];
+  for (const tool of tools) {
+    if (first.length === count) break;
+    if (tool.server !== META_TOOL_SERVER) first.push(tool);
+  }
+  return first;
 }

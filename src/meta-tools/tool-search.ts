@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { META_TOOL_SERVER, NameTable, type ListedEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
+import { NameTable } from '../core/naming/name-table.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { search } from '../lib/text-index/search.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
-import { sliceScheduler } from '../lib/slices/slices.js';
+import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
@@ -17,7 +18,7 @@ export class ToolSearch {
     () => this.synchronize(this.registry.catalog.tools),
   );
   private table = NameTable.EMPTY;
-  private indexed: ReadonlySet<ListedEntry> = new Set();
+  private readonly indexed = new Map<string, ReadonlySet<ListedEntry>>();
 
   constructor(private readonly registry: Registry) {}
 
@@ -31,19 +32,31 @@ export class ToolSearch {
   /** Catalogs share unchanged entries, so that only changed ones are indexed again. */
   private async synchronize(table: NameTable): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
-    const listed = new Set(table.view(EVERYTHING).listed.filter(({ server }) => server !== META_TOOL_SERVER));
-    for (const entry of this.indexed) {
-      if (listed.has(entry)) continue;
+    for (const server of table.changedServers(this.table))
+      if (server !== META_TOOL_SERVER)
+        await this.replaceServer(server, table.view(EVERYTHING).after('', server), yieldIfDue);
+    this.table = table;
+  }
+
+  private async replaceServer(
+    server: string,
+    listed: Iterable<ListedEntry>,
+    yieldIfDue: Yield,
+  ): Promise<void> {
+    const before = this.indexed.get(server) ?? new Set();
+    const now = new Set<ListedEntry>();
+    for (const entry of listed) {
+      if (now.size % 64 === 0) await yieldIfDue();
+      now.add(entry);
+      if (!before.has(entry)) this.add(entry);
+    }
+    for (const entry of before) {
+      if (now.has(entry)) continue;
       await yieldIfDue();
       this.remove(entry);
     }
-    for (const entry of listed) {
-      if (this.indexed.has(entry)) continue;
-      await yieldIfDue();
-      this.add(entry);
-    }
-    this.indexed = listed;
-    this.table = table;
+    if (now.size > 0) this.indexed.set(server, now);
+    else this.indexed.delete(server);
   }
 
   private add(entry: ListedEntry): void {

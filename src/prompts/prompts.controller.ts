@@ -2,7 +2,7 @@ import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
-import type { CatalogEntry } from '../core/naming/name-table.js';
+import type { CatalogEntry } from '../core/naming/catalog-entry.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { offer, only, tableOf } from '../../test/kit/offers.js';
-import { offersOf } from '../../test/kit/resource-offers.js';
+import { buildDirectory, offersOf } from '../../test/kit/resource-offers.js';
 import { Limits } from '../config/limits.js';
-import { ResourceDirectory } from '../core/resources/resource-directory.js';
+import type { ResourceDirectory } from '../core/resources/resource-directory.js';
 import { EVERYTHING } from '../core/scope.js';
 import { ListPages } from './list-pages.js';
 
@@ -58,7 +58,7 @@ describe('ListPages', () => {
 });
 
 const directoryOf = async (...given: string[]): Promise<ResourceDirectory> =>
-  ResourceDirectory.build(
+  buildDirectory(
     await offersOf([{ server: 'a', uris: given, templates: ['x:{y}', 'y:{y}', 'z:{y}'] }]),
     'resource',
   );

@@ -15,8 +15,8 @@ const tool = (name: string): MetaTool => ({
 
 const registry = new Registry(new Naming());
 const tools = new MetaTools(registry);
-tools.register([tool('one')]);
-tools.register([tool('two')]);
+await tools.register([tool('one')]);
+await tools.register([tool('two')]);
 const context = {} as McpContext;
 
 describe('MetaTools', () => {

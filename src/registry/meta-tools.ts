@@ -20,9 +20,10 @@ export class MetaTools {
 
   constructor(private readonly registry: Registry) {}
 
-  register(tools: readonly MetaTool[]): void {
+  /** Resolves when the catalog has them. */
+  async register(tools: readonly MetaTool[]): Promise<void> {
     for (const tool of tools) this.tools.set(tool.name, tool);
-    this.registry.putMetaTools(
+    await this.registry.putMetaTools(
       [...this.tools.values()].map(({ name, definition }) => ({ name, text: JSON.stringify(definition) })),
     );
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { definition } from '../../test/kit/offers.js';
 import { offerOf } from '../../test/kit/resource-offers.js';
-import { until } from '../../test/kit/until.js';
 import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
@@ -25,30 +24,31 @@ function changesOf(registry: Registry): CatalogChange[] {
   return heard;
 }
 
-describe('the resources of the registry', () => {
-  it('are listed in the style of the configuration', async () => {
+describe('Registry with resources', () => {
+  it('lists resources in the style of the configuration', async () => {
     const registry = registryIn('underscore');
-    registry.put(await server('a', 'x:1'));
+    await registry.put(await server('a', 'x:1'));
     expect(urisIn(registry)).toEqual(['a_x___1']);
   });
 
-  it('tell of the other server too when what its resources are called changes', async () => {
+  it('announces the other server too when the public URIs of its resources change', async () => {
     const registry = registryIn('original');
     const heard = changesOf(registry);
-    registry.put(await server('a', 'x:1'));
-    registry.put(await server('b', 'x:1'));
+    await registry.put(await server('a', 'x:1'));
+    await registry.put(await server('b', 'x:1'));
     registry.remove('b');
+    await registry.whenBuilt();
     expect(heard.map(({ resources }) => [...resources].toSorted())).toEqual([['a'], ['a', 'b'], ['a', 'b']]);
     expect(urisIn(registry)).toEqual(['x:1']);
   });
 
-  it('tell of nothing, and keep their pages, when the same lists come again with other tools', async () => {
+  it('announces no resources, and keeps their pages, when the same lists come with other tools', async () => {
     const registry = registryIn('resource');
     const a = await server('a', 'x:1');
-    registry.put(a);
+    await registry.put(a);
     const heard = changesOf(registry);
     const { resources } = registry.catalog;
-    registry.put({ ...a, listing: { ...a.listing, tools: [definition('t')] } });
+    await registry.put({ ...a, listing: { ...a.listing, tools: [definition('t')] } });
     expect(registry.catalog.resources).toBe(resources);
     expect(heard).toEqual([{ tools: new Set(['a']), prompts: new Set(), resources: new Set() }]);
   });
@@ -57,46 +57,81 @@ describe('the resources of the registry', () => {
 /** How many of its resources a server is listed with. */
 const sizeOf = ({ catalog }: Registry, id: string): number => catalog.resources.view(EVERYTHING).sizeOf(id);
 
-describe('long lists that have to be compared', () => {
-  const many = Array.from({ length: 5000 }, (_, n) => `x:${n}`);
+/** So many resources do not fit into one slice. */
+const many = Array.from({ length: 30_000 }, (_, n) => `x:${n}`);
 
-  it('come when that is done, and all at once', async () => {
+describe('Registry while it builds long lists', () => {
+  it('has the previous resources until all new ones are there', async () => {
     const registry = registryIn('original');
-    registry.put(await server('a', ...many));
-    registry.put(await server('b', 'x:5', ...many.map((uri) => `${uri}/b`)));
-    expect(urisIn(registry)).toEqual(many.toSorted());
+    await registry.put(await server('a', ...many));
+    const b = await server('b', 'x:5', ...many.map((uri) => `${uri}/b`));
     const heard = changesOf(registry);
-    await until('the second list comes', () => sizeOf(registry, 'b') > 0);
-    expect(urisIn(registry)).toHaveLength(10_001);
+    const built = registry.put(b);
+    expect(urisIn(registry)).toEqual(many.toSorted());
+    expect(registry.catalog.server('b')?.listing.resources.size).toBe(0);
+    await built;
+    expect(registry.catalog.server('b')?.listing.resources).toBe(b.listing.resources);
+    expect(urisIn(registry)).toHaveLength(60_001);
     expect(urisIn(registry).slice(0, 2)).toEqual(['resource://a/x:5', 'resource://b/x:5']);
     expect(heard.map(({ resources }) => resources)).toEqual([new Set(['a', 'b'])]);
   });
 
-  it('hold up nothing else of their server, and leave what it had', async () => {
+  it('lists the tools of that server and of others before that, and leaves the resources it had', async () => {
     const registry = registryIn('original');
-    registry.put(await server('a', ...many));
-    registry.put(await server('b', 'y:1'));
+    await registry.put(await server('a', ...many));
+    await registry.put(await server('b', 'y:1'));
     const next = await server('b', ...many);
-    registry.put({ ...next, listing: { ...next.listing, tools: [definition('t')] } });
-    expect(registry.catalog.tools.view(EVERYTHING).find('b__t')).toBeDefined();
+    const built = registry.put({ ...next, listing: { ...next.listing, tools: [definition('t')] } });
+    void registry.put({ ...(await server('c')), listing: { ...EMPTY_LISTING, tools: [definition('t')] } });
+    const { tools } = registry.catalog;
+    for (const name of ['b__t', 'c__t']) expect(tools.view(EVERYTHING).find(name)).toBeDefined();
     expect(urisIn(registry)).toContain('y:1');
-    await until('the list comes', () => sizeOf(registry, 'b') === 5000);
+    await built;
+    expect(sizeOf(registry, 'b')).toBe(many.length);
     expect(registry.catalog.tools.view(EVERYTHING).find('b__t')).toBeDefined();
     expect(urisIn(registry)).not.toContain('y:1');
   });
 
-  it('do not come when the server was removed meanwhile', async () => {
+  it('does not list a server that was removed meanwhile', async () => {
     const registry = registryIn('original');
     const [b, c] = [await server('b', ...many), await server('c', ...many)];
-    registry.put(await server('a', ...many));
-    registry.put(b);
+    await registry.put(await server('a', ...many));
+    const sizes: number[] = [];
+    registry.onChange((_change, catalog) => sizes.push(catalog.resources.view(EVERYTHING).sizeOf('b')));
+    void registry.put(b);
     registry.remove('b');
-    registry.put(c);
-    await until('the third list comes', () => sizeOf(registry, 'c') > 0);
+    await registry.put(c);
     expect(registry.catalog.servers.map(({ id }) => id)).toEqual(['a', 'c']);
+    expect(new Set(sizes)).toEqual(new Set([0]));
   });
 
-  it('come as they were put last', async () => {
+  it('has nothing of a listed server the moment it is removed, and gives names back later', async () => {
+    const registry = registryIn('original');
+    for (const id of ['a', 'b']) await registry.put(await server(id, ...many));
+    void registry.put(await server('c', ...many));
+    registry.remove('b');
+    expect(sizeOf(registry, 'b')).toBe(0);
+    expect(registry.catalog.server('b')).toBeUndefined();
+    registry.remove('c');
+    await registry.whenBuilt();
+    expect(urisIn(registry)).toEqual(many.toSorted());
+  });
+
+  it('lists a server again that was removed and put while its first list was being built', async () => {
+    const registry = registryIn('original');
+    await registry.put(await server('a', ...many));
+    const [first, second] = [await server('b', ...many), await server('b', 'y:1')];
+    const seen = new Set<number>();
+    registry.onChange(() => seen.add(sizeOf(registry, 'b')));
+    void registry.put(first);
+    registry.remove('b');
+    await registry.put(second);
+    expect(sizeOf(registry, 'b')).toBe(1);
+    expect(seen).toEqual(new Set([1]));
+    expect(urisIn(registry)).toContain('x:1');
+  });
+
+  it('lists a server as it was put last', async () => {
     const registry = registryIn('original');
     const [first, second, third, c] = await Promise.all([
       server('b', ...many),
@@ -104,21 +139,20 @@ describe('long lists that have to be compared', () => {
       server('b', 'y:2'),
       server('c', ...many),
     ]);
-    registry.put(await server('a', ...many));
-    for (const listed of [first, second, third]) registry.put(listed);
-    registry.put(c);
-    await until('the last list comes', () => sizeOf(registry, 'c') > 0);
+    await registry.put(await server('a', ...many));
+    const sizes = new Set<number>();
+    registry.onChange(() => sizes.add(sizeOf(registry, 'b')));
+    const built = [first, second, third].map((listed) => registry.put(listed));
+    await Promise.all([...built, registry.put(c)]);
     expect(sizeOf(registry, 'b')).toBe(1);
     expect(urisIn(registry)).toContain('y:2');
+    expect(sizes).not.toContain(many.length + 1);
   });
 
-  it('are compared with what comes meanwhile, too', async () => {
+  it('finds the conflicts between lists that are put together', async () => {
     const registry = registryIn('original');
-    registry.put(await server('c', ...many));
-    const [a, b] = [await server('a', ...many), await server('b', ...many)];
-    registry.put(a);
-    registry.put(b);
-    await until('both come', () => sizeOf(registry, 'a') > 0 && sizeOf(registry, 'b') > 0);
-    expect(new Set(urisIn(registry)).size).toBe(15_000);
+    const servers = await Promise.all(['c', 'a', 'b'].map((id) => server(id, ...many)));
+    await Promise.all(servers.map((each) => registry.put(each)));
+    expect(new Set(urisIn(registry)).size).toBe(3 * many.length);
   });
 });

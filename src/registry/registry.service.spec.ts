@@ -45,46 +45,46 @@ describe('Registry', () => {
 
   const find = (name: string) => registry.catalog.tools.view(EVERYTHING).find(name)?.server;
 
-  it('offers what was put, under the separator of the configuration', () => {
+  it('offers what was put, under the separator of the configuration', async () => {
     registry = new Registry(Object.assign(new Naming(), { separator: '.' }));
-    registry.put(server('a', ['x']));
+    await registry.put(server('a', ['x']));
     expect(find('a.x')).toBe('a');
   });
 
-  it('orders servers by rank, whichever came first', () => {
-    for (const id of ['c', 'a', 'b']) registry.put(server(id, ['x'], 'never'));
+  it('orders servers by rank, whichever came first', async () => {
+    for (const id of ['c', 'a', 'b']) await registry.put(server(id, ['x'], 'never'));
     expect(registry.catalog.servers.map(({ id }) => id)).toEqual(RANKS);
     expect(find('x')).toBe('a');
   });
 
-  it('replaces the listing that a server had', () => {
-    registry.put(server('a', ['x']));
-    registry.put(server('a', ['y']));
+  it('replaces the listing that a server had', async () => {
+    await registry.put(server('a', ['x']));
+    await registry.put(server('a', ['y']));
     expect([find('a__x'), find('a__y')]).toEqual([undefined, 'a']);
   });
 
-  it('offers nothing more of a server that was removed', () => {
-    registry.put(server('a', ['x']));
+  it('offers nothing more of a server that was removed', async () => {
+    await registry.put(server('a', ['x']));
     registry.remove('a');
     expect(find('a__x')).toBeUndefined();
     expect(registry.catalog.servers).toEqual([]);
     expect(changes).toHaveLength(2);
   });
 
-  it('tells of a change with the servers it concerns, once the new catalog is there', () => {
+  it('tells of a change with the servers it concerns, once the new catalog is there', async () => {
     let seen: string | undefined;
     registry.onChange((change, catalog) => {
       expect(catalog).toBe(registry.catalog);
       seen = find('b__x');
     });
-    registry.put(server('b', ['x'], 'always', ['greet']));
+    await registry.put(server('b', ['x'], 'always', ['greet']));
     expect(changes).toEqual([{ tools: new Set(['b']), prompts: new Set(['b']), resources: new Set() }]);
     expect(seen).toBe('b');
   });
 
-  it('tells of the other server too when its names change', () => {
-    registry.put(server('b', ['x'], 'conflict'));
-    registry.put(server('a', ['x'], 'conflict'));
+  it('tells of the other server too when its names change', async () => {
+    await registry.put(server('b', ['x'], 'conflict'));
+    await registry.put(server('a', ['x'], 'conflict'));
     expect(changes.at(-1)!.tools).toEqual(new Set(['a', 'b']));
   });
 
@@ -92,32 +92,32 @@ describe('Registry', () => {
     ['the same listing comes again', () => registry.put(server('a', ['x', 'y']))],
     ['it comes in another order', () => registry.put(server('a', ['y', 'x']))],
     ['a server comes that offers nothing', () => registry.put(server('b', []))],
-    ['an unknown server is removed', () => registry.remove('b')],
-  ])('tells of nothing when %s', (_what, act) => {
-    registry.put(server('a', ['x', 'y']));
-    act();
+    ['an unknown server is removed', async () => registry.remove('b')],
+  ])('announces nothing when %s', async (_what, act) => {
+    await registry.put(server('a', ['x', 'y']));
+    await act();
     expect(changes).toHaveLength(1);
   });
 
-  it('keeps the built lists when the same listing comes again', () => {
-    registry.put(server('a', ['x']));
+  it('keeps the built lists when the same listing comes again', async () => {
+    await registry.put(server('a', ['x']));
     const { tools } = registry.catalog;
-    registry.put(server('a', ['x']));
+    await registry.put(server('a', ['x']));
     expect(registry.catalog.tools).toBe(tools);
   });
 
-  it('does not call a listener any more that has left', () => {
+  it('does not call a listener any more that has left', async () => {
     const heard: CatalogChange[] = [];
     const leave = registry.onChange((change) => heard.push(change));
     leave();
-    registry.put(server('a', ['x']));
+    await registry.put(server('a', ['x']));
     expect(heard).toEqual([]);
     expect(changes).toHaveLength(1);
   });
 
-  it('logs the server that loses a name, also when no list changes by it', () => {
-    registry.put(server('a', ['x'], 'never', ['greet']));
-    registry.put(server('b', ['x'], 'never', ['greet']));
+  it('logs the server that loses a name, also when no list changes by it', async () => {
+    await registry.put(server('a', ['x'], 'never', ['greet']));
+    await registry.put(server('b', ['x'], 'never', ['greet']));
     expect(changes).toHaveLength(1);
     expect(warnings).toEqual([
       expect.objectContaining({ server: 'b', name: 'x' }),
@@ -125,24 +125,26 @@ describe('Registry', () => {
     ]);
   });
 
-  it('logs a loser once, however often its listing comes again', () => {
-    for (const id of ['a', 'b', 'b', 'a', 'c']) registry.put(server(id, id === 'c' ? ['y'] : ['x'], 'never'));
+  it('logs a loser once, however often its listing comes again', async () => {
+    for (const id of ['a', 'b', 'b', 'a', 'c'])
+      await registry.put(server(id, id === 'c' ? ['y'] : ['x'], 'never'));
     expect(warnings).toHaveLength(1);
   });
 
-  it('logs a loser again that has lost its name a second time', () => {
-    for (const id of ['a', 'b']) registry.put(server(id, ['x'], 'never'));
+  it('logs a loser again that has lost its name a second time', async () => {
+    for (const id of ['a', 'b']) await registry.put(server(id, ['x'], 'never'));
     registry.remove('a');
+    await registry.whenBuilt();
     expect(find('x')).toBe('b');
-    registry.put(server('a', ['x'], 'never'));
+    await registry.put(server('a', ['x'], 'never'));
     expect(warnings).toHaveLength(2);
   });
 
   it.each(['{"name":"x","_meta":null,"_meta":{}}', '{"name":"x","name":1}', '{"_meta":[],"name":"x"}'])(
     'lets no odd definition stand in the way of other servers: %s',
-    (text) => {
-      registry.put({ ...server('a', []), listing: { ...EMPTY_LISTING, tools: [{ name: 'x', text }] } });
-      registry.put(server('b', ['y']));
+    async (text) => {
+      await registry.put({ ...server('a', []), listing: { ...EMPTY_LISTING, tools: [{ name: 'x', text }] } });
+      await registry.put(server('b', ['y']));
       expect(JSON.parse(listOf(registry.catalog.tools))).toMatchObject({
         tools: [
           { name: 'a__x', _meta: { 'io.gatehouse/server': 'a' } },

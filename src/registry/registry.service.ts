@@ -1,120 +1,119 @@
 import { Injectable, Logger } from '@nestjs/common';
-import {
-  Catalog,
-  EMPTY_LISTING,
-  LIST_KINDS,
-  type CatalogChange,
-  type ListedServer,
-} from '../core/catalog/catalog.js';
-import type { Definition } from '../core/naming/name-table.js';
-import { isSameSet } from '../core/resources/same-set.js';
-import type { SlicedJob } from '../lib/slices/slices.js';
 import { Naming } from '../config/naming.js';
-import { ResourceLinks } from './resource-links.js';
-import { sliceScheduler } from '../lib/slices/slices.js';
+import { CatalogBuilder } from '../core/catalog/catalog-builder.js';
+import { Catalog, LIST_KINDS, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
+import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
+import type { Steps } from '../lib/slices/run-sliced.js';
+import { BuildQueue } from './build-queue.js';
+import { ResourceLinks } from './resource-links.js';
 
-type ChangeListener = (change: CatalogChange, catalog: Catalog) => void;
-
-/** The one provider every room shares: what is offered right now, and word of every change. */
+/**
+ * Holds the current catalog and announces its changes. Changes are built in slices, one server after the other in the
+ * order in which they came, and each swaps the catalog when it is complete. Resources, of which there can be many, do not
+ * hold up tools and prompts. A server that is removed is gone at once.
+ */
 @Injectable()
 export class Registry {
   private readonly logger = new Logger(Registry.name);
-  private readonly listeners = new ListenerSet<Parameters<ChangeListener>>();
-  private readonly listed = new Map<string, ListedServer>();
-  /** Whose resources are offered as soon as it is known which of them others have, too. */
-  private readonly coming = new Map<string, ListedServer>();
-  private isPreparing = false;
-  private ownTools: readonly Definition[] = [];
+  private readonly listeners = new ListenerSet<[change: CatalogChange, catalog: Catalog]>((error) =>
+    this.logger.error({ message: 'a listener to catalog changes failed', cause: String(error) }),
+  );
+  /** What each server offered last. */
+  private readonly latest = new Map<string, ListedServer>();
+  private metaTools: readonly Definition[] = [];
+  private readonly builder: CatalogBuilder;
+  private readonly names: BuildQueue;
+  private readonly resources: BuildQueue;
+  private isUpdating = false;
   private current = Catalog.EMPTY;
-  /** Resources as clients come across them. */
+  /** Resources as results and tools mention them. */
   readonly links = new ResourceLinks(() => this.current);
 
-  constructor(private readonly naming: Naming) {}
+  constructor(naming: Naming) {
+    this.builder = new CatalogBuilder(naming);
+    const onBuilt = (): void => this.swap();
+    const onError = (server: string, error: unknown): void =>
+      this.logger.error({ message: 'catalog was not built', server, cause: String(error) });
+    this.names = new BuildQueue((id) => this.buildNames(id), onBuilt, onError);
+    this.resources = new BuildQueue((id) => this.buildResources(id), onBuilt, onError);
+  }
 
   get catalog(): Catalog {
     return this.current;
   }
 
   /**
-   * Puts a server's listing in the place its rank gives it, or replaces the one it had. At once, but for resources
-   * that have to be compared with many of others: those it had stay until that is done.
+   * Adds a server, or replaces what it offered. Resolves when the catalog has it, or has what was put later, or when it
+   * was removed meanwhile.
    */
-  put(server: ListedServer): void {
-    if (!this.workBefore(server)) return this.offer(server);
-    const { resources, templates } = this.listed.get(server.id)?.listing ?? EMPTY_LISTING;
-    this.offer({ ...server, listing: { ...server.listing, resources, templates } });
-    this.coming.set(server.id, server);
-    if (!this.isPreparing) void this.offerComing();
+  put(server: ListedServer): Promise<void> {
+    this.latest.set(server.id, server);
+    return this.update(server.id);
   }
 
-  remove(server: string): void {
-    this.coming.delete(server);
-    if (this.listed.delete(server)) this.rebuild();
+  /** The catalog has nothing of the server when this returns. Names that other servers get back by it may follow. */
+  remove(id: string): void {
+    if (!this.latest.delete(id)) return;
+    for (const queue of [this.names, this.resources]) queue.markRemoved(id);
+    void this.update(id);
   }
 
-  /** Offers tools of the gateway itself, to everybody. */
-  putMetaTools(tools: readonly Definition[]): void {
-    this.ownTools = tools;
-    this.rebuild();
+  /** Offers tools of the gateway itself, in every scope. */
+  putMetaTools(tools: readonly Definition[]): Promise<void> {
+    this.metaTools = tools;
+    return this.names.add(META_TOOL_SERVER);
   }
 
-  onChange(listener: ChangeListener): () => void {
-    return this.listeners.add(listener);
+  /** Resolves when the catalog has everything that was put so far. */
+  async whenBuilt(): Promise<void> {
+    await Promise.all([this.names.whenIdle(), this.resources.whenIdle()]);
   }
 
-  /** One after the other: two at once would each undo what the other found out. */
-  private async offerComing(): Promise<void> {
-    this.isPreparing = true;
-    try {
-      for (;;) {
-        const [server] = this.coming.values();
-        if (!server) return;
-        // Others may have come meanwhile, which it has to be compared with, too.
-        const work = this.workBefore(server);
-        if (work) await work();
-        else this.offer(server);
-      }
-    } finally {
-      this.isPreparing = false;
-    }
+  /** Listeners are called by ascending `order`, those of equal order as they were added. */
+  onChange(listener: (change: CatalogChange, catalog: Catalog) => void, order?: number): () => void {
+    return this.listeners.add(listener, order);
   }
 
-  private workBefore(server: ListedServer): SlicedJob | undefined {
-    const others = [...this.listed.values()].filter(({ id }) => id !== server.id);
-    return Catalog.prepare([...others, server], this.naming.resources, sliceScheduler.start());
+  /** Builds that take one slice are announced as one change. */
+  private async update(id: string): Promise<void> {
+    this.isUpdating = true;
+    const builds = [this.names.add(id), this.resources.add(id)];
+    this.isUpdating = false;
+    this.swap();
+    await Promise.all(builds);
   }
 
-  private offer(server: ListedServer): void {
-    const old = this.listed.get(server.id);
-    this.coming.delete(server.id);
-    this.listed.set(server.id, server);
-    if (!old || !sameOffer(old, server)) this.rebuild();
+  private *buildNames(id: string): Steps {
+    const server = this.latest.get(id);
+    if (server) yield* this.builder.putNames(server);
+    else if (id === META_TOOL_SERVER) yield* this.builder.putMetaTools(this.metaTools);
+    else yield* this.builder.removeNames(id);
   }
 
-  private rebuild(): void {
+  private *buildResources(id: string): Steps {
+    const server = this.latest.get(id);
+    if (server) yield* this.builder.putResources(server);
+    else yield* this.builder.removeResources(id);
+  }
+
+  private swap(): void {
+    if (this.isUpdating) return;
     const previous = this.current;
-    const servers = [...this.listed.values()].toSorted((a, b) => a.rank - b.rank);
-    const { separator, resources } = this.naming;
-    this.current = previous.next(servers, { separator, resources, tools: this.ownTools });
+    let catalog = this.builder.build();
+    for (const id of [...this.names.removed, ...this.resources.removed]) catalog = catalog.without(id);
+    this.current = catalog;
     this.warnOfUnlisted(previous);
-    const change = this.current.changesSince(previous);
-    if (LIST_KINDS.every((kind) => change[kind].size === 0)) return;
-    this.listeners.emit(change, this.current);
+    const change = catalog.changesSince(previous);
+    if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog);
   }
 
   private warnOfUnlisted(previous: Catalog): void {
-    const known = new Set([...previous.tools.unlisted, ...previous.prompts.unlisted]);
-    for (const entry of [...this.current.tools.unlisted, ...this.current.prompts.unlisted]) {
-      if (known.has(entry)) continue;
-      const { server, ownName } = entry;
+    const { tools, prompts } = this.current;
+    for (const { server, ownName } of [
+      ...tools.newlyUnlisted(previous.tools),
+      ...prompts.newlyUnlisted(previous.prompts),
+    ])
       this.logger.warn({ message: 'name belongs to another server; not listed', server, name: ownName });
-    }
   }
 }
-
-const sameOffer = (a: ListedServer, b: ListedServer): boolean =>
-  a.listing === b.listing &&
-  a.rank === b.rank &&
-  a.style === b.style &&
-  isSameSet(a.disabledTools, b.disabledTools);

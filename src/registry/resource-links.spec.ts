@@ -23,7 +23,7 @@ async function registryWith(style: ResourceStyle = 'resource', disabled: string[
     const listing = { ...EMPTY_LISTING, ...(await offerOf(id, [`${id}:1`], [`${id}:t/{x}`])) };
     const disabledTools = new Set(disabled);
     const own = id === 'a' ? tools : [];
-    registry.put({ id, rank: 0, listing: { ...listing, tools: own }, style: 'always', disabledTools });
+    await registry.put({ id, rank: 0, listing: { ...listing, tools: own }, style: 'always', disabledTools });
   }
   return registry;
 }

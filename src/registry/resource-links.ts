@@ -4,7 +4,6 @@ import type { ToPublicUri } from '../core/resources/public-uris.js';
 import { parseResourceForm, resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
-import { interfacesOf } from '../core/resources/tool-interfaces.js';
 
 /** What a link is called that no list has can take a look at every template to find out: so often for one result. */
 const MOST_SOUGHT = 50;
@@ -49,17 +48,14 @@ export class ResourceLinks {
   }
 
   private wasTold({ server, uri }: ResourceAddress): boolean {
-    const listed = this.catalog().servers.find(({ id }) => id === server);
-    if (!listed) return false;
-    if (this.given.has({ server, uri })) return true;
-    const tools = interfacesOf(listed.listing.tools).get(uri) ?? [];
-    return tools.some((tool) => !listed.disabledTools.has(tool));
+    const catalog = this.catalog();
+    if (!catalog.server(server)) return false;
+    return this.given.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
   private give(address: ResourceAddress): void {
-    const { servers } = this.catalog();
-    for (const server of this.given.servers)
-      if (!servers.some(({ id }) => id === server)) this.given.forget(server);
+    const catalog = this.catalog();
+    for (const server of this.given.servers) if (!catalog.server(server)) this.given.forget(server);
     this.given.add(address);
   }
 }

@@ -42,7 +42,7 @@ class Stage {
     );
     const resources = await ResourceList.build(id, definitions, neverYield);
     const listing = { ...EMPTY_LISTING, ...(await offerOf(id, [], templates)), resources };
-    this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
+    await this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
     return this;
   }
 

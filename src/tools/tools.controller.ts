@@ -1,7 +1,7 @@
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/name-table.js';
+import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/catalog-entry.js';
 import { withPublicLinks } from '../core/resources/public-uris.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';

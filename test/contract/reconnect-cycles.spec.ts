@@ -40,7 +40,7 @@ function startBackend(nap: string): Backend {
   const { mcpServers, limits } = readConfig({ text, file: 'test', env: {} });
   const config = mcpServers.get('cycles')!;
   const nobody = {
-    listed: () => {},
+    listed: async () => {},
     notified: () => {},
     linkChanged: () => {},
     sessionLinkOpened: () => {},

@@ -110,6 +110,6 @@ export class AdminHarness {
         reconnect: () => {},
       };
     };
-    return { find } as unknown as Backends;
+    return { find, whenListed: async () => {} } as unknown as Backends;
   }
 }

@@ -1,7 +1,7 @@
 import { Naming } from '../../src/config/naming.js';
 import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
 import type { JsonText } from '../../src/lib/json-text/json-text.js';
-import type { Definition } from '../../src/core/naming/name-table.js';
+import type { Definition } from '../../src/core/naming/catalog-entry.js';
 import type { NamingStyle } from '../../src/core/naming/naming.js';
 import { ResourceList } from '../../src/core/resources/resource-list.js';
 import { parseTemplates } from '../../src/core/resources/resource-template.js';
@@ -45,7 +45,7 @@ export class DiscoveryStage {
       ...resourceMetaTools(this.registry, this.resourceSearch, 200),
       ...toolMetaTools(this.registry, this.toolSearch, 200),
     ];
-    this.metaTools.register(this.tools);
+    void this.metaTools.register(this.tools);
   }
 
   /** Each as the server would list it. */
@@ -61,7 +61,7 @@ export class DiscoveryStage {
     const { tools = [], resources = [], templates = [] } = listed;
     const read = await parseTemplates(id, definitions('uriTemplate', templates), neverYield);
     const list = await ResourceList.build(id, definitions('uri', resources), neverYield);
-    this.registry.put({
+    await this.registry.put({
       id,
       rank: 0,
       style,

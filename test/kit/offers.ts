@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
-import { NameTable, type Definition, type NamedOffer } from '../../src/core/naming/name-table.js';
+import type { Definition } from '../../src/core/naming/catalog-entry.js';
+import type { NameTable } from '../../src/core/naming/name-table.js';
+import { NameTableBuilder, type NamedOffer } from '../../src/core/naming/name-table-builder.js';
 import type { NamingStyle } from '../../src/core/naming/naming.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
+import { runSteps } from './run-steps.js';
+
+/** An offer without a rank: tables are built with the servers in the order of the offers. */
+export type Offer = Omit<NamedOffer, 'rank'>;
 
 /** What servers offer, made up: few names, chosen so that they meet. */
 export const SEPARATOR = '__';
@@ -12,13 +18,33 @@ export const definition = (name: string, more = ''): Definition => ({
   text: `{"name":${JSON.stringify(name)}${more}}`,
 });
 
-export const offer = (server: string, style: NamingStyle, ...names: string[]): NamedOffer => ({
+export const offer = (server: string, style: NamingStyle, ...names: string[]): Offer => ({
   server,
   style,
   definitions: names.map((name) => definition(name)),
 });
 
-export const tableOf = (...offered: NamedOffer[]): NameTable => NameTable.build(offered, SEPARATOR);
+export const tableOf = (...offered: Offer[]): NameTable => buildTable(offered);
+
+/** By the table that a builder built last. */
+const builders = new WeakMap<NameTable, { builder: NameTableBuilder; servers: readonly string[] }>();
+
+/** The table of these offers, built on a previous one that was built last by its builder. */
+export function buildTable(
+  offered: readonly Offer[],
+  previous?: NameTable,
+  separator = SEPARATOR,
+): NameTable {
+  const { builder, servers } = (previous && builders.get(previous)) ?? {
+    builder: new NameTableBuilder(separator),
+    servers: [],
+  };
+  const now = offered.map(({ server }) => server);
+  for (const server of servers) if (!now.includes(server)) runSteps(builder.remove(server));
+  offered.forEach((each, rank) => runSteps(builder.put({ ...each, rank })));
+  builders.set(builder.table, { builder, servers: now });
+  return builder.table;
+}
 
 export const only = (...servers: string[]): Scope => ({
   key: servers.join(),
@@ -38,7 +64,7 @@ export const ownNames = fc.constantFrom(
   '🚀',
   'x'.repeat(70),
 );
-export const offers: fc.Arbitrary<NamedOffer[]> = fc.uniqueArray(
+export const offers: fc.Arbitrary<Offer[]> = fc.uniqueArray(
   fc.record({
     server: serverIds,
     style: fc.constantFrom('always', 'conflict', 'never'),
@@ -53,7 +79,7 @@ export const offers: fc.Arbitrary<NamedOffer[]> = fc.uniqueArray(
 );
 export const scopes = fc.subarray(SERVERS).map((servers) => only(...servers));
 /** As separate objects, the way a second sync of an unchanged server brings them. */
-export const again = (given: readonly NamedOffer[]): NamedOffer[] => structuredClone(given) as NamedOffer[];
+export const again = (given: readonly Offer[]): Offer[] => structuredClone(given) as Offer[];
 
 /** Cursors in clear text. */
 export const plain = (position: string): string => position;
@@ -61,7 +87,7 @@ export const plain = (position: string): string => position;
 export const listOf = (table: NameTable, scope = EVERYTHING): string =>
   table.view(scope).page('tools', '', 100_000, plain).text;
 
-export function toolsOf(given: readonly NamedOffer[], scope: Scope): { server: string; own: string }[] {
+export function toolsOf(given: readonly Offer[], scope: Scope): { server: string; own: string }[] {
   return given
     .filter(({ server }) => scope.allows(server))
     .flatMap(({ server, definitions }) => definitions.map(({ name }) => ({ server, own: name })));

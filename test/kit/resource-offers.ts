@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
-import type { Definition } from '../../src/core/naming/name-table.js';
+import type { Definition } from '../../src/core/naming/catalog-entry.js';
 import type { ResourceDirectory } from '../../src/core/resources/resource-directory.js';
 import { ResourceList } from '../../src/core/resources/resource-list.js';
-import type { ResourceOffer } from '../../src/core/resources/resource-offer.js';
+import type { ResourceOffer } from '../../src/core/resources/resource-conflicts.js';
+import { ResourceDirectoryBuilder } from '../../src/core/resources/resource-directory-builder.js';
 import { parseTemplates } from '../../src/core/resources/resource-template.js';
 import {
   distinctId,
@@ -13,6 +14,7 @@ import {
 } from '../../src/core/resources/resource-uri.js';
 import type { PublicResource } from '../../src/core/resources/public-resource.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
+import { runSteps } from './run-steps.js';
 
 /** What servers offer, made up: few names, chosen so that they meet. */
 export interface Offered {
@@ -49,11 +51,34 @@ export async function offerOf(
   templates: readonly string[] = [],
 ): Promise<ResourceOffer> {
   const read = await parseTemplates(server, templates.map(template), neverYield);
-  return { server, resources: await listOf(server, ...uris), templates: read.templates };
+  return { server, rank: 0, resources: await listOf(server, ...uris), templates: read.templates };
 }
 
 export const offersOf = (offered: readonly Offered[]): Promise<ResourceOffer[]> =>
   Promise.all(offered.map(({ server, uris, templates }) => offerOf(server, uris, templates)));
+
+/** By the directory that a builder built last. */
+const builders = new WeakMap<
+  ResourceDirectory,
+  { builder: ResourceDirectoryBuilder; servers: readonly string[] }
+>();
+
+/** The directory of these offers in their order, built on a previous one that was built last by its builder. */
+export function buildDirectory(
+  offers: readonly ResourceOffer[],
+  style: ResourceStyle,
+  previous?: ResourceDirectory,
+): ResourceDirectory {
+  const { builder, servers: known } = (previous && builders.get(previous)) ?? {
+    builder: new ResourceDirectoryBuilder(style),
+    servers: [],
+  };
+  const now = offers.map(({ server }) => server);
+  for (const server of known) if (!now.includes(server)) runSteps(builder.remove(server));
+  offers.forEach((offer, rank) => runSteps(builder.put({ ...offer, rank })));
+  builders.set(builder.directory, { builder, servers: now });
+  return builder.directory;
+}
 
 /** Some names begin others, with what an identifier has after them. */
 export const SERVERS = ['a', 'a_b', 'a_b_c', 'b', 'ab'];

@@ -19,7 +19,7 @@ export class Served {
   constructor(config: Partial<StdioServerConfig> = {}) {
     const whole = Object.assign(new StdioServerConfig(), { timeoutMs: 1000, ...config });
     const events = {
-      listed: (listing: Listing) => this.listings.push(listing),
+      listed: async (listing: Listing) => void this.listings.push(listing),
       notified: (notification: ServerNotification) => this.notified.push(notification),
       linkChanged: () => {},
       sessionLinkOpened: () => {},

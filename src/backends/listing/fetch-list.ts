@@ -1,5 +1,5 @@
 import { elementsOf, membersOf, ownText } from '../../lib/json-text/json-text.js';
-import type { Definition } from '../../core/naming/name-table.js';
+import type { Definition } from '../../core/naming/catalog-entry.js';
 import { isObject } from '../../mcp/json-rpc.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';

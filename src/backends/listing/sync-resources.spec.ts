@@ -10,7 +10,7 @@ const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 
 class Synced {
   readonly listings: Listing[] = [];
-  readonly sync = new Sync('db', (listing) => this.listings.push(listing));
+  readonly sync = new Sync('db', async (listing) => void this.listings.push(listing));
 
   /** The URIs and templates that were published last. */
   get listed(): string {

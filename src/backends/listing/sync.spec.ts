@@ -11,7 +11,7 @@ const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
 class Synced {
   readonly listings: Listing[] = [];
-  readonly sync = new Sync('db', (listing) => this.listings.push(listing));
+  readonly sync = new Sync('db', async (listing) => void this.listings.push(listing));
 
   /** The names that were published last, tools and prompts. */
   get names(): string {

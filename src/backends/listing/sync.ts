@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { EMPTY_LISTING, type Listing } from '../../core/catalog/catalog.js';
 import { ERROR_CODES, RemoteError } from '../../core/errors.js';
-import type { Definition } from '../../core/naming/name-table.js';
+import type { Definition } from '../../core/naming/catalog-entry.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import { parseTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
@@ -54,7 +54,8 @@ export class Sync {
 
   constructor(
     private readonly server: string,
-    private readonly publish: (listing: Listing) => void,
+    /** Resolves when the catalog has the listing. */
+    private readonly publish: (listing: Listing) => Promise<void>,
     /** Every kind has been fetched over the link there is, or could not be. */
     private readonly onTried: () => void = () => {},
   ) {}
@@ -97,7 +98,8 @@ export class Sync {
       const fetched = await this.fetch[kind](link);
       if (this.link !== link) return;
       this.known = { ...this.known, ...fetched };
-      this.publish({ ...this.known, instructions: link.facts.instructions });
+      await this.publish({ ...this.known, instructions: link.facts.instructions });
+      if (this.link !== link) return;
     } catch (error) {
       if (this.link !== link) return;
       const { server } = this;

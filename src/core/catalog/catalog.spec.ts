@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { definition, listOf, plain, SEPARATOR } from '../../../test/kit/offers.js';
-import { offerOf, neverYield } from '../../../test/kit/resource-offers.js';
-import { Catalog, EMPTY_LISTING, type NamingStyles, type ListedServer } from './catalog.js';
+import { offerOf } from '../../../test/kit/resource-offers.js';
+import { runSteps } from '../../../test/kit/run-steps.js';
+import { CatalogBuilder, type NamingStyles } from './catalog-builder.js';
+import { Catalog, EMPTY_LISTING, type ListedServer } from './catalog.js';
+import type { Definition } from '../naming/catalog-entry.js';
 import { EVERYTHING } from '../scope.js';
 
 const server = (
@@ -19,8 +22,31 @@ const server = (
 });
 const NONE = { tools: new Set(), prompts: new Set(), resources: new Set() };
 const [read, write, greet] = [definition('read'), definition('write'), definition('greet')];
-const STYLE: NamingStyles = { separator: SEPARATOR, resources: 'resource', tools: [] };
-const catalogOf = (...servers: ListedServer[]): Catalog => Catalog.EMPTY.next(servers, STYLE);
+const STYLES: NamingStyles = { separator: SEPARATOR, resources: 'resource' };
+
+/** A builder that runs each change to its end. */
+class Harness {
+  private readonly builder: CatalogBuilder;
+
+  constructor(styles = STYLES) {
+    this.builder = new CatalogBuilder(styles);
+  }
+
+  put(...servers: ListedServer[]): Catalog {
+    for (const each of servers) {
+      runSteps(this.builder.putNames(each));
+      runSteps(this.builder.putResources(each));
+    }
+    return this.builder.build();
+  }
+
+  putMetaTools(...tools: Definition[]): Catalog {
+    runSteps(this.builder.putMetaTools(tools));
+    return this.builder.build();
+  }
+}
+
+const catalogOf = (...servers: ListedServer[]): Catalog => new Harness().put(...servers);
 
 describe('Catalog', () => {
   it('offers nothing at first, under the right names', () => {
@@ -60,9 +86,10 @@ describe('Catalog', () => {
   });
 
   it('stays as it is when the next one is made', () => {
-    const first = catalogOf(server('fs', 0, { tools: [read] }));
+    const harness = new Harness();
+    const first = harness.put(server('fs', 0, { tools: [read] }));
     const text = listOf(first.tools);
-    const next = first.next([server('fs', 0, { tools: [write] })], STYLE);
+    const next = harness.put(server('fs', 0, { tools: [write] }));
     expect(listOf(first.tools)).toBe(text);
     expect(first.servers).toHaveLength(1);
     expect(next.tools.view(EVERYTHING).find('read')).toBeUndefined();
@@ -70,8 +97,9 @@ describe('Catalog', () => {
 
   it('takes over what did not change: the list of the other kind, the entries of the other server', () => {
     const fs = server('fs', 0, { tools: [read], prompts: [greet] });
-    const first = catalogOf(fs);
-    const next = first.next([fs, server('db', 1, { tools: [write] })], STYLE);
+    const harness = new Harness();
+    const first = harness.put(fs);
+    const next = harness.put(server('db', 1, { tools: [write] }));
     const [before, after] = [first, next].map(({ tools }) => tools.view(EVERYTHING).find('fs__read'));
     expect(next.prompts).toBe(first.prompts);
     expect(after).toBe(before);
@@ -79,8 +107,9 @@ describe('Catalog', () => {
 
   it('says per kind whose part of the list changed', () => {
     const fs = server('fs', 0, { tools: [read], prompts: [greet] });
-    const first = catalogOf(fs);
-    const next = first.next([fs, server('db', 1, { prompts: [greet] })], STYLE);
+    const harness = new Harness();
+    const first = harness.put(fs);
+    const next = harness.put(server('db', 1, { prompts: [greet] }));
     expect(next.changesSince(first)).toEqual({ ...NONE, prompts: new Set(['db']) });
     expect(first.changesSince(Catalog.EMPTY)).toEqual({
       ...NONE,
@@ -91,9 +120,10 @@ describe('Catalog', () => {
   });
 
   it('counts disabling a tool as a change', () => {
-    const first = catalogOf(server('fs', 0, { tools: [read, write] }));
+    const harness = new Harness();
+    const first = harness.put(server('fs', 0, { tools: [read, write] }));
     const disabled = server('fs', 0, { tools: [read, write] }, { disabledTools: new Set(['write']) });
-    expect(first.next([disabled], STYLE).changesSince(first).tools).toEqual(new Set(['fs']));
+    expect(harness.put(disabled).changesSince(first).tools).toEqual(new Set(['fs']));
   });
 });
 
@@ -102,7 +132,7 @@ describe('the resources of a catalog', () => {
     const { resources, templates } = await offerOf('fs', ['x:1'], ['x:{y}']);
     const listed = server('fs', 0, { resources, templates });
     const urisIn = (style: NamingStyles['resources']): string[] => {
-      const view = Catalog.EMPTY.next([listed], { ...STYLE, resources: style }).resources.view(EVERYTHING);
+      const view = new Harness({ ...STYLES, resources: style }).put(listed).resources.view(EVERYTHING);
       return [...view.after('', 10)].map(({ uri }) => uri).concat(view.listedTemplates[0]!.uriTemplate);
     };
     expect(urisIn('resource')).toEqual(['resource://fs/x:1', 'resource://fs/x:{y}']);
@@ -114,42 +144,52 @@ describe('the resources of a catalog', () => {
     const [one, other] = [await offerOf('fs', ['x:1'], ['x:{y}']), await offerOf('fs', ['x:2'], ['z:{y}'])];
     const { resources, templates } = one;
     const db = server('db', 1, { resources: (await offerOf('db', ['x:1'])).resources });
-    const first = catalogOf(server('fs', 0, { resources, templates }), db);
-    const withListing = (listing: Partial<ListedServer['listing']>): Catalog =>
-      first.next([server('fs', 0, listing), db], STYLE);
-    const changed = { ...NONE, resources: new Set(['fs']) };
-    expect(withListing({ resources: other.resources, templates }).changesSince(first)).toEqual(changed);
-    expect(withListing({ resources, templates: other.templates }).changesSince(first)).toEqual(changed);
-    const same = withListing({ resources, templates, tools: [read] });
+    const replacing = (listing: Partial<ListedServer['listing']>): readonly [Catalog, Catalog] => {
+      const harness = new Harness();
+      const first = harness.put(server('fs', 0, { resources, templates }), db);
+      return [first, harness.put(server('fs', 0, listing))];
+    };
+    for (const listing of [
+      { resources: other.resources, templates },
+      { resources, templates: other.templates },
+    ]) {
+      const [first, next] = replacing(listing);
+      expect(next.changesSince(first)).toEqual({ ...NONE, resources: new Set(['fs']) });
+    }
+    const [first, same] = replacing({ resources, templates, tools: [read] });
     expect(same.changesSince(first)).toEqual({ ...NONE, tools: new Set(['fs']) });
     expect(same.resources).toBe(first.resources);
   });
 });
 
-describe('the tools of the house', () => {
-  it('come before those of all servers, and their change counts', () => {
-    const house = { ...STYLE, tools: [read] };
-    const servers = [server('fs', 0, { tools: [read] }, { style: 'never' })];
-    const next = Catalog.EMPTY.next(servers, house);
+describe('the meta tools of a catalog', () => {
+  it('come before the tools of all servers, and their change counts', () => {
+    const harness = new Harness();
+    harness.put(server('fs', 0, { tools: [read] }, { style: 'never' }));
+    const next = harness.putMetaTools(read);
     expect(next.tools.view(EVERYTHING).find('read')).toMatchObject({ server: '' });
     expect(next.tools.unlisted).toMatchObject([{ server: 'fs', ownName: 'read' }]);
-    const without = next.next(servers, STYLE);
+    const without = harness.putMetaTools();
     expect(without.tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'fs' });
     expect(without.changesSince(next).tools).toEqual(new Set(['', 'fs']));
   });
 });
 
-describe('prepare', () => {
-  it('has nothing to do for few resources, nor in a style in which none meet', async () => {
-    const many = Array.from({ length: 5000 }, (_, n) => `x:${n}`);
-    const servers = await Promise.all(
-      ['a', 'b'].map(async (id, rank) => server(id, rank, await offerOf(id, many))),
-    );
-    expect(Catalog.prepare(servers, 'resource', neverYield)).toBeUndefined();
-    expect(Catalog.prepare(servers.slice(1), 'original', neverYield)).toBeUndefined();
-    const prepared = Catalog.prepare(servers, 'original', neverYield);
-    expect(prepared).toBeDefined();
-    await prepared!();
-    expect(Catalog.prepare(servers, 'original', neverYield)).toBeUndefined();
+describe('Catalog.without', () => {
+  it('has nothing of the server, and everything else as it was', async () => {
+    const { resources, templates } = await offerOf('fs', ['x:1'], ['x:{y}']);
+    const listing = { tools: [read], prompts: [greet], resources, templates };
+    const both = catalogOf(server('fs', 0, listing), server('db', 1, { tools: [write] }));
+    const one = both.without('fs');
+    expect(one.servers.map(({ id }) => id)).toEqual(['db']);
+    expect(one.server('fs')).toBeUndefined();
+    expect(['fs__read', 'db__write'].map((name) => one.tools.view(EVERYTHING).find(name)?.server)).toEqual([
+      undefined,
+      'db',
+    ]);
+    expect(one.resources.view(EVERYTHING).find('resource://fs/x:1')).toBeUndefined();
+    const fs = new Set(['fs']);
+    expect(one.changesSince(both)).toEqual({ tools: fs, prompts: fs, resources: fs });
+    expect(both.without('other')).toBe(both);
   });
 });

@@ -1,11 +1,9 @@
-import { META_TOOL_SERVER, NameTable, type Definition, type NamedOffer } from '../naming/name-table.js';
+import type { Definition } from '../naming/catalog-entry.js';
+import { NameTable } from '../naming/name-table.js';
 import type { NamingStyle } from '../naming/naming.js';
 import { ResourceDirectory } from '../resources/resource-directory.js';
 import { ResourceList } from '../resources/resource-list.js';
-import type { ResourceOffer } from '../resources/resource-offer.js';
 import type { ResourceTemplate } from '../resources/resource-template.js';
-import type { ResourceStyle } from '../resources/resource-uri.js';
-import type { Yield, SlicedJob } from '../../lib/slices/slices.js';
 
 /** What one server offered at its last sync. */
 export interface Listing {
@@ -34,14 +32,6 @@ export interface ListedServer {
   readonly disabledTools: ReadonlySet<string>;
 }
 
-/** How the house lists what its servers offer. */
-export interface NamingStyles {
-  readonly separator: string;
-  readonly resources: ResourceStyle;
-  /** Tools of the gateway itself. */
-  readonly tools: readonly Definition[];
-}
-
 /** Kinds of lists that can change, as the notifications name them. Templates change with the resources. */
 export type ListKind = 'tools' | 'prompts' | 'resources';
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
@@ -50,45 +40,36 @@ export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources']
 export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
- * Everything all servers offer, at one moment. Immutable: a sync builds the next one and swaps the reference,
- * so that the lists, lookups and cursors of one request see one catalog, and the catalog is the list cache.
+ * Everything that all servers offer, at one moment. Immutable: a sync builds the next one and swaps the reference, so
+ * that the lists, lookups and cursors of one request see one catalog, and the catalog is the list cache.
  */
 export class Catalog {
-  private constructor(
-    /** By rank. */
+  private readonly byId: ReadonlyMap<string, ListedServer>;
+
+  constructor(
+    /** Sorted by rank. */
     readonly servers: readonly ListedServer[],
     readonly tools: NameTable,
     readonly prompts: NameTable,
     readonly resources: ResourceDirectory,
-  ) {}
+  ) {
+    this.byId = new Map(servers.map((server) => [server.id, server]));
+  }
 
   static readonly EMPTY = new Catalog([], NameTable.EMPTY, NameTable.EMPTY, ResourceDirectory.EMPTY);
 
-  /** What of `next` may take long, to be done ahead of it; undefined when nothing does. */
-  static prepare(
-    servers: readonly ListedServer[],
-    style: ResourceStyle,
-    yieldIfDue: Yield,
-  ): SlicedJob | undefined {
-    return ResourceDirectory.prepare(resourcesOf(servers), style, yieldIfDue);
+  server(id: string): ListedServer | undefined {
+    return this.byId.get(id);
   }
 
-  /** The next catalog; what did not change since this one is taken over, not built again. */
-  next(servers: readonly ListedServer[], house: NamingStyles): Catalog {
-    const ofTheHouse: NamedOffer = { server: META_TOOL_SERVER, style: 'never', definitions: house.tools };
-    const tools = servers.map((server): NamedOffer => ({
-      server: server.id,
-      style: server.style,
-      definitions: enabledTools(server),
-    }));
-    const prompts = servers.map(({ id, style, listing }): NamedOffer => {
-      return { server: id, style, definitions: listing.prompts };
-    });
+  /** Costs the same however much the server offers. Names that other servers get back are left to the next build. */
+  without(id: string): Catalog {
+    if (!this.byId.has(id)) return this;
     return new Catalog(
-      servers,
-      NameTable.build([ofTheHouse, ...tools], house.separator, this.tools),
-      NameTable.build(prompts, house.separator, this.prompts),
-      ResourceDirectory.build(resourcesOf(servers), house.resources, this.resources),
+      this.servers.filter((server) => server.id !== id),
+      this.tools.without(id),
+      this.prompts.without(id),
+      this.resources.only((server) => server !== id),
     );
   }
 
@@ -100,10 +81,3 @@ export class Catalog {
     };
   }
 }
-
-/** Unfiltered lists keep their identity, by which an unchanged table is known. */
-const enabledTools = ({ listing: { tools }, disabledTools }: ListedServer): readonly Definition[] =>
-  disabledTools.size === 0 ? tools : tools.filter(({ name }) => !disabledTools.has(name));
-
-const resourcesOf = (servers: readonly ListedServer[]): ResourceOffer[] =>
-  servers.map(({ id, listing: { resources, templates } }) => ({ server: id, resources, templates }));

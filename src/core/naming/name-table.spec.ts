@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   again,
+  buildTable,
   listOf,
   offer,
   offers,
@@ -12,8 +13,10 @@ import {
   SERVERS,
   tableOf,
   toolsOf,
+  type Offer,
 } from '../../../test/kit/offers.js';
-import { META_TOOL_SERVER, NameTable, type CatalogEntry, type NamedOffer } from './name-table.js';
+import { META_TOOL_SERVER, type CatalogEntry } from './catalog-entry.js';
+import type { NameTable } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
@@ -25,7 +28,7 @@ const textOf = (text: string): string =>
     .view(EVERYTHING)
     .find('fs__read')!.text;
 
-const changed = (before: NamedOffer[], after: NamedOffer[]): string[] =>
+const changed = (before: Offer[], after: Offer[]): string[] =>
   [...tableOf(...after).changedServers(tableOf(...before))].toSorted();
 
 describe('a definition in the list', () => {
@@ -105,10 +108,13 @@ describe('build', () => {
   it('takes over every entry whose definition and name are the same', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
-        const old = NameTable.build(before, SEPARATOR);
-        const table = NameTable.build(again(after), SEPARATOR, old);
+        const [changedOffer] = after;
+        const others = before.filter(({ server }) => server !== changedOffer?.server);
+        const next = [...others, ...(changedOffer ? [changedOffer] : [])];
+        const old = buildTable([...others, ...before.filter((each) => !others.includes(each))]);
         const olds = entriesOf(old, before);
-        const built = entriesOf(table, after).filter((entry) => !olds.includes(entry));
+        const table = buildTable(again(next), old);
+        const built = entriesOf(table, next).filter((entry) => !olds.includes(entry));
         expect(built.filter((entry) => olds.some((one) => isSame(one, entry)))).toEqual([]);
       }),
     );
@@ -117,16 +123,15 @@ describe('build', () => {
   it('takes over the whole table, and so its pages, when nothing changed', () => {
     fc.assert(
       fc.property(offers, (given) => {
-        const table = NameTable.build(given, SEPARATOR);
-        expect(NameTable.build(again(given), SEPARATOR, table)).toBe(table);
+        const table = buildTable(given);
+        expect(buildTable(again(given), table)).toBe(table);
       }),
     );
   });
 
   it('takes nothing over under another separator that shows', () => {
-    const table = tableOf(offer('a', 'never', 'x'));
     expect(
-      NameTable.build([offer('a', 'never', 'x')], '.', table)
+      buildTable([offer('a', 'never', 'x')], undefined, '.')
         .view(EVERYTHING)
         .find('a.x'),
     ).toBeDefined();
@@ -135,8 +140,8 @@ describe('build', () => {
   it('lists the same whether or not it had anything to take over', () => {
     fc.assert(
       fc.property(offers, offers, scopes, (before, after, scope) => {
-        const fresh = NameTable.build(after, SEPARATOR);
-        const built = NameTable.build(after, SEPARATOR, NameTable.build(before, SEPARATOR));
+        const fresh = buildTable(after);
+        const built = buildTable(after, buildTable(before));
         expect(listOf(built, scope)).toBe(listOf(fresh, scope));
       }),
     );
@@ -145,7 +150,7 @@ describe('build', () => {
   it('does not take an entry over from another server that offered the very same definition', () => {
     const shared = offer('a', 'never', 'x');
     const renamed = { ...shared, server: 'b' };
-    const table = NameTable.build([renamed], SEPARATOR, NameTable.build([shared], SEPARATOR));
+    const table = buildTable([renamed], buildTable([shared]));
     expect(table.view(EVERYTHING).find('x')).toMatchObject({ server: 'b' });
     expect(listOf(table)).toContain('"io.gatehouse/server":"b"');
   });
@@ -153,9 +158,9 @@ describe('build', () => {
   it('leaves the table that it builds on as it was', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
-        const old = NameTable.build(before, SEPARATOR);
+        const old = buildTable(before);
         const text = listOf(old);
-        listOf(NameTable.build(after, SEPARATOR, old));
+        listOf(buildTable(after, old));
         expect(listOf(old)).toBe(text);
       }),
     );
@@ -199,7 +204,7 @@ describe('changedServers', () => {
   it('are exactly those of whose tools a client sees something else', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
-        const [old, table] = [NameTable.build(before, SEPARATOR), NameTable.build(after, SEPARATOR)];
+        const [old, table] = [buildTable(before), buildTable(after)];
         const expected = SERVERS.filter((id) => listOf(old, only(id)) !== listOf(table, only(id)));
         expect(changed(before, after)).toEqual(expected);
       }),
@@ -220,14 +225,14 @@ describe('a tool of the house', () => {
   it('is seen in every scope, even in one of nothing', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
-        const view = NameTable.build([house, ...given], SEPARATOR).view(scope);
+        const view = buildTable([house, ...given]).view(scope);
         for (const name of ['search', 'x']) {
           expect(view.find(name)).toMatchObject({
             server: META_TOOL_SERVER,
             ownName: name,
             publicName: name,
           });
-          expect(view.listed.filter((entry) => entry.publicName === name)).toHaveLength(1);
+          expect([...view.after('')].filter((entry) => entry.publicName === name)).toHaveLength(1);
         }
       }),
     );
@@ -242,7 +247,7 @@ describe('a tool of the house', () => {
           ownName: 'search',
         });
         expect(view.find('search')).toMatchObject({ server: META_TOOL_SERVER });
-        expect(view.listed.map(({ publicName }) => publicName)).toEqual(
+        expect([...view.after('')].map(({ publicName }) => publicName)).toEqual(
           style === 'never' ? ['search', 'x'] : [`${server}__search`, 'search', 'x'].toSorted(),
         );
       }),
@@ -266,7 +271,7 @@ const isSame = (a: CatalogEntry, b: CatalogEntry): boolean =>
   a.server === b.server && a.ownName === b.ownName && a.publicName === b.publicName && a.text === b.text;
 
 /** Every entry that a scope of its server alone finds by its prefixed name. */
-function entriesOf(table: NameTable, given: readonly NamedOffer[]): CatalogEntry[] {
+function entriesOf(table: NameTable, given: readonly Offer[]): CatalogEntry[] {
   return toolsOf(given, EVERYTHING).flatMap(({ server, own }) => {
     const entry = table.view(only(server)).find(prefixedName(server, SEPARATOR, own));
     return entry?.ownName === own ? [entry] : [];

@@ -1,187 +1,182 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
+import { mergeRuns } from '../../lib/sorted/merge-runs.js';
 import { PageCache, pageText, type Paged, type SealCursor } from '../catalog/list-page.js';
-import { assignNames, prefixedName, type NamingStyle } from './naming.js';
-import { publicText, SERVER_MARK } from '../catalog/public-text.js';
-import { resourceForm } from '../resources/resource-uri.js';
 import type { Scope } from '../scope.js';
-import { withPublicUi } from '../resources/public-uris.js';
-import { upperBound } from '../../lib/sorted/binary-search.js';
+import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
+import { splitPrefixedName } from './naming.js';
 
-/** Something as its server listed it: its own name, or URI, and its definition as it was written. */
-export interface Definition {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** What one server offers of one kind. */
-export interface NamedOffer {
+/** The tools, or the prompts, of one server. Immutable. */
+export interface ServerEntries {
   readonly server: string;
-  readonly style: NamingStyle;
-  readonly definitions: readonly Definition[];
+  readonly rank: number;
+  /** Sorted by public name. The same array as before when no listed entry changed. */
+  readonly listed: readonly ListedEntry[];
+  /** Entries whose name belongs to another server. */
+  readonly unlisted: readonly CatalogEntry[];
+  readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
+  readonly byOwnName: ReadonlyMap<string, CatalogEntry>;
+  /** URIs of the user interfaces that entries name. */
+  readonly uiUris: ReadonlySet<string>;
 }
 
-/** A definition under its public name. */
-export interface CatalogEntry {
-  readonly server: string;
-  readonly ownName: string;
-  /** What clients see; undefined when the name belongs to another server and no prefix is allowed. */
-  readonly publicName: string | undefined;
-  /** The definition as clients see it. */
-  readonly text: string;
-  readonly definition: Definition;
-}
-
-/** An entry that clients see. */
-export type ListedEntry = CatalogEntry & { readonly publicName: string };
-
-/** The server of what the gateway itself offers, in every scope. No configured server can have this id. */
-export const META_TOOL_SERVER = '';
-/** What clients are told of it. */
-const GATEWAY_NAME = 'gatehouse';
-
-/** All tools, or all prompts, of all servers: who is called what. Immutable; a change builds a new one. */
+/** All tools, or all prompts, of all servers under their public names. Immutable. */
 export class NameTable {
   private readonly views = new Map<string, NameView>();
 
-  private constructor(
-    private readonly entries: readonly CatalogEntry[],
+  constructor(
+    /** Sorted by rank. */
+    private readonly parts: readonly ServerEntries[],
     private readonly separator: string,
-    private readonly offers: readonly NamedOffer[] = [],
   ) {}
 
   static readonly EMPTY = new NameTable([], '__');
 
-  /**
-   * Entries of `previous` whose definition and name are unchanged are taken over as they are, and so is the whole
-   * table, with its pages, when nothing changed.
-   */
-  static build(offers: readonly NamedOffer[], separator: string, previous = NameTable.EMPTY): NameTable {
-    if (separator === previous.separator && sameOffers(offers, previous.offers)) return previous;
-    const kept = new Map(previous.entries.map((entry) => [addressOf(entry), entry]));
-    const claims = offers.flatMap(({ server, style, definitions }) =>
-      definitions.map((definition) => ({ server, style, ownName: definition.name, definition })),
-    );
-    const names = assignNames(claims, separator);
-    const entries = claims.map(({ server, ownName, definition }, index): CatalogEntry => {
-      const publicName = names[index];
-      const old = kept.get(addressOf({ server, ownName }));
-      if (old && old.publicName === publicName && old.definition.text === definition.text) return old;
-      return {
-        server,
-        ownName,
-        publicName,
-        definition,
-        text: entryText(definition.text, server, publicName ?? ownName),
-      };
-    });
+  /** The same table when it has exactly these parts, so that its pages stay. */
+  withParts(parts: readonly ServerEntries[]): NameTable {
     const isSame =
-      separator === previous.separator &&
-      entries.length === previous.entries.length &&
-      entries.every((entry, index) => entry === previous.entries[index]);
-    return isSame ? previous : new NameTable(entries, separator, offers);
+      parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
+    return isSame ? this : new NameTable(parts, this.separator);
   }
 
-  /** What a scope sees; built once, kept as long as the table lives. */
+  without(server: string): NameTable {
+    return this.withParts(this.parts.filter((part) => part.server !== server));
+  }
+
+  /** The entries that a scope sees. Created once per scope key. */
   view(scope: Scope): NameView {
     let view = this.views.get(scope.key);
     if (!view) {
-      view = new NameView(
-        this.entries.filter(({ server }) => server === META_TOOL_SERVER || scope.allows(server)),
-        this.separator,
-      );
+      const isVisible = ({ server }: ServerEntries): boolean =>
+        server === META_TOOL_SERVER || scope.allows(server);
+      view = new NameView(this.parts.filter(isVisible), this.separator);
       this.views.set(scope.key, view);
     }
     return view;
   }
 
-  /** Definitions that lost their name to another server and are listed nowhere. */
+  /** Entries whose name belongs to another server. They are not listed. */
   get unlisted(): readonly CatalogEntry[] {
-    return this.entries.filter((entry) => entry.publicName === undefined);
+    return this.parts.flatMap(({ unlisted }) => unlisted);
   }
 
-  /** The servers whose part of the list differs between the two tables. In which order they list does not show. */
+  /** Entries that were listed, or not there, in the previous table. */
+  newlyUnlisted(previous: NameTable): readonly CatalogEntry[] {
+    const before = previous.partsByServer();
+    return this.parts.flatMap((part) => {
+      const old = before.get(part.server);
+      if (old === part || part.unlisted.length === 0) return [];
+      const known = new Set(old?.unlisted);
+      return part.unlisted.filter((entry) => !known.has(entry));
+    });
+  }
+
+  /** The servers whose part of the list differs between the two tables. The order in which a server lists is no difference. */
   changedServers(previous: NameTable): Set<string> {
     if (previous === this) return new Set();
-    const before = previous.listedTexts();
-    const after = this.listedTexts();
-    const changed = new Set<string>();
-    for (const { server, publicName } of [...this.entries, ...previous.entries])
-      if (publicName !== undefined && before.get(publicName) !== after.get(publicName)) changed.add(server);
-    return changed;
+    const [before, after] = [previous.partsByServer(), this.partsByServer()];
+    const differs = (server: string): boolean => {
+      const [old = [], now = []] = [before.get(server)?.listed, after.get(server)?.listed];
+      return !isSameList(old, now);
+    };
+    return new Set([...before.keys(), ...after.keys()].filter(differs));
   }
 
   /** Whether two scopes see different lists. */
   differs(a: Scope, b: Scope): boolean {
-    return this.entries.some(
-      ({ publicName, server }) =>
-        publicName !== undefined && server !== META_TOOL_SERVER && a.allows(server) !== b.allows(server),
+    return this.parts.some(
+      ({ server, listed }) =>
+        listed.length > 0 && server !== META_TOOL_SERVER && a.allows(server) !== b.allows(server),
     );
   }
 
-  private listedTexts(): Map<string, string> {
-    return new Map(this.entries.filter(isListed).map(({ publicName, text }) => [publicName, text]));
+  /** Whether a tool of this server names this URI as its user interface. Servers need not list such a resource. */
+  usesUi(server: string, uri: string): boolean {
+    return this.parts.some((part) => part.server === server && part.uiUris.has(uri));
+  }
+
+  private partsByServer(): Map<string, ServerEntries> {
+    return new Map(this.parts.map((part) => [part.server, part]));
   }
 }
 
 /** The part of a table that one scope sees. */
 export class NameView implements Paged {
-  /** Sorted by public name, so that a position in the list is a name and survives a change of the list. */
-  readonly listed: readonly ListedEntry[];
-  private readonly byName = new Map<string, CatalogEntry>();
-  private readonly byPrefixedName = new Map<string, CatalogEntry>();
-  private readonly byOwnName = new Map<string, CatalogEntry | 'ambiguous'>();
   private readonly pages = new PageCache();
+  private readonly found = new Map<string, CatalogEntry>();
+  private readonly byServer: ReadonlyMap<string, ServerEntries>;
 
-  constructor(entries: readonly CatalogEntry[], separator: string) {
-    this.listed = entries.filter(isListed).toSorted((a, b) => (a.publicName < b.publicName ? -1 : 1));
-    for (const entry of entries) {
-      if (entry.publicName !== undefined) this.byName.set(entry.publicName, entry);
-      const prefixed = prefixedName(entry.server, separator, entry.ownName);
-      if (!this.byPrefixedName.has(prefixed)) this.byPrefixedName.set(prefixed, entry);
-      this.byOwnName.set(entry.ownName, this.byOwnName.has(entry.ownName) ? 'ambiguous' : entry);
-    }
+  constructor(
+    private readonly parts: readonly ServerEntries[],
+    private readonly separator: string,
+  ) {
+    this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
 
   get size(): number {
-    return this.listed.length;
+    return this.parts.reduce((sum, { listed }) => sum + listed.length, 0);
   }
 
-  /** By the listed name, else by the prefixed name, else by the server's own name if only one has it here. */
+  /** By the listed name, else by the prefixed name, else by the server's own name if only one server has it here. */
   find(name: string): CatalogEntry | undefined {
-    const entry = this.byName.get(name) ?? this.byPrefixedName.get(name) ?? this.byOwnName.get(name);
-    return entry === 'ambiguous' ? undefined : entry;
+    let entry = this.found.get(name);
+    if (!entry) {
+      entry = this.findListed(name) ?? this.findPrefixed(name) ?? this.findOwn(name);
+      if (entry) this.found.set(name, entry);
+    }
+    return entry;
+  }
+
+  /** Entries whose public name comes after this one, in order; those of one server, if one is named. */
+  *after(name: string, server?: string): Iterable<ListedEntry> {
+    const parts = server === undefined ? this.parts : [this.byServer.get(server)].filter((part) => !!part);
+    const runs = parts.map(({ listed }) => ({ items: listed, keyOf: publicNameOf }));
+    yield* mergeRuns(runs, name);
   }
 
   /** As text that is built once and reused for every client. */
   page(member: string, after: string, size: number, seal: SealCursor): SharedJson {
     // Two lists share the empty table.
     return this.pages.get(`${member}\0${after}`, () => {
-      const from = after === '' ? 0 : upperBound(this.listed, after, ({ publicName }) => publicName);
-      const items = this.listed
-        .slice(from, from + size)
-        .map(({ publicName, text }) => ({ key: publicName, text }));
-      return pageText(member, items, from + size < this.listed.length, seal);
+      const entries = firstOf(this.after(after), size + 1);
+      const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
+      return pageText(member, items, entries.length > size, seal);
     });
+  }
+
+  private findListed(name: string): CatalogEntry | undefined {
+    for (const { byPublicName } of this.parts) {
+      const entry = byPublicName.get(name);
+      if (entry) return entry;
+    }
+    return undefined;
+  }
+
+  /** Several servers can have the same prefixed name; the first server wins. */
+  private findPrefixed(name: string): CatalogEntry | undefined {
+    let first: { rank: number; entry: CatalogEntry } | undefined;
+    for (const [server, ownName] of splitPrefixedName(name, this.separator)) {
+      const part = this.byServer.get(server);
+      const entry = part?.byOwnName.get(ownName);
+      if (entry && (!first || part!.rank < first.rank)) first = { rank: part!.rank, entry };
+    }
+    return first?.entry;
+  }
+
+  private findOwn(name: string): CatalogEntry | undefined {
+    const entries = this.parts.flatMap(({ byOwnName }) => byOwnName.get(name) ?? []);
+    return entries.length === 1 ? entries[0] : undefined;
   }
 }
 
-const isListed = (entry: CatalogEntry): entry is ListedEntry => entry.publicName !== undefined;
+const isSameList = (a: readonly ListedEntry[], b: readonly ListedEntry[]): boolean =>
+  a === b || (a.length === b.length && a.every((entry, index) => entry.isSame(b[index]!)));
 
-/** A server lists each of its own names once. */
-const addressOf = ({ server, ownName }: Pick<CatalogEntry, 'server' | 'ownName'>): string =>
-  `${server}\0${ownName}`;
+const publicNameOf = ({ publicName }: ListedEntry): string => publicName;
 
-/** As clients see it: under its public name, with the mark of its server, and with user interfaces they can read. */
-const entryText = (text: string, server: string, name: string): string =>
-  server === META_TOOL_SERVER
-    ? publicText(text, 'name', name, { [SERVER_MARK]: GATEWAY_NAME })
-    : withPublicUi(publicText(text, 'name', name, { [SERVER_MARK]: server }), (uri) =>
-        resourceForm({ server, uri }),
-      );
-
-const sameOffers = (a: readonly NamedOffer[], b: readonly NamedOffer[]): boolean =>
-  a.length === b.length &&
-  a.every(({ server, style, definitions }, index) => {
-    const other = b[index]!;
-    return server === other.server && style === other.style && definitions === other.definitions;
-  });
+function firstOf<Item>(items: Iterable<Item>, count: number): Item[] {
+  const first: Item[] = [];
+  for (const item of items) {
+    if (first.push(item) === count) break;
+  }
+  return first;
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
+  buildTable,
   offer,
   offers,
   only,
@@ -12,7 +13,8 @@ import {
   tableOf,
   toolsOf,
 } from '../../../test/kit/offers.js';
-import { NameTable, type CatalogEntry } from './name-table.js';
+import type { CatalogEntry } from './catalog-entry.js';
+import { NameTable } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
@@ -67,7 +69,7 @@ describe('find', () => {
   it('finds every tool by the name in the list', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
-        const table = NameTable.build(given, SEPARATOR);
+        const table = buildTable(given);
         for (const name of listed(table, scope)) expect(table.view(scope).find(name)?.publicName).toBe(name);
       }),
     );
@@ -76,7 +78,7 @@ describe('find', () => {
   it('finds every tool of the scope by its prefixed name, whatever other servers call theirs', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
-        const view = NameTable.build(given, SEPARATOR).view(scope);
+        const view = buildTable(given).view(scope);
         for (const { server, own } of toolsOf(given, scope)) {
           const name = prefixedName(server, SEPARATOR, own);
           const twins = toolsOf(given, scope).filter(
@@ -94,7 +96,7 @@ describe('find', () => {
   it('finds a name that is neither listed nor prefixed exactly when one server of the scope has it', () => {
     fc.assert(
       fc.property(offers, scopes, ownNames, (given, scope, name) => {
-        const table = NameTable.build(given, SEPARATOR);
+        const table = buildTable(given);
         const tools = toolsOf(given, scope);
         const isPrefixed = tools.some(({ server, own }) => prefixedName(server, SEPARATOR, own) === name);
         fc.pre(!isPrefixed && !listed(table, scope).includes(name));
@@ -108,7 +110,7 @@ describe('find', () => {
   it('finds nothing outside the scope', () => {
     fc.assert(
       fc.property(offers, scopes, ownNames, serverIds, (given, scope, own, server) => {
-        const view = NameTable.build(given, SEPARATOR).view(scope);
+        const view = buildTable(given).view(scope);
         const found = [own, prefixedName(server, SEPARATOR, own)].map((name) => view.find(name));
         expect(found.filter((entry) => entry && !scope.allows(entry.server))).toEqual([]);
       }),
@@ -152,7 +154,7 @@ describe('pages', () => {
   it('hold what the scope sees, each once', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
-        const table = NameTable.build(given, SEPARATOR);
+        const table = buildTable(given);
         const unlisted = table.unlisted.filter(({ server }) => scope.allows(server)).length;
         const names = listed(table, scope);
         expect(new Set(names).size).toBe(names.length);

@@ -42,6 +42,16 @@ export function withPublicUi(text: string, toPublic: ToPublicUri): string {
   );
 }
 
+/** The user interfaces that a tool names in its definition. */
+export function uiUrisIn(text: string): readonly string[] {
+  const uris: string[] = [];
+  withPublicUi(text, (uri) => {
+    uris.push(uri);
+    return uri;
+  });
+  return uris;
+}
+
 /** Most results mention none, and are passed on without being looked at any closer. */
 const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
 

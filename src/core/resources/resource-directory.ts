@@ -1,22 +1,17 @@
 import { PageCache } from '../catalog/list-page.js';
-import { contestedNames, prepareContests } from './name-contests.js';
-import type { ResourceOffer } from './resource-offer.js';
+import { EVERYTHING, type Scope } from '../scope.js';
 import { isUi, resourceForm, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
 import { ResourceView } from './resource-view.js';
-import { EVERYTHING, type Scope } from '../scope.js';
-import { ServerResources } from './server-resources.js';
-import type { Yield, SlicedJob } from '../../lib/slices/slices.js';
+import type { ResourceOffer } from './resource-conflicts.js';
+import type { ServerResources } from './server-resources.js';
 
-/**
- * All resources and templates of all servers: who is called what, and whose it is. Immutable; a change builds a new one
- * out of the parts that did not change, at a cost that does not depend on how many resources there are.
- */
+/** All resources and templates of all servers under their public names. Immutable. */
 export class ResourceDirectory {
   private readonly views = new Map<string, ResourceView>();
   private readonly byServer: ReadonlyMap<string, ServerResources>;
   private readonly pages = new PageCache();
 
-  private constructor(
+  constructor(
     private readonly parts: readonly ServerResources[],
     private readonly style: ResourceStyle,
   ) {
@@ -25,36 +20,22 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
-  /** The work of finding out what `build` has to know, where that may take long; undefined where it does not. */
-  static prepare(
-    offers: readonly ResourceOffer[],
-    style: ResourceStyle,
-    yieldIfDue: Yield,
-  ): SlicedJob | undefined {
-    return prepareContests(offers, style, yieldIfDue);
-  }
-
-  static build(
-    offers: readonly ResourceOffer[],
-    style: ResourceStyle,
-    previous = ResourceDirectory.EMPTY,
-  ): ResourceDirectory {
-    const kept = previous.style === style ? previous.byServer : new Map<string, ServerResources>();
-    const contested = contestedNames(offers, style);
-    const parts = offers.map((offer, index) => {
-      const old = kept.get(offer.server);
-      return old?.isSame(offer, contested[index]!)
-        ? old
-        : new ServerResources(offer, style, contested[index]!);
-    });
+  /** The same directory when it has exactly these parts, so that its pages stay. */
+  withParts(parts: readonly ServerResources[]): ResourceDirectory {
     const isSame =
-      style === previous.style &&
-      parts.length === previous.parts.length &&
-      parts.every((part, index) => part === previous.parts[index]);
-    return isSame ? previous : new ResourceDirectory(parts, style);
+      parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
+    return isSame ? this : new ResourceDirectory(parts, this.style);
   }
 
-  /** What a scope sees; built once, kept as long as the directory lives. */
+  only(isIncluded: (server: string) => boolean): ResourceDirectory {
+    return this.withParts(this.parts.filter(({ server }) => isIncluded(server)));
+  }
+
+  offerOf(server: string): ResourceOffer | undefined {
+    return this.byServer.get(server)?.offer;
+  }
+
+  /** The resources that a scope sees. Created once per scope key. */
   view(scope: Scope): ResourceView {
     let view = this.views.get(scope.key);
     if (!view) {

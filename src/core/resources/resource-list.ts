@@ -1,4 +1,4 @@
-import type { Definition } from '../naming/name-table.js';
+import type { Definition } from '../naming/catalog-entry.js';
 import { distinctId, isUi, underscoreId } from './resource-uri.js';
 import { slicedSort } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
@@ -79,13 +79,13 @@ export class ResourceList {
     return this.byUri[lowerBound(this.byUri, prefix, uriOf)]?.uri.startsWith(prefix) ?? false;
   }
 
-  /** In order. */
-  *startingWith(prefix: string): Iterable<Resource> {
-    for (let i = lowerBound(this.byUri, prefix, uriOf); i < this.size; i++) {
-      const resource = this.byUri[i]!;
-      if (!resource.uri.startsWith(prefix)) return;
-      yield resource;
-    }
+  /** Resources whose URIs start with this prefix, in order. */
+  startingWith(prefix: string): Iterable<Resource> {
+    return itemsStartingWith(this.byUri, prefix, uriOf);
+  }
+
+  idsStartingWith(prefix: string): Iterable<Resource> {
+    return itemsStartingWith(this.byId, prefix, idOf);
   }
 
   async equals(other: ResourceList, yieldIfDue: Yield): Promise<boolean> {
@@ -95,6 +95,18 @@ export class ResourceList {
       if (text !== other.byUri[index]!.text) return false;
     }
     return true;
+  }
+}
+
+function* itemsStartingWith(
+  sorted: readonly Resource[],
+  prefix: string,
+  keyOf: (resource: Resource) => string,
+): Iterable<Resource> {
+  for (let i = lowerBound(sorted, prefix, keyOf); i < sorted.length; i++) {
+    const resource = sorted[i]!;
+    if (!keyOf(resource).startsWith(prefix)) return;
+    yield resource;
   }
 }
 

@@ -1,17 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { only } from '../../../test/kit/offers.js';
-import { addressOf, offersOf, seenIn, STYLES } from '../../../test/kit/resource-offers.js';
-import { ResourceDirectory } from './resource-directory.js';
+import { addressOf, buildDirectory, offersOf, seenIn, STYLES } from '../../../test/kit/resource-offers.js';
+import type { ResourceDirectory } from './resource-directory.js';
 import type { ResourceStyle } from './resource-uri.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 
 type Given = readonly [server: string, uris: readonly string[]];
 
 const directoryOf = async (style: ResourceStyle, ...given: Given[]): Promise<ResourceDirectory> =>
-  ResourceDirectory.build(
-    await offersOf(given.map(([server, uris]) => ({ server, uris, templates: [] }))),
-    style,
-  );
+  buildDirectory(await offersOf(given.map(([server, uris]) => ({ server, uris, templates: [] }))), style);
 
 const urisIn = async (style: ResourceStyle, ...given: Given[]): Promise<string[]> =>
   seenIn(await directoryOf(style, ...given)).map(({ uri }) => uri);

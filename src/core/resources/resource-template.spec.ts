@@ -69,11 +69,11 @@ describe('publicTemplate', () => {
     ['underscore', true, 'db_x___{y}'],
     ['original', false, 'x:{y}'],
     ['original', true, 'resource://db/x:{y}'],
-  ] as const)('in style %s, contested: %s', async (style, contested, expected) => {
+  ] as const)('in style %s, conflicting: %s', async (style, isConflicting, expected) => {
     const [one] = await templatesOf('db', 'x:{y}');
-    expect(publicUriTemplate(one!, style, contested)).toBe(expected);
+    expect(publicUriTemplate(one!, style, isConflicting)).toBe(expected);
     const [ui] = await templatesOf('db', 'ui://{y}');
-    expect(publicUriTemplate(ui!, style, contested)).toBe('ui://db/{y}');
+    expect(publicUriTemplate(ui!, style, isConflicting)).toBe('ui://db/{y}');
   });
 });
 

@@ -1,6 +1,5 @@
-import type { Definition } from '../naming/name-table.js';
+import type { Definition } from '../naming/catalog-entry.js';
 import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from './resource-uri.js';
-import { findDuplicates } from './same-set.js';
 import { slicedSort } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
@@ -65,13 +64,13 @@ export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
   return { ...template, id, idMatcher: UriTemplate.parse(id) };
 }
 
-/** What clients see; `contested` when something else is called so, too. */
+/** What clients see. */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,
-  contested: boolean,
+  isConflicting: boolean,
 ): string {
-  if (style === 'resource' || isUi(uriTemplate) || (style === 'original' && contested))
+  if (style === 'resource' || isUi(uriTemplate) || (style === 'original' && isConflicting))
     return resourceForm({ server, uri: uriTemplate });
   return style === 'underscore' ? id : uriTemplate;
 }
@@ -141,3 +140,8 @@ const literalsOf = (template: ResourceTemplate | undefined): number => template?
 /** Whether beginning and end fit, which costs nothing to see. */
 const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>
   text.startsWith(literals[0]!) && text.endsWith(literals.at(-1)!);
+
+function findDuplicates(texts: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  return new Set(texts.filter((text) => seen.has(text) || !seen.add(text)));
+}

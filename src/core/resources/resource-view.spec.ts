@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { only, plain } from '../../../test/kit/offers.js';
 import {
   addressOf,
+  buildDirectory,
   offersOf,
   resource,
   STYLES,
@@ -24,7 +25,7 @@ async function viewOf(
   scope: Scope = EVERYTHING,
 ): Promise<ResourceView> {
   const offers = await offersOf(given.map(([server, uris, templates = []]) => ({ server, uris, templates })));
-  return ResourceDirectory.build(offers, style).view(scope);
+  return buildDirectory(offers, style).view(scope);
 }
 
 const inEveryStyle = async (given: readonly Given[], text: string): Promise<(string | undefined)[]> =>
@@ -262,7 +263,7 @@ describe('listed templates', () => {
 
 const textOf = async (text: string, uri: string, style: ResourceStyle = 'resource'): Promise<string> => {
   const resources = await ResourceList.build('fs', [{ name: uri, text }], neverYield);
-  const directory = ResourceDirectory.build([{ server: 'fs', resources, templates: [] }], style);
+  const directory = buildDirectory([{ server: 'fs', rank: 0, resources, templates: [] }], style);
   return directory.view(EVERYTHING).resources.page('resources', '', 10, plain).text;
 };
 
@@ -306,8 +307,8 @@ describe('a page', () => {
   it('of templates has everything as the server wrote it, but the template and the marks', async () => {
     const definition = { name: 'x:{y}', text: '{ "uriTemplate":"x:{y}", "n":1.0 }' };
     const { templates } = await parseTemplates('a', [definition], neverYield);
-    const view = ResourceDirectory.build(
-      [{ server: 'a', resources: ResourceList.EMPTY, templates }],
+    const view = buildDirectory(
+      [{ server: 'a', rank: 0, resources: ResourceList.EMPTY, templates }],
       'resource',
     ).view(EVERYTHING);
     expect(view.templates.page('t', '', 10, plain).text).toBe(

@@ -11,7 +11,8 @@ import {
   type PublicResource,
   type PublicTemplate,
 } from './public-resource.js';
-import type { ResolvedResource, SortedRun, ServerResources } from './server-resources.js';
+import { mergeRuns } from '../../lib/sorted/merge-runs.js';
+import type { ResolvedResource, ServerResources } from './server-resources.js';
 import { upperBound } from '../../lib/sorted/binary-search.js';
 
 /** The resources and templates that one scope sees. */
@@ -36,8 +37,8 @@ export class ResourceView {
   readonly resources: Paged = {
     page: (member, after, size, seal) =>
       this.built(`${member}\0${after}`, () => {
-        const toPublic = [...this.after(after, size + 1)];
-        return page(member, toPublic.map(resourceItem), size, seal);
+        const listed = [...this.after(after, size + 1)];
+        return page(member, listed.map(resourceItem), size, seal);
       }),
   };
 
@@ -58,16 +59,14 @@ export class ResourceView {
   }
 
   /** Up to so many resources whose public URI comes after this one, in order; of one server, if one is named. */
-  *after(uri: string, most: number, server?: string): Iterable<PublicResource> {
-    const heads = this.parts
-      .filter((part) => server === undefined || part.server === server)
-      .flatMap(({ runs }) => runs.flatMap((segment) => Head.after(segment, uri) ?? []))
-      .toSorted(byUri);
-    for (let given = 0; given < most && heads.length > 0; given++) {
-      const head = heads[0]!;
-      yield head.seen;
-      if (!head.advance()) heads.shift();
-      else settle(heads);
+  *after(uri: string, count: number, server?: string): Iterable<PublicResource> {
+    if (count <= 0) return;
+    const parts = this.parts.filter((part) => server === undefined || part.server === server);
+    const runs = parts.flatMap((part) => part.runs);
+    let given = 0;
+    for (const resource of mergeRuns(runs, uri)) {
+      yield this.byServer.get(resource.server)!.toPublic(resource);
+      if (++given >= count) return;
     }
   }
 
@@ -139,46 +138,6 @@ const instances = (parts: readonly ServerResources[], text: string, form: 'uri' 
     text,
     form,
   ).map(({ template, uri }) => ({ server: template.server, uri, template }));
-
-/** The next resource of a segment that has not been given yet. */
-class Head {
-  private constructor(
-    private readonly segment: SortedRun,
-    private index: number,
-    public uri: string,
-  ) {}
-
-  static after({ of, resources }: SortedRun, uri: string): Head | undefined {
-    const index = uri === '' ? 0 : upperBound(resources, uri, (resource) => of.publicUri(resource));
-    const first = resources[index];
-    return first && new Head({ of, resources }, index, of.publicUri(first));
-  }
-
-  get seen(): PublicResource {
-    const { of, resources } = this.segment;
-    return of.toPublic(resources[this.index]!);
-  }
-
-  advance(): boolean {
-    const { of, resources } = this.segment;
-    const next = resources[++this.index];
-    if (next) this.uri = of.publicUri(next);
-    return next !== undefined;
-  }
-}
-
-/** Puts the first head, which has moved on, where it belongs among the others. */
-function settle(heads: Head[]): void {
-  if (heads.length < 2 || heads[0]!.uri < heads[1]!.uri) return;
-  const head = heads.shift()!;
-  heads.splice(
-    upperBound(heads, head.uri, ({ uri }) => uri),
-    0,
-    head,
-  );
-}
-
-const byUri = (a: Head, b: Head): number => (a.uri < b.uri ? -1 : 1);
 
 const only = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
 

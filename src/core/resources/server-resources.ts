@@ -1,7 +1,9 @@
-import type { ConflictingNames } from './conflicting-names.js';
-import { cutList, type ListCut } from './list-cut.js';
+import type { Steps } from '../../lib/slices/run-sliced.js';
+import { sortSteps } from '../../lib/slices/sliced-sort.js';
+import type { SortedRun } from '../../lib/sorted/merge-runs.js';
+import { compareTemplates, type PublicResource, type PublicTemplate } from './public-resource.js';
+import type { ConflictingNames, ResourceOffer } from './resource-conflicts.js';
 import type { Resource, ResourceList } from './resource-list.js';
-import type { ResourceOffer } from './resource-offer.js';
 import {
   bestInstances,
   publicUriTemplate,
@@ -9,50 +11,62 @@ import {
   type ResourceTemplate,
 } from './resource-template.js';
 import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
-import { compareTemplates, type PublicResource, type PublicTemplate } from './public-resource.js';
-
-/** A part of the list that is sorted by public URI. */
-export interface SortedRun {
-  readonly of: ServerResources;
-  readonly resources: readonly Resource[];
-}
 
 /** A resource that was asked for, and where it is. */
 export interface ResolvedResource {
   readonly server: string;
-  /** What the server calls it. */
+  /** The server's own URI. */
   readonly uri: string;
   /** As it is listed; absent when it is an instance of a template. */
   readonly resource?: Resource;
   readonly template?: ResourceTemplate;
 }
 
-/** What one server has, under one style of naming. */
+const STEPS_BETWEEN_YIELDS = 256;
+
+/** The resources and templates of one server under their public names. Immutable. */
 export class ServerResources {
   readonly server: string;
   readonly list: ResourceList;
-  readonly templates: readonly ResourceTemplate[];
-  private ownSegments: readonly SortedRun[] | undefined;
-  private ownCut: ListCut | undefined;
-  private ownTemplates: readonly PublicTemplate[] | undefined;
 
-  constructor(
-    private readonly offer: ResourceOffer,
+  private constructor(
+    readonly offer: ResourceOffer,
     private readonly style: ResourceStyle,
-    private readonly contested: ConflictingNames,
+    private readonly conflicts: ConflictingNames,
+    readonly templates: readonly ResourceTemplate[],
+    /** Sorted by what clients see. */
+    readonly listedTemplates: readonly PublicTemplate[],
+    private readonly sorted: SortedResources,
   ) {
     this.server = offer.server;
     this.list = offer.resources;
-    this.templates = offer.templates.map((template) =>
-      contested.hasTemplateId(template.id) ? withDistinctId(template) : template,
-    );
+  }
+
+  static *build(
+    offer: ResourceOffer,
+    style: ResourceStyle,
+    conflicts: ConflictingNames,
+  ): Steps<ServerResources> {
+    const { uriTemplates, templateIds } = conflicts;
+    const templates: ResourceTemplate[] = [];
+    const publicTemplates: PublicTemplate[] = [];
+    for (const each of offer.templates) {
+      if (templates.length % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+      const template = templateIds.has(each.id) ? withDistinctId(each) : each;
+      const uriTemplate = publicUriTemplate(template, style, uriTemplates.has(template.uriTemplate));
+      templates.push(template);
+      publicTemplates.push({ uriTemplate, template });
+    }
+    const listed = yield* sortSteps(publicTemplates, compareTemplates);
+    const sorted = yield* sortResources(offer.resources, style, conflicts);
+    return new ServerResources(offer, style, conflicts, templates, listed, sorted);
   }
 
   get isEmpty(): boolean {
     return this.list.size === 0 && this.templates.length === 0;
   }
 
-  /** By the server's own URI. What is listed wins over what only fits a template. */
+  /** By the server's own URI. A listed resource wins over an instance of a template. */
   find(uri: string): ResolvedResource | undefined {
     return this.findListed(uri) ?? this.findInstance(uri);
   }
@@ -77,16 +91,17 @@ export class ServerResources {
     return this.found(resource && this.idOf(resource) === id ? resource : undefined);
   }
 
-  /** By an identifier that is contested, which nobody has where all see it. */
+  /** By an identifier that several servers share. No server has it where all of them are seen. */
   findConflictingId(id: string): ResolvedResource | undefined {
     return this.found(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
   /** The list, in parts that are each sorted by public URI. */
-  get runs(): readonly SortedRun[] {
-    return (this.ownSegments ??= [this.cut.kept, this.cut.renamed, this.list.uis]
-      .filter((resources) => resources.length > 0)
-      .map((resources) => ({ of: this, resources })));
+  get runs(): readonly SortedRun<Resource>[] {
+    const keyOf = (resource: Resource): string => this.publicUri(resource);
+    return [this.sorted.kept, this.sorted.renamed, this.list.uis]
+      .filter((items) => items.length > 0)
+      .map((items) => ({ items, keyOf }));
   }
 
   toPublic(resource: Resource): PublicResource {
@@ -97,45 +112,68 @@ export class ServerResources {
     const { uri } = resource;
     if (this.style === 'resource' || isUi(uri)) return resourceForm(resource);
     if (this.style === 'underscore') return this.idOf(resource);
-    return this.contested.hasUri(uri) ? resourceForm(resource) : uri;
+    return this.conflicts.uris.has(uri) ? resourceForm(resource) : uri;
   }
 
-  /** Sorted by what clients see. Kept as long as the list is the same, since all servers together may have many. */
-  get listedTemplates(): readonly PublicTemplate[] {
-    return (this.ownTemplates ??= this.templates
-      .map((template): PublicTemplate => {
-        const isContested = this.contested.hasTemplate(template.uriTemplate);
-        return { uriTemplate: publicUriTemplate(template, this.style, isContested), template };
-      })
-      .toSorted(compareTemplates));
-  }
-
-  /** What an instance of a template is called, in the words of the template's identifier. */
+  /** The identifier of an instance of a template, made from the template's identifier. */
   instanceId(uri: string): string | undefined {
     const template = this.findInstance(uri)?.template;
     const parts = template?.matcher.match(uri);
     return parts && template?.idMatcher?.fill(parts);
   }
 
-  /** Whether nothing of it would be listed otherwise. */
-  isSame({ resources, templates }: ResourceOffer, contested: ConflictingNames): boolean {
-    return (
-      this.offer.resources === resources &&
-      this.offer.templates === templates &&
-      this.contested.isSame(contested)
-    );
-  }
-
   private idOf(resource: Resource): string {
-    if (!this.contested.hasId(resource.id)) return resource.id;
-    return this.cut.ids.get(resource) ?? distinctId(resource);
+    if (!this.conflicts.ids.has(resource.id)) return resource.id;
+    return this.sorted.distinctIds.get(resource) ?? distinctId(resource);
   }
 
   private found(resource: Resource | undefined): ResolvedResource | undefined {
     return resource && { server: this.server, uri: resource.uri, resource };
   }
+}
 
-  private get cut(): ListCut {
-    return (this.ownCut ??= cutList(this.list, this.style, this.contested));
+/** The resources of a list but for user interfaces, in two parts that are each sorted by public URI. */
+interface SortedResources {
+  /** Listed under the name that the style gives them. */
+  readonly kept: readonly Resource[];
+  /** Listed under another name because of a conflict. */
+  readonly renamed: readonly Resource[];
+  /** Public URIs of the renamed in style `underscore`. */
+  readonly distinctIds: ReadonlyMap<Resource, string>;
+}
+
+function* sortResources(
+  list: ResourceList,
+  style: ResourceStyle,
+  conflicts: ConflictingNames,
+): Steps<SortedResources> {
+  const distinctIds = new Map<Resource, string>();
+  const sorted = style === 'underscore' ? list.plainById : list.plain;
+  const isRenamed = renamedIn(style, conflicts);
+  if (!isRenamed) return { kept: sorted, renamed: [], distinctIds };
+  const kept: Resource[] = [];
+  const renamed: Resource[] = [];
+  let step = 0;
+  for (const resource of sorted) {
+    if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+    (isRenamed(resource) ? renamed : kept).push(resource);
   }
+  // In style `original` they are listed by their resource forms, which have the order of the URIs.
+  if (style !== 'underscore') return { kept, renamed, distinctIds };
+  for (const resource of renamed) {
+    if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+    distinctIds.set(resource, distinctId(resource));
+  }
+  const compare = (a: Resource, b: Resource): number => (distinctIds.get(a)! < distinctIds.get(b)! ? -1 : 1);
+  return { kept, renamed: yield* sortSteps(renamed, compare), distinctIds };
+}
+
+/** Tells which resources are renamed; undefined when none is. */
+function renamedIn(
+  style: ResourceStyle,
+  { uris, ids }: ConflictingNames,
+): ((resource: Resource) => boolean) | undefined {
+  if (style === 'original' && uris.size > 0) return ({ uri }) => uris.has(uri);
+  if (style === 'underscore' && ids.size > 0) return ({ id }) => ids.has(id);
+  return undefined;
 }

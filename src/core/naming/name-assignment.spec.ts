@@ -1,16 +1,34 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { assignNames, prefixedName, type NameClaim, type NamingStyle } from './naming.js';
+import { NameAssignment, NameClaim } from './name-assignment.js';
+import { isValidPublicName, nameWithDigest, prefixedName, type NamingStyle } from './naming.js';
 
 const SEPARATOR = '__';
 const STYLES = ['always', 'conflict', 'never'] as const;
 
-const claim = (server: string, own: string, style: NamingStyle = 'always'): NameClaim => ({
+type Claim = Pick<NameClaim, 'server' | 'ownName' | 'style'>;
+
+const claim = (server: string, ownName: string, style: NamingStyle = 'always'): Claim => ({
   server,
-  ownName: own,
+  ownName,
   style,
 });
-const namesOf = (claims: readonly NameClaim[], separator = SEPARATOR) => assignNames(claims, separator);
+
+/** Servers rank in the order in which they occur. */
+function toNameClaims(claims: readonly Claim[]): NameClaim[] {
+  const servers = [...new Set(claims.map(({ server }) => server))];
+  return claims.map(
+    ({ server, style, ownName }) => new NameClaim(server, servers.indexOf(server), style, ownName),
+  );
+}
+
+function namesOf(claims: readonly Claim[], separator = SEPARATOR): (string | undefined)[] {
+  const assignment = new NameAssignment(separator);
+  const added = toNameClaims(claims);
+  for (const each of added) assignment.add(each);
+  return added.map(({ publicName }) => publicName);
+}
+
 const nameOf = (server: string, own: string, style: NamingStyle = 'always') =>
   namesOf([claim(server, own, style)])[0];
 
@@ -29,7 +47,7 @@ const anyName = fc.oneof(
 );
 
 /** Servers in their order, each with tools whose own names differ. */
-const claimsOf = (style: fc.Arbitrary<NamingStyle>, own = anyName): fc.Arbitrary<NameClaim[]> =>
+const claimsOf = (style: fc.Arbitrary<NamingStyle>, own = anyName): fc.Arbitrary<Claim[]> =>
   fc
     .uniqueArray(
       fc.record({ server: serverId, style, owns: fc.uniqueArray(own, { minLength: 1, maxLength: 6 }) }),
@@ -42,7 +60,7 @@ const claimsOf = (style: fc.Arbitrary<NamingStyle>, own = anyName): fc.Arbitrary
 const claimed = claimsOf(fc.constantFrom(...STYLES));
 const separators = fc.constantFrom('__', '_', '.', '-', 'a');
 
-describe('assignNames', () => {
+describe('NameAssignment', () => {
   it('always puts the server before the name', () => {
     expect(namesOf([claim('filesystem', 'read_file'), claim('github', 'read_file')])).toEqual([
       'filesystem__read_file',
@@ -167,6 +185,48 @@ describe('assignNames', () => {
     );
   });
 
+  it('gives every claim what it gets when the claims take names one after the other', () => {
+    fc.assert(
+      fc.property(claimed, separators, (claims, separator) => {
+        const expected = assignInOrder(toNameClaims(claims), separator);
+        const names = namesOf(claims, separator);
+        expect(claims.map((_, index) => names[index])).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives the same names whatever was added and removed before, and in whichever order', () => {
+    fc.assert(
+      fc.property(claimed, fc.infiniteStream(fc.nat(99)), separators, (claims, random, separator) => {
+        const assignment = new NameAssignment(separator);
+        const all = toNameClaims(claims);
+        for (const each of shuffled(all, random)) assignment.add(each);
+        const removed = shuffled(all, random).slice(0, all.length / 2);
+        for (const each of removed) assignment.remove(each);
+        const rest = all.filter((each) => !removed.includes(each));
+        expect(rest.map(({ publicName }) => publicName)).toEqual(assignInOrder(rest, separator));
+        for (const each of removed) assignment.add(each);
+        expect(all.map(({ publicName }) => publicName)).toEqual(assignInOrder(all, separator));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('reports the servers of which a name changed', () => {
+    const assignment = new NameAssignment(SEPARATOR);
+    const [a, b, c] = toNameClaims([
+      claim('a', 'x', 'conflict'),
+      claim('b', 'x', 'conflict'),
+      claim('c', 'y'),
+    ]);
+    for (const each of [a!, c!]) assignment.add(each);
+    expect(assignment.takeChanged()).toEqual(new Set(['a', 'c']));
+    assignment.add(b!);
+    expect(assignment.takeChanged()).toEqual(new Set(['a', 'b']));
+    expect(assignment.takeChanged()).toEqual(new Set());
+  });
+
   it('leaves nothing without a name that may be prefixed', () => {
     fc.assert(
       fc.property(claimed, (claims) => {
@@ -206,8 +266,8 @@ describe('assignNames', () => {
     fc.assert(
       fc.property(claimsOf(fc.constant('conflict'), plainName), (claims) => {
         const names = namesOf(claims);
-        const holderOf = ({ ownName }: NameClaim): NameClaim | undefined => claims[names.indexOf(ownName)];
-        const isFree = (one: NameClaim): boolean => !isShared(one, claims) && !isForeign(one, claims);
+        const holderOf = ({ ownName }: Claim): Claim | undefined => claims[names.indexOf(ownName)];
+        const isFree = (one: Claim): boolean => !isShared(one, claims) && !isForeign(one, claims);
         // Its own server may have another tool that is prefixed to the same name.
         for (const one of claims.filter(isFree)) expect(holderOf(one)?.server).toBe(one.server);
         for (const one of claims.filter((other) => !isFree(other))) expect(holderOf(one)).not.toBe(one);
@@ -216,12 +276,39 @@ describe('assignNames', () => {
   });
 });
 
-const isShared = ({ server, ownName }: NameClaim, claims: readonly NameClaim[]): boolean =>
+const isShared = ({ server, ownName }: Claim, claims: readonly Claim[]): boolean =>
   claims.some((other) => other.server !== server && other.ownName === ownName);
 
-const isForeign = ({ server, ownName }: NameClaim, claims: readonly NameClaim[]): boolean =>
+const isForeign = ({ server, ownName }: Claim, claims: readonly Claim[]): boolean =>
   claims.some(
     (other) => other.server !== server && prefixedName(other.server, SEPARATOR, other.ownName) === ownName,
   );
 
 const count = <T>(items: readonly T[], item: T): number => items.filter((other) => other === item).length;
+
+function shuffled<T>(items: readonly T[], random: fc.Stream<number>): T[] {
+  const keyed = items.map((item) => ({ item, key: random.next().value as number }));
+  return keyed.toSorted((a, b) => a.key - b.key).map(({ item }) => item);
+}
+
+/** The definition of the result: claims take names one after the other, those of prefixed names first. */
+function assignInOrder(claims: readonly NameClaim[], separator: string): (string | undefined)[] {
+  const prefixed = ({ server, ownName }: Claim): string => prefixedName(server, separator, ownName);
+  const mayBeBare = claims.filter(({ style }) => style !== 'always');
+  const isForeignTo = (one: Claim): boolean =>
+    claims.some((other) => other.server !== one.server && prefixed(other) === one.ownName);
+  const isBare = (one: Claim): boolean =>
+    one.style === 'never' || (one.style === 'conflict' && !isShared(one, mayBeBare) && !isForeignTo(one));
+  const taken = new Map<string, Claim>();
+  const take = (one: Claim, wanted: string): void => {
+    const digest = nameWithDigest(wanted, one.server, one.ownName);
+    const names = isValidPublicName(wanted) ? [wanted, ...(one.style === 'never' ? [] : [digest])] : [digest];
+    const free = names.find((name) => !taken.has(name));
+    if (free !== undefined) taken.set(free, one);
+  };
+  const ordered = claims.toSorted((a, b) => a.rank - b.rank || (a.ownName < b.ownName ? -1 : 1));
+  for (const one of ordered) if (!isBare(one)) take(one, prefixed(one));
+  for (const one of ordered) if (isBare(one) && !isForeignTo(one)) take(one, one.ownName);
+  const names = new Map([...taken].map(([name, one]) => [one, name]));
+  return claims.map((one) => names.get(one));
+}

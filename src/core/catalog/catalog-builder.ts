@@ -1,0 +1,81 @@
+import type { Steps } from '../../lib/slices/run-sliced.js';
+import { META_TOOL_SERVER, type Definition } from '../naming/catalog-entry.js';
+import { NameTableBuilder } from '../naming/name-table-builder.js';
+import { ResourceDirectoryBuilder } from '../resources/resource-directory-builder.js';
+import type { ResourceStyle } from '../resources/resource-uri.js';
+import { Catalog, EMPTY_LISTING, type ListedServer } from './catalog.js';
+
+/** How public names are made from the servers' own names. */
+export interface NamingStyles {
+  readonly separator: string;
+  readonly resources: ResourceStyle;
+}
+
+/** Meta tools come before the tools of all servers, so that no server takes their names. */
+const META_TOOL_RANK = -1;
+
+/**
+ * Builds the next catalog from the previous one and one server that changed. Each method is a job in steps that changes
+ * `build` when it ends. Names and resources are independent of one another; of each, only one job may run at a time.
+ */
+export class CatalogBuilder {
+  private readonly servers = new Map<string, ListedServer>();
+  private readonly tools: NameTableBuilder;
+  private readonly prompts: NameTableBuilder;
+  private readonly resources: ResourceDirectoryBuilder;
+
+  constructor({ separator, resources }: NamingStyles) {
+    this.tools = new NameTableBuilder(separator);
+    this.prompts = new NameTableBuilder(separator);
+    this.resources = new ResourceDirectoryBuilder(resources);
+  }
+
+  /** Replaces the tools and prompts of a server. */
+  *putNames(server: ListedServer): Steps {
+    const { id, rank, style, listing } = server;
+    yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server) });
+    yield* this.prompts.put({ server: id, rank, style, definitions: listing.prompts });
+    this.servers.set(id, server);
+  }
+
+  /** Replaces the resources and templates of a server. They are in the catalog when its names are. */
+  *putResources({ id, rank, listing: { resources, templates } }: ListedServer): Steps {
+    yield* this.resources.put({ server: id, rank, resources, templates });
+  }
+
+  *putMetaTools(definitions: readonly Definition[]): Steps {
+    yield* this.tools.put({ server: META_TOOL_SERVER, rank: META_TOOL_RANK, style: 'never', definitions });
+  }
+
+  *removeNames(id: string): Steps {
+    yield* this.tools.remove(id);
+    yield* this.prompts.remove(id);
+    this.servers.delete(id);
+  }
+
+  *removeResources(id: string): Steps {
+    yield* this.resources.remove(id);
+  }
+
+  /** The catalog after the last job of each kind that ended. Tables in which nothing changed are the same as before. */
+  build(): Catalog {
+    const { directory } = this.resources;
+    const servers = [...this.servers.values()]
+      .map((server) => this.withBuiltResources(server))
+      .toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
+    const isKnown = (id: string): boolean => this.servers.has(id);
+    return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(isKnown));
+  }
+
+  /** The resources of a listing are those of the directory, also while a newer list is being built. */
+  private withBuiltResources(server: ListedServer): ListedServer {
+    const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
+    const { listing } = server;
+    return listing.resources === resources && listing.templates === templates
+      ? server
+      : { ...server, listing: { ...listing, resources, templates } };
+  }
+}
+
+const enabledTools = ({ listing: { tools }, disabledTools }: ListedServer): readonly Definition[] =>
+  disabledTools.size === 0 ? tools : tools.filter(({ name }) => !disabledTools.has(name));

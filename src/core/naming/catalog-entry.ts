@@ -1,0 +1,49 @@
+import { publicText, SERVER_MARK } from '../catalog/public-text.js';
+import { withPublicUi } from '../resources/public-uris.js';
+import { resourceForm } from '../resources/resource-uri.js';
+
+/** Something as its server listed it: its own name, or URI, and its definition as it was written. */
+export interface Definition {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The server of the meta tools, in every scope. No configured server can have this id. */
+export const META_TOOL_SERVER = '';
+
+/** The name of the gateway in the mark of meta tools. */
+const GATEWAY_NAME = 'gatehouse';
+
+/** A definition under its public name. */
+export class CatalogEntry {
+  private ownText: string | undefined;
+
+  constructor(
+    readonly server: string,
+    readonly ownName: string,
+    /** Undefined when the name belongs to another server and no prefix is allowed. */
+    readonly publicName: string | undefined,
+    readonly definition: Definition,
+  ) {}
+
+  /** The definition as clients see it: under its public name, with the mark of its server and public URIs. */
+  get text(): string {
+    return (this.ownText ??= this.createText());
+  }
+
+  /** Whether clients see the same of two entries of one server. */
+  isSame({ publicName, definition }: CatalogEntry): boolean {
+    return publicName === this.publicName && definition.text === this.definition.text;
+  }
+
+  private createText(): string {
+    const { server, publicName = this.ownName, definition } = this;
+    if (server === META_TOOL_SERVER)
+      return publicText(definition.text, 'name', publicName, { [SERVER_MARK]: GATEWAY_NAME });
+    const text = publicText(definition.text, 'name', publicName, { [SERVER_MARK]: server });
+    return withPublicUi(text, (uri) => resourceForm({ server, uri }));
+  }
+}
+
+/** An entry that clients see. */
+export type ListedEntry = CatalogEntry & { readonly publicName: string };

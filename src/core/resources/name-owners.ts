@@ -1,0 +1,46 @@
+const SHARDS = 256;
+
+type Owners = string | readonly string[];
+
+/** The servers that claim each name. In shards, because a Map of a million names stalls the event loop when it grows. */
+export class NameOwners {
+  private readonly shards = Array.from({ length: SHARDS }, () => new Map<string, Owners>());
+
+  has(name: string): boolean {
+    return this.shardOf(name).has(name);
+  }
+
+  isShared(name: string): boolean {
+    return typeof this.shardOf(name).get(name) === 'object';
+  }
+
+  ownersOf(name: string): readonly string[] {
+    const owners = this.shardOf(name).get(name) ?? [];
+    return typeof owners === 'string' ? [owners] : owners;
+  }
+
+  /** Returns the server that had the name to itself until now. */
+  add(name: string, server: string): string | undefined {
+    const shard = this.shardOf(name);
+    const owners = shard.get(name);
+    if (owners === undefined) shard.set(name, server);
+    else shard.set(name, [...this.ownersOf(name), server]);
+    return typeof owners === 'string' ? owners : undefined;
+  }
+
+  /** Returns the server that has the name to itself from now on. */
+  delete(name: string, server: string): string | undefined {
+    const shard = this.shardOf(name);
+    const rest = this.ownersOf(name).filter((owner) => owner !== server);
+    if (rest.length === 0) shard.delete(name);
+    else shard.set(name, rest.length === 1 ? rest[0]! : rest);
+    return rest.length === 1 ? rest[0] : undefined;
+  }
+
+  private shardOf(name: string): Map<string, Owners> {
+    let hash = name.length;
+    for (let at = Math.max(0, name.length - 4); at < name.length; at++)
+      hash = hash * 31 + name.charCodeAt(at);
+    return this.shards[hash % SHARDS]!;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Steps } from '../../lib/slices/run-sliced.js';
+import { ResourceConflicts, type ResourceOffer } from './resource-conflicts.js';
+import { ResourceDirectory } from './resource-directory.js';
+import type { ResourceStyle } from './resource-uri.js';
+import { ServerResources } from './server-resources.js';
+
+/** Builds the directory of all resources and templates, one changed server at a time. */
+export class ResourceDirectoryBuilder {
+  private readonly conflicts: ResourceConflicts;
+  private readonly offers = new Map<string, ResourceOffer>();
+  private readonly parts = new Map<string, ServerResources>();
+  private current: ResourceDirectory;
+
+  constructor(private readonly style: ResourceStyle) {
+    this.conflicts = new ResourceConflicts(style);
+    this.current = new ResourceDirectory([], style);
+  }
+
+  /** After the last job that ended. The same directory as before when nothing changed. */
+  get directory(): ResourceDirectory {
+    return this.current;
+  }
+
+  *put(offer: ResourceOffer): Steps {
+    const old = this.offers.get(offer.server);
+    this.offers.set(offer.server, offer);
+    if (old?.resources !== offer.resources || old.templates !== offer.templates)
+      yield* this.rebuildParts(yield* this.conflicts.put(offer));
+    this.update();
+  }
+
+  *remove(server: string): Steps {
+    if (!this.offers.delete(server)) return;
+    this.parts.delete(server);
+    yield* this.rebuildParts(yield* this.conflicts.remove(server));
+    this.update();
+  }
+
+  private update(): void {
+    const parts = [...this.offers.values()]
+      .toSorted((a, b) => a.rank - b.rank || (a.server < b.server ? -1 : 1))
+      .map(({ server }) => this.parts.get(server)!);
+    this.current = this.current.withParts(parts);
+  }
+
+  private *rebuildParts(servers: Iterable<string>): Steps {
+    for (const server of servers) {
+      const offer = this.offers.get(server)!;
+      this.parts.set(server, yield* ServerResources.build(offer, this.style, this.conflicts.of(server)));
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { Yield } from './slices.js';
+
+/** A job that yields after every few steps. Whoever drives it decides whether the event loop runs in between. */
+export type Steps<Result = void> = Generator<void, Result>;
+
+/** Runs a job in slices. A job that fits into the current slice is finished when this returns. */
+export async function runSliced<Result>(steps: Steps<Result>, yieldIfDue: Yield): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    const due = yieldIfDue();
+    if (due) await due;
+  }
+}

@@ -1,0 +1,61 @@
+import { upperBound } from './binary-search.js';
+
+/** Items in ascending order of their keys. */
+export interface SortedRun<Item> {
+  readonly items: readonly Item[];
+  keyOf(item: Item): string;
+}
+
+/**
+ * The items of all runs whose keys are greater than `after`, in order; an empty `after` starts at the beginning. Costs a
+ * binary search per run at the start, and per item a binary search among the runs.
+ */
+export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string): Iterable<Item> {
+  const heads = runs
+    .map((run) => new Head(run, after))
+    .filter(({ isDone }) => !isDone)
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  while (heads.length > 0) {
+    const head = heads[0]!;
+    yield head.item;
+    head.advance();
+    if (head.isDone) heads.shift();
+    else if (heads.length > 1 && heads[1]!.key < head.key) {
+      heads.shift();
+      heads.splice(upperBound(heads, head.key, keyOfHead), 0, head);
+    }
+  }
+}
+
+/** The next item of a run. */
+class Head<Item> {
+  key = '';
+  private index: number;
+
+  constructor(
+    private readonly run: SortedRun<Item>,
+    after: string,
+  ) {
+    this.index = after === '' ? 0 : upperBound(run.items, after, (item) => run.keyOf(item));
+    this.readKey();
+  }
+
+  get isDone(): boolean {
+    return this.index >= this.run.items.length;
+  }
+
+  get item(): Item {
+    return this.run.items[this.index]!;
+  }
+
+  advance(): void {
+    this.index++;
+    this.readKey();
+  }
+
+  private readKey(): void {
+    if (!this.isDone) this.key = this.run.keyOf(this.item);
+  }
+}
+
+const keyOfHead = ({ key }: { readonly key: string }): string => key;
