@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { FairQueue, type Place } from './fair-queue.js';
+import { FairQueue, type QueueEntry } from './fair-queue.js';
 
 /** The same rules with plain arrays and linear scans. */
 class NaiveQueue {
@@ -61,19 +61,19 @@ const steps = fc.array(
 class Pair {
   readonly queue = new FairQueue<number>();
   readonly naive = new NaiveQueue();
-  private readonly places: Place<number>[] = [];
+  private readonly entries: QueueEntry<number>[] = [];
 
   /** The results of both queues for the step. */
   take(step: Step): [unknown, unknown] {
     if (step.do === 'shift') return [this.queue.shift(), this.naive.shift()];
     if (step.do === 'push') {
-      const item = this.places.length;
-      this.places.push(this.queue.push(step.key, item));
+      const item = this.entries.length;
+      this.entries.push(this.queue.push(step.key, item));
       this.naive.push(step.key, item);
       return [this.queue.size, this.naive.items.length];
     }
-    const place = this.places[step.which];
-    return place ? [this.queue.remove(place), this.naive.remove(place.item)] : [false, false];
+    const entry = this.entries[step.which];
+    return entry ? [this.queue.remove(entry), this.naive.remove(entry.item)] : [false, false];
   }
 }
 
@@ -171,14 +171,14 @@ describe('FairQueue', () => {
 
   it('allows removal of the current item during an iteration', () => {
     const queue = new FairQueue<string>();
-    const places = new Map(
+    const entries = new Map(
       ['a1', 'a2', 'b1', 'c1', 'c2'].map((item) => [item, queue.push(item.charAt(0), item)]),
     );
     const seen: string[] = [];
     for (const item of queue) {
       seen.push(item);
-      const place = places.get(item);
-      if (place) queue.remove(place);
+      const entry = entries.get(item);
+      if (entry) queue.remove(entry);
     }
     expect(seen).toEqual(['a1', 'a2', 'b1', 'c1', 'c2']);
     expect(queue.size).toBe(0);
@@ -194,8 +194,8 @@ describe('FairQueue', () => {
 
   it('removes items of a long queue without a search', () => {
     const queue = new FairQueue<number>();
-    const places = Array.from({ length: 200_000 }, (_, i) => queue.push('a', i));
-    for (const place of places.toReversed()) queue.remove(place);
+    const entries = Array.from({ length: 200_000 }, (_, i) => queue.push('a', i));
+    for (const entry of entries.toReversed()) queue.remove(entry);
     expect(queue.size).toBe(0);
   });
 });

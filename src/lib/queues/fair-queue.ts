@@ -12,63 +12,63 @@ export class FairQueue<T> {
     return this.count;
   }
 
-  push(key: string, item: T): Place<T> {
+  push(key: string, item: T): QueueEntry<T> {
     const lane = this.lanes.get(key) ?? this.open(key);
-    const place: Place<T> = { item, lane, previous: undefined, next: undefined };
-    lane.places.append(place);
+    const entry: QueueEntry<T> = { item, lane, previous: undefined, next: undefined };
+    lane.entries.append(entry);
     this.count++;
-    return place;
+    return entry;
   }
 
   /** The item that `shift` would take. Pushing never changes it. */
   peek(): T | undefined {
-    return this.rotation.first?.places.first?.item;
+    return this.rotation.first?.entries.first?.item;
   }
 
   shift(): T | undefined {
     const lane = this.rotation.first;
-    const place = lane?.places.first;
-    if (!lane || !place) return undefined;
+    const entry = lane?.entries.first;
+    if (!lane || !entry) return undefined;
     this.rotation.unlink(lane);
     this.rotation.append(lane);
-    this.take(place, lane);
-    return place.item;
+    this.take(entry, lane);
+    return entry.item;
   }
 
   /** Idempotent. True when the item was in the queue. */
-  remove(place: Place<T>): boolean {
-    const { lane } = place;
+  remove(entry: QueueEntry<T>): boolean {
+    const { lane } = entry;
     if (!lane || this.lanes.get(lane.key) !== lane) return false;
-    this.take(place, lane);
+    this.take(entry, lane);
     return true;
   }
 
   /** All items, key by key. The current item may be removed during the iteration. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
     for (const lane of this.rotation) {
-      for (const place of lane.places) yield place.item;
+      for (const entry of lane.entries) yield entry.item;
     }
   }
 
   private open(key: string): Lane<T> {
-    const lane: Lane<T> = { key, places: new LinkedList(), previous: undefined, next: undefined };
+    const lane: Lane<T> = { key, entries: new LinkedList(), previous: undefined, next: undefined };
     this.lanes.set(key, lane);
     this.rotation.append(lane);
     return lane;
   }
 
-  private take(place: Place<T>, lane: Lane<T>): void {
-    lane.places.unlink(place);
-    place.lane = undefined;
+  private take(entry: QueueEntry<T>, lane: Lane<T>): void {
+    lane.entries.unlink(entry);
+    entry.lane = undefined;
     this.count--;
-    if (lane.places.first) return;
+    if (lane.entries.first) return;
     this.rotation.unlink(lane);
     this.lanes.delete(lane.key);
   }
 }
 
 /** The position of an item in the queue, as `remove` takes it. */
-export interface Place<T> extends Linked<Place<T>> {
+export interface QueueEntry<T> extends Linked<QueueEntry<T>> {
   readonly item: T;
   /** Undefined when the item has left the queue. */
   lane: Lane<T> | undefined;
@@ -76,7 +76,7 @@ export interface Place<T> extends Linked<Place<T>> {
 
 interface Lane<T> extends Linked<Lane<T>> {
   readonly key: string;
-  readonly places: LinkedList<Place<T>>;
+  readonly entries: LinkedList<QueueEntry<T>>;
 }
 
 interface Linked<N> {

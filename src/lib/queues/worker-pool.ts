@@ -13,7 +13,7 @@ export class WorkerPool<T> {
     return this.waiting.size;
   }
 
-  /** Starts the item now if a worker is free. An item that already waits keeps its place. */
+  /** Starts the item now if a worker is free. An item that already waits keeps its position. */
   add(item: T): void {
     this.waiting.add(item);
     this.advance();

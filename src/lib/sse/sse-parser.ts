@@ -9,7 +9,7 @@ const NEWLINE = Buffer.from('\n');
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const MAX_FIELD_NAME_LENGTH = 'retry'.length;
 const MAX_ID_LENGTH = 1024;
-/** Room for a field name, a colon and a space on the line of the largest event. */
+/** Space for a field name, a colon and a space on the line of the largest event. */
 const FIELD_OVERHEAD = 16;
 
 /** Receives one event. The type is `message` if the stream gave none. */
