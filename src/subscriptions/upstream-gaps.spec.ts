@@ -83,12 +83,12 @@ describe('UpstreamSubscriptions', () => {
   });
 
   it('wait for the notification stream before the subscribe request', async () => {
-    const hears = deferred();
-    server.link.notificationsReady = hears.promise;
+    const ready = deferred();
+    server.link.notificationsReady = ready.promise;
     const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
     await harness.pass(500);
     expect(server.told).toEqual([]);
-    hears.resolve();
+    ready.resolve();
     await harness.pass(0);
     expect([server.told, outcome]).toMatchObject([['+x://a'], { value: { uri: 'x://a' } }]);
   });
@@ -142,7 +142,7 @@ describe('UpstreamSubscriptions', () => {
     ]);
   });
 
-  it('send no update of a resource that a new link lists no more, whatever comes first', async () => {
+  it('send no update of a resource that is no longer listed on a new link', async () => {
     await harness.subscribe(client, 'x://a');
     server.willingness = () => 'waits';
     server.resources = ['x://b'];

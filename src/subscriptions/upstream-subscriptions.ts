@@ -128,8 +128,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const uris = await this.wanted.matching(server, pattern);
     for (const { reconciler } of this.links.of(server)) {
       const tracked = new Set([...reconciler.uris].filter((uri) => pattern.matches(uri)));
-      let room = MAX_PATTERN_MATCHES - tracked.size;
-      for (const uri of uris) if (tracked.has(uri) || room-- > 0) reconciler.resourceListed(uri);
+      let additional = MAX_PATTERN_MATCHES - tracked.size;
+      for (const uri of uris) if (tracked.has(uri) || additional-- > 0) reconciler.resourceListed(uri);
     }
   }
 
@@ -138,15 +138,14 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     for (const { reconciler } of this.links.of(server)) yield* reconciler.uris;
   }
 
-  private rowRemoved({ server, subscriber, uri }: Subscription): void {
+  private rowRemoved(row: Subscription): void {
+    const { server, uri } = row;
+    const link = this.linkOf(row);
+    // Other clients of a shared link may still want it.
+    if (!link || (link.owner === undefined && this.subscribers.table.target(server, uri))) return;
     const pattern = patternOf(uri);
-    for (const { owner, reconciler } of this.links.of(server)) {
-      const isOwn = owner === subscriber;
-      const isLast = owner === undefined && !this.subscribers.table.target(server, uri);
-      if (!isOwn && !isLast) continue;
-      if (pattern) reconciler.markMatchingDirty((one) => pattern.matches(one));
-      else reconciler.markDirty(uri);
-    }
+    if (pattern) link.reconciler.patternRemoved((one) => pattern.matches(one));
+    else link.reconciler.rowRemoved(uri);
   }
 
   private sharedLinkChanged(backend: Backend, link: Link | undefined): void {

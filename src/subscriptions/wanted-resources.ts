@@ -26,7 +26,7 @@ export class WantedResources {
     private readonly onTooManyMatches: (server: string) => void,
   ) {}
 
-  /** What a link has to hold: for one session that owns it, or for all clients. */
+  /** The desired state of a link that one session owns, or that all clients share. */
   desiredOn(server: string, owner: string | undefined): DesiredSubscriptions {
     return {
       isWanted: (uri) =>
@@ -35,7 +35,7 @@ export class WantedResources {
     };
   }
 
-  /** What is subscribed to, by one subscriber or by any, in rows that count. */
+  /** The targets of the rows that count, of one subscriber or of all. */
   targetsOf(
     server: string,
     owner: string | undefined,

@@ -67,9 +67,9 @@ describe('the session of whoever came with the token of an issuer, after the gat
 
   it('is there for its owner, who hears what may have been missed and what comes', async () => {
     const again = await SubscribedClient.over(back);
-    await again.hears(A);
+    await again.untilUpdated(A);
     sendUpdate(docs, 'x://a', { n: 1 });
-    await again.hears(A, 2);
+    await again.untilUpdated(A, 2);
     expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 1 }]);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
   });

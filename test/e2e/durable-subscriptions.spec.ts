@@ -92,7 +92,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     listener = await SubscribedClient.open(url);
     id = await listener.subscribed(A);
     sendUpdate(servers.docs, 'x://a');
-    await listener.hears(A);
+    await listener.untilUpdated(A);
     before = await lives.subscriptions('docs');
     crowd = await Promise.all([1, 2, 3].map(() => SubscribedClient.of(url, a('crowd'))));
     inProject = await SubscribedClient.of(lives.gateway.urlOf('/projects/one/mcp'), a('team'));
@@ -126,9 +126,9 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
 
   it('are one at the server, whatever the number of clients', async () => {
     const again = await Promise.all(crowd.map((one) => SubscribedClient.over(lives.back(one))));
-    await Promise.all(again.map((one) => one.hears(a('crowd'))));
+    await Promise.all(again.map((one) => one.untilUpdated(a('crowd'))));
     sendUpdate(servers.crowd, 'x://a', { n: 1 });
-    await Promise.all(again.map((one) => one.hears(a('crowd'), 2)));
+    await Promise.all(again.map((one) => one.untilUpdated(a('crowd'), 2)));
     for (const { updates } of again)
       expect(updates).toEqual([{ uri: a('crowd') }, { uri: a('crowd'), n: 1 }]);
     expect(subscriptionRequests(servers.crowd)).toEqual(['+x://a', '+x://a']);
@@ -136,7 +136,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
 
   it('are those of the project that the session was opened in', async () => {
     const again = await SubscribedClient.over(lives.back(inProject));
-    await again.hears(a('team'));
+    await again.untilUpdated(a('team'));
     expect(await statusOf(inProject.session.at(lives.gateway.url))).toBe(200);
     const sessions = (await lives.admin.get('sessions')).json['sessions'] as { project?: string }[];
     expect(sessions.filter(({ project }) => project !== undefined)).toMatchObject([
@@ -148,19 +148,19 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     await untilRequested(servers.wide, '+x://t/7', 2);
     await untilRequested(servers.wide, '+x://b', 2);
     const again = await SubscribedClient.over(lives.back(wide));
-    for (const uri of [a('wide'), b('wide'), 'resource://wide/x://t/7']) await again.hears(uri);
+    for (const uri of [a('wide'), b('wide'), 'resource://wide/x://t/7']) await again.untilUpdated(uri);
     sendUpdate(servers.wide, 'x://t/7', { n: 1 });
-    await again.hears('resource://wide/x://t/7', 2);
+    await again.untilUpdated('resource://wide/x://t/7', 2);
     expect(again.updates).toHaveLength(4);
   });
 
   it('come with the level of log messages that the client had set', async () => {
     const again = await SubscribedClient.over(lives.back(loud));
-    await again.hears(a('loud'));
+    await again.untilUpdated(a('loud'));
     for (const level of ['info', 'error'])
       servers.loud.announce('notifications/message', { level, data: level });
     sendUpdate(servers.loud, 'x://a');
-    await again.hears(a('loud'), 2);
+    await again.untilUpdated(a('loud'), 2);
     const said = again.events.messages.filter(({ method }) => method === 'notifications/message');
     expect(said.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
   });
@@ -193,9 +193,9 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     await listsAgain(session, 'docs');
     await untilRequested(docs, '+x://a', 2);
     const again = await SubscribedClient.over(session, listener.events.lastId);
-    await again.hears(A);
+    await again.untilUpdated(A);
     sendUpdate(docs, 'x://a', { n: 2 });
-    await again.hears(A, 2);
+    await again.untilUpdated(A, 2);
     expect(again.updates).toEqual([{ uri: A }, { uri: A, n: 2 }]);
     expect(Number(again.events.lastId)).toBeGreaterThan(Number(listener.events.lastId));
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
@@ -217,7 +217,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
 
     it('survive one start after the other, without their client', async () => {
       const again = await SubscribedClient.over(lives.back(patient));
-      await again.hears(a('patient'));
+      await again.untilUpdated(a('patient'));
       expect(again.updates).toEqual([{ uri: a('patient') }]);
     });
   });
@@ -289,7 +289,7 @@ describe('the subscriptions of a gateway that starts again with another configur
     expect(await statusOf(lives.back(ann, {}))).toBe(401);
     expect(await statusOf(lives.back(ann))).toBe(200);
     expect(await statusOf(lives.back(ann, of('ben')))).toBe(404);
-    await (await SubscribedClient.over(lives.back(ann))).hears(A);
+    await (await SubscribedClient.over(lives.back(ann))).untilUpdated(A);
   });
 
   describe('in which nobody need say who they are any more', () => {
@@ -330,10 +330,10 @@ describe('the subscriptions of a gateway that starts again', () => {
     const listener = await SubscribedClient.of(lives.gateway.url, uri);
     await lives.restart('SIGKILL');
     const again = await SubscribedClient.over(lives.back(listener));
-    await again.hears(uri);
+    await again.untilUpdated(uri);
     const heard = again.uris.length;
     sendUpdate(servers.docs, 'x://a');
-    await again.hears(uri, again.uris.filter((one) => one === uri).length + 1);
+    await again.untilUpdated(uri, again.uris.filter((one) => one === uri).length + 1);
     expect(again.uris).toHaveLength(heard + 1);
   });
 
@@ -382,7 +382,7 @@ describe('the subscriptions of a gateway that starts again', () => {
     const next = await SubscribedClient.of(lives.gateway.url, A);
     expect(readFileSync(`${lives.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
     await lives.restart('SIGKILL');
-    await (await SubscribedClient.over(lives.back(next))).hears(A);
+    await (await SubscribedClient.over(lives.back(next))).untilUpdated(A);
   });
 
   it('end when their client does not come back', async () => {

@@ -41,7 +41,7 @@ describe('what may have been missed is told', () => {
       await SubscribedClient.of(gateway.url, A, B),
     ];
     process.kill(docs.link.pid!, 'SIGKILL');
-    await Promise.all([one.hears(A), two.hears(A), two.hears(B)]);
+    await Promise.all([one.untilUpdated(A), two.untilUpdated(A), two.untilUpdated(B)]);
     expect(subscriptionRequests(docs).slice(2).toSorted()).toEqual(['+x://a', '+x://b']);
     expect(await settled(one, A)).toEqual([{ uri: A }]);
     expect(new Set(await settled(two, B))).toEqual(new Set([{ uri: A }, { uri: B }]));
@@ -56,7 +56,7 @@ describe('what may have been missed is told', () => {
     ];
     docs.front.stream.forgetful().cut();
     sendUpdate(docs, 'x://a', { lost: true });
-    await one.hears(A);
+    await one.untilUpdated(A);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
     expect(await settled(one, A)).toEqual([{ uri: A }]);
@@ -68,7 +68,7 @@ describe('what may have been missed is told', () => {
     await open(docs.http);
     const one = await SubscribedClient.of(gateway.url, A);
     docs.front.breakConnections();
-    await one.hears(A);
+    await one.untilUpdated(A);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
     expect(await settled(one, A)).toEqual([{ uri: A }]);
@@ -84,7 +84,7 @@ describe('what may have been missed is told', () => {
     });
     await one.subscribed(A);
     // A later one would take the place of what is still on its way.
-    await one.hears(A);
+    await one.untilUpdated(A);
     expect(await settled(one, A)).toEqual([{ uri: A, early: true }]);
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
   });
@@ -94,7 +94,7 @@ describe('what may have been missed is told', () => {
     const one = await SubscribedClient.of(gateway.url, A);
     docs.front.forgetSessions();
     expect((await one.subscribe(B)).error).toBeUndefined();
-    await one.hears(A);
+    await one.untilUpdated(A);
     expect(docs.countOf('initialize')).toBe(2);
     sendUpdate(docs, 'x://b', { version: 2 });
     await until('it is subscribed', () => one.updates.some(({ version }) => version === 2));

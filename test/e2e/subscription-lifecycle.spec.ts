@@ -49,15 +49,15 @@ describe('a subscription', () => {
       await SubscribedClient.of(gateway.url, B),
     ];
     docs.withoutResource('x://a').announce('notifications/resources/list_changed');
-    await one.hears(A);
+    await one.untilUpdated(A);
     expect(one.updates).toEqual([{ uri: A, _meta: DELETED }]);
     await one.events.message('the list', ({ method }) => method === 'notifications/resources/list_changed');
     docs.resource('x://a').announce('notifications/resources/list_changed');
-    await one.hears(A, 2);
+    await one.untilUpdated(A, 2);
     expect(one.updates).toEqual([{ uri: A, _meta: DELETED }, { uri: A }]);
     expect(subscriptionRequests(docs).filter((request) => request === '+x://a')).toHaveLength(2);
     sendUpdate(docs, 'x://a', { version: 3 });
-    await one.hears(A, 3);
+    await one.untilUpdated(A, 3);
     expect(one.updates.at(-1)).toEqual({ uri: A, version: 3 });
     expect(other.updates).toEqual([]);
   });
@@ -67,9 +67,9 @@ describe('a subscription', () => {
     const one = await SubscribedClient.of(gateway.url, A, B);
     for (let n = 1; n <= 100; n++) sendUpdate(docs, 'x://a', { n });
     sendUpdate(docs, 'x://b');
-    await one.hears(B);
+    await one.untilUpdated(B);
     expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: B }]);
-    await one.hears(A, 2);
+    await one.untilUpdated(A, 2);
     expect(one.updates.at(-1)).toEqual({ uri: A, n: 100 });
     expect(await metric('mcp_subscription_events_total', { outcome: 'coalesced' })).toBe(98);
   });
@@ -84,7 +84,7 @@ describe('a subscription', () => {
     });
     await session.request('resources/unsubscribe', { uri: A });
     const one = await SubscribedClient.over(session);
-    await one.hears(B);
+    await one.untilUpdated(B);
     expect(one.updates).toEqual([{ uri: B, note: 'x://b' }]);
     const dropped = { kind: 'resources/updated', outcome: 'dropped' };
     expect(await metric('mcp_notifications_total', dropped)).toBe(1);
@@ -109,7 +109,7 @@ describe('a subscription', () => {
     );
     await one.subscribed(A);
     sendUpdate(docs, 'x://a', { after: true });
-    await one.hears(A);
+    await one.untilUpdated(A);
     expect(one.updates).toEqual([{ uri: A, after: true }]);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
   });
@@ -147,7 +147,7 @@ describe('a subscription', () => {
     const id = await one.subscribed(A);
     expect((await admin.delete(`subscriptions/${id}`)).status).toBe(204);
     sendUpdate(docs, 'x://a');
-    await other.hears(A);
+    await other.untilUpdated(A);
     expect(one.updates).toEqual([]);
     await other.session.end();
     await untilRequested(docs, '-x://a');
@@ -207,15 +207,15 @@ describe('a subscription', () => {
     say(shared, 0);
     say(ofOne, 1);
     say(ofTwo, 2);
-    await Promise.all([one.hears(A), two.hears(A)]);
+    await Promise.all([one.untilUpdated(A), two.untilUpdated(A)]);
     expect([one.updates, two.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A, n: 2 }]]);
 
     process.kill(ofOne!.pid!, 'SIGKILL');
-    await one.hears(A, 2);
+    await one.untilUpdated(A, 2);
     const next = docs.links.at(-1)!;
     expect(toldOn(next)).toEqual(['resources/subscribe']);
     say(next, 3);
-    await one.hears(A, 3);
+    await one.untilUpdated(A, 3);
     expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: A }, { uri: A, n: 3 }]);
     expect(two.updates).toHaveLength(1);
 

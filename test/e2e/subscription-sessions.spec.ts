@@ -67,7 +67,7 @@ describe('a subscription at a gateway that waits two seconds for its clients', (
     expect(json['sessions']).toHaveLength(1);
     expect((await left.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
     sendUpdate(house.docs, 'x://b');
-    await listener.hears(B);
+    await listener.untilUpdated(B);
   });
 });
 
@@ -87,7 +87,7 @@ describe('a subscription', () => {
     );
     const staying = await SubscribedClient.of(gateway.url, B);
     sendUpdate(docs, 'x://a');
-    await listener.hears(A);
+    await listener.untilUpdated(A);
     expect((await admin.put('projects/one', { servers: ['twin'] })).status).toBe(200);
     await untilRequested(docs, '-x://a');
     await gateway.logged({ message: 'subscription ended with its scope', uri: 'x://a' });
@@ -97,7 +97,7 @@ describe('a subscription', () => {
     );
     sendUpdate(docs, 'x://a', { n: 2 });
     sendUpdate(docs, 'x://b');
-    await staying.hears(B);
+    await staying.untilUpdated(B);
     expect(listener.uris).toEqual([A]);
     expect((await listener.subscribe(A)).error).toMatchObject({ code: -32602, data: { uri: A } });
     const { json } = await admin.get('subscriptions?project=one');
@@ -112,9 +112,9 @@ describe('a subscription', () => {
     const witness = await SubscribedClient.of(gateway.url, A, B);
     for (let n = 1; n <= 5; n++) sendUpdate(docs, 'x://a', { n });
     sendUpdate(docs, 'x://b', { n: 6 });
-    await witness.hears(B);
+    await witness.untilUpdated(B);
     const late = await SubscribedClient.over(session);
-    await late.hears(B);
+    await late.untilUpdated(B);
     expect(late.updates).toEqual([
       { uri: A, n: 5 },
       { uri: B, n: 6 },
@@ -136,7 +136,7 @@ describe('a subscription', () => {
       'the stuck reader is let go',
       async () => {
         for (let n = 0; n < 10; n++) sendUpdate(docs, 'x://a', { n: ++sent, filling });
-        await reader.hears(A, sent);
+        await reader.untilUpdated(A, sent);
         return (await countOf(impatient, 'gatehouse_stream_closes_total', { reason: 'stuck' })) === 1;
       },
       20_000,
@@ -210,8 +210,8 @@ describe('the list of subscriptions', () => {
     expect(await found(`client=${sessions[0]}`)).toEqual([A]);
     sendUpdate(docs, 'x://b');
     sendUpdate(docs, 'x://a');
-    await listeners[0]!.hears(A);
-    await listeners[2]!.hears(B);
+    await listeners[0]!.untilUpdated(A);
+    await listeners[2]!.untilUpdated(B);
     expect(listeners[0]!.uris).toEqual([A]);
     // Another still wants it by its beginning.
     expect(subscriptionRequests(docs)).not.toContain('-x://b');

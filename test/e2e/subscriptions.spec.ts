@@ -71,7 +71,7 @@ describe('subscriptions', () => {
       for (const listener of listeners) await listener.subscribed(uri);
       const before = listeners.map(({ uris }) => uris.filter((one) => one === uri).length);
       sendUpdate(backend, 'x://end');
-      await Promise.all(listeners.map((listener, index) => listener.hears(uri, before[index]! + 1)));
+      await Promise.all(listeners.map((listener, index) => listener.untilUpdated(uri, before[index]! + 1)));
     }
   }
   const scrape = async (): Promise<Scrape> => new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
@@ -120,7 +120,7 @@ describe('subscriptions', () => {
     docs.link.send(
       '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{ "n":1.0,"uri" : "x:\\/\\/a","big":12345678901234567890}}',
     );
-    await listener.hears(A);
+    await listener.untilUpdated(A);
     expect(listener.events.all.at(-1)!.data).toBe(
       `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{ "n":1.0,"uri" : "${A}","big":12345678901234567890}}`,
     );
@@ -139,7 +139,7 @@ describe('subscriptions', () => {
   it.each(SCHEMES)('take a URI of whatever scheme: %s', async (uri) => {
     const listener = await SubscribedClient.of(gateway.url, `resource://docs/${uri}`);
     sendUpdate(docs, uri);
-    await listener.hears(`resource://docs/${uri}`);
+    await listener.untilUpdated(`resource://docs/${uri}`);
     expect(subscriptionRequests(docs)).toContain(`+${uri}`);
   });
 
@@ -170,7 +170,7 @@ describe('subscriptions', () => {
     const before = subscriptionRequests(twin).length;
     sendUpdate(twin, 'x://a');
     sendUpdate(docs, 'x://a');
-    await listener.hears('resource://twin/x://a');
+    await listener.untilUpdated('resource://twin/x://a');
     await listener.session.end();
     await until('all are taken back', () => subscriptionRequests(twin).length === before + 2);
     expect(subscriptionRequests(twin).slice(before).toSorted()).toEqual(['-x://a', '-x://end']);
@@ -191,7 +191,7 @@ describe('subscriptions', () => {
       const before = subscriptionRequests(docs).filter((request) => request === '-x://a').length;
       expect((await leaving.session.request('resources/unsubscribe', paramsOf(id))).result).toEqual({});
       sendUpdate(docs, 'x://a');
-      await staying.hears(A);
+      await staying.untilUpdated(A);
       const twice = await leaving.session.request('resources/unsubscribe', paramsOf(id));
       expect(twice.result).toEqual({});
       expect(leaving.updates).toEqual([]);
@@ -296,7 +296,7 @@ describe('subscriptions', () => {
       await SubscribedClient.open(gateway.url),
     ];
     sendUpdate(plain, 'x://a', { version: 1 });
-    await one.hears('resource://plain/x://a');
+    await one.untilUpdated('resource://plain/x://a');
     expect(one.updates).toEqual([{ uri: 'resource://plain/x://a', version: 1 }]);
     await one.unsubscribe('resource://plain/x://a');
     expect(nobody.updates).toEqual([]);
@@ -310,7 +310,7 @@ describe('subscriptions', () => {
     await until('it was looked at again', () => polled.countOf('resources/read') >= 3);
     for (const listener of listeners) expect(listener.updates).toEqual([]);
     words = 'two';
-    await Promise.all(listeners.map((listener) => listener.hears(uri)));
+    await Promise.all(listeners.map((listener) => listener.untilUpdated(uri)));
     const looks = polled.countOf('resources/read');
     await until('it was looked at again', () => polled.countOf('resources/read') >= looks + 2);
     for (const listener of listeners) expect(listener.updates).toEqual([{ uri }]);
@@ -328,8 +328,8 @@ describe('subscriptions', () => {
     sendUpdate(docs, 'x://a', { canary: 'docs' });
     sendUpdate(twin, 'x://a', { canary: 'twin' });
     await settle(all);
-    await one.hears(A);
-    await two.hears('resource://twin/x://a');
+    await one.untilUpdated(A);
+    await two.untilUpdated('resource://twin/x://a');
     expect(one.updates).toEqual([{ uri: A, canary: 'docs' }]);
     expect(two.updates).toEqual([{ uri: 'resource://twin/x://a', canary: 'twin' }]);
     expect(others(all)).toHaveLength(2);

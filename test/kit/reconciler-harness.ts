@@ -52,7 +52,7 @@ export class ReconcilerHarness {
   /** The last subscriber of a URI unsubscribes. */
   async unsubscribe(uri = 'a'): Promise<void> {
     this.wanted.delete(uri);
-    this.reconciler.markDirty(uri);
+    this.reconciler.rowRemoved(uri);
     await settled();
   }
 

@@ -95,7 +95,7 @@ export class SubscribedClient {
   }
 
   /** Waits until the client got that many updates of the resource. */
-  hears(uri: string, times = 1): Promise<unknown> {
+  untilUpdated(uri: string, times = 1): Promise<unknown> {
     return until(
       `the client gets ${times} updates of ${uri}`,
       () => this.uris.filter((one) => one === uri).length >= times,

@@ -83,7 +83,7 @@ class World {
   /** Returns the targets without subscribers. */
   gone(removed: readonly RemovedSubscription[]): string[] {
     const last = removed.filter(({ wasLast }) => wasLast).map(({ subscription }) => subscription);
-    for (const { server, uri } of last) this.links.reconcilers.get(server)?.markDirty(uri);
+    for (const { server, uri } of last) this.links.reconcilers.get(server)?.rowRemoved(uri);
     return last.map(({ server, uri }) => `${server} ${uri}`);
   }
 

@@ -180,7 +180,7 @@ describe('SubscriptionTable', () => {
     }
     add('anna', 'file:///a/b', 'other');
     expect(coveredBy('file:///a/b')).toEqual(covering.toSorted());
-    expect(table.covering('nobody', 'file:///a/b')).toEqual([]);
+    expect(table.covering('unknown', 'file:///a/b')).toEqual([]);
   });
 
   it.each([
@@ -221,7 +221,7 @@ describe('SubscriptionTable', () => {
     );
   });
 
-  it('looks up a long URI in linear time', () => {
+  it('finds the targets of a long URI in linear time', () => {
     const slashes = '/'.repeat(100_000);
     for (let length = 100; length <= 100_000; length += 100) add('anna', slashes.slice(0, length));
     expect(table.covering('files', slashes)).toHaveLength(1000);

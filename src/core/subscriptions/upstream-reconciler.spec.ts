@@ -188,6 +188,15 @@ describe('UpstreamReconciler', () => {
       expect(harness.timers.size).toBe(0);
     });
 
+    it('sends nothing when a row is removed and another row wants the URI', async () => {
+      harness.wanted.add('a');
+      harness.reconciler.rowRemoved('a');
+      await harness.subscribe('anna');
+      await harness.upstream.answer('+a');
+      expect(harness.upstream.sent).toEqual(['+a']);
+      expect(harness.events).toEqual([]);
+    });
+
     it('subscribes after the unsubscribe in flight, never beside it', async () => {
       await harness.hold('a');
       await harness.unsubscribe();
@@ -226,7 +235,7 @@ describe('UpstreamReconciler', () => {
     it('releases exactly the URIs that are not harness.wanted, of many that are marked dirty', async () => {
       await harness.hold('a1', 'a2', 'a3', 'b');
       for (const uri of ['a1', 'a3', 'b']) harness.wanted.delete(uri);
-      harness.reconciler.markMatchingDirty((uri) => uri.startsWith('a'));
+      harness.reconciler.patternRemoved((uri) => uri.startsWith('a'));
       await harness.timers.elapse();
       expect(harness.upstream.waiting).toEqual(['-a1', '-a3']);
       await harness.upstream.answer('-a1');

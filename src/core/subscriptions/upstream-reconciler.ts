@@ -96,9 +96,14 @@ export class UpstreamReconciler {
     else this.release(state);
   }
 
-  /** The same for all tracked URIs of a pattern. */
-  markMatchingDirty(matches: (uri: string) => boolean): void {
-    for (const uri of this.states.keys()) if (matches(uri)) this.markDirty(uri);
+  /** Its row was removed. Only an unwanted URI is dirty then: a client may wait for the first request of another row. */
+  rowRemoved(uri: string): void {
+    if (!this.desired.isWanted(uri)) this.markDirty(uri);
+  }
+
+  /** The same for the URIs that matched a removed pattern. */
+  patternRemoved(matches: (uri: string) => boolean): void {
+    for (const uri of this.states.keys()) if (matches(uri)) this.rowRemoved(uri);
   }
 
   /** The server lists the resource again. */
@@ -122,6 +127,7 @@ export class UpstreamReconciler {
   /** The server may have dropped every subscription, and sent updates that were lost. Marks nothing dirty by itself. */
   invalidate(): void {
     for (const state of this.states.values()) {
+      state.isGone = false;
       if (state.inFlight === 'subscribe') state.hasMissedUpdates = true;
       else if (state.held === 'yes') this.setHeld(state, 'unknown');
     }
