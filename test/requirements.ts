@@ -241,15 +241,15 @@ const SEED_003: Scenarios = {
     e2e('projects', 'by nobody, and then the tools of all servers are there'),
   ],
   'Register tools on server enable': [
-    e2e('admin-servers', 'enables it again: in lists and routes before the answer, told once'),
+    e2e('admin-servers', 'enables it again: in lists and routing before the response'),
     e2e('reload', 'takes servers away and adds them, and clients are told'),
   ],
   'Unregister tools on server disable': [
-    e2e('admin-servers', 'disables a server: gone from lists and routes before the answer'),
+    e2e('admin-servers', 'disables a server: removed from lists and routing before the response'),
     e2e('reload', 'takes servers away and adds them, and clients are told'),
   ],
   'Update tools on tool enable/disable': [
-    e2e('admin-servers', 'switches one tool off and on, whatever it is called'),
+    e2e('admin-servers', 'switches a tool with any name off and on'),
     e2e('reload', 'in what a link does not depend on reconnects nothing, and holds at once'),
   ],
   'Concurrent tool calls': [

@@ -5,31 +5,31 @@ import { Metrics } from '../metrics/metrics.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AuditLog } from './audit/audit-log.js';
 import { SecretRedactor } from './secret-redactor.js';
-import type { PlainObject } from './plain-object.js';
+import type { JsonObject } from './json-object.pipe.js';
 
 type AuditEvent = Parameters<AuditLog['append']>[0];
 
 export interface AdminAction {
-  /** Such as `server.disable`. */
+  /** For example `server.disable`. */
   readonly action: string;
   readonly target: string;
 }
 
-/** What a request comes down to, once it is known to be allowed and to change something. */
+/** The change of an accepted request. */
 export interface PlannedChange {
-  /** For the audit log; values that may be secret do not belong in it. */
-  readonly summary?: PlainObject;
+  /** For the audit log. Contains no values that may be secret. */
+  readonly summary?: JsonObject;
   readonly apply: () => unknown;
 }
 
 /**
- * Makes changes one after the other, so that what a plan was made from still holds when it is carried out. Each is on
- * record before it is made: a change that cannot be recorded is not made.
+ * Runs admin actions one at a time, so that the state a change was planned from still holds when it is applied. Each is in
+ * the audit log before it is applied: a change that cannot be recorded is not made.
  */
 @Injectable()
 export class AdminActions {
   private readonly logger = new Logger('Audit');
-  private readonly turns = new SerialQueue();
+  private readonly queue = new SerialQueue();
 
   constructor(
     private readonly audit: AuditLog,
@@ -38,29 +38,32 @@ export class AdminActions {
     private readonly metrics: Metrics,
   ) {}
 
-  /** For plans: a decision, durable before it is applied. */
+  /** `apply` of a change that updates the decisions. */
   decide(change: (decisions: Decisions) => Decisions): PlannedChange['apply'] {
     return () => this.state.update(change);
   }
 
-  /** `plan` throws when the request is refused, and gives nothing when all is as wanted. True when something changed. */
-  run(by: AdminCaller, deed: AdminAction, plan: () => PlannedChange | undefined): Promise<boolean> {
-    return this.turns.run(async () => {
-      const found = plan();
-      if (!found) return false;
-      await this.carryOut(by, deed, found);
+  /**
+   * `plan` throws to refuse the request, and returns undefined when nothing needs to change. Resolves with whether a change
+   * was made.
+   */
+  run(caller: AdminCaller, action: AdminAction, plan: () => PlannedChange | undefined): Promise<boolean> {
+    return this.queue.run(async () => {
+      const change = plan();
+      if (!change) return false;
+      await this.apply(caller, action, change);
       return true;
     });
   }
 
-  private async carryOut(
-    by: AdminCaller,
-    deed: AdminAction,
+  private async apply(
+    caller: AdminCaller,
+    action: AdminAction,
     { summary, apply }: PlannedChange,
   ): Promise<void> {
-    const { actor, requestId } = by;
-    const change = summary === undefined ? {} : { change: this.secrets.redact(summary) as PlainObject };
-    const record = { actor, requestId, ...deed };
+    const { actor, requestId } = caller;
+    const change = summary === undefined ? {} : { change: this.secrets.redact(summary) as JsonObject };
+    const record = { actor, requestId, ...action };
     await this.record({ ...record, outcome: 'begun', ...change });
     try {
       await apply();
@@ -69,16 +72,16 @@ export class AdminActions {
       throw error;
     }
     await this.conclude({ ...record, outcome: 'done' });
-    this.logger.log({ message: 'changed through the admin API', ...record });
+    this.logger.log({ message: 'admin action done', ...record });
   }
 
-  /** That it was begun is on record already; what is done is not undone because its end cannot be added. */
+  /** The beginning is in the log already, and a change is not undone because its outcome cannot be recorded. */
   private async conclude(event: AuditEvent): Promise<void> {
     try {
       await this.record(event);
     } catch (error) {
       this.logger.error({
-        message: 'the outcome of a change is missing in the audit log',
+        message: 'the outcome of an admin action is missing in the audit log',
         ...event,
         cause: (error as Error).message,
       });

@@ -13,7 +13,7 @@ import { ResponseInterceptor } from './response.interceptor.js';
 
 export const ADMIN_PATH = 'admin/v1';
 
-/** A controller of the admin API. Guard, validation and redaction come with it: no route can forget them. */
+/** A controller of the admin API, with guard, validation and redaction on every route. */
 export const AdminController = (path = ''): ClassDecorator =>
   applyDecorators(
     Controller(path === '' ? ADMIN_PATH : `${ADMIN_PATH}/${path}`),
@@ -24,7 +24,7 @@ export const AdminController = (path = ''): ClassDecorator =>
         transform: true,
         whitelist: true,
         forbidNonWhitelisted: true,
-        // Neither object nor value belongs in an error: both may hold secrets.
+        // Object and value may hold secrets.
         validationError: { target: false, value: false },
         exceptionFactory: (errors) => invalidInput(errors.flatMap((error) => fieldErrors(error, ''))),
       }),

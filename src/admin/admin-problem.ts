@@ -1,31 +1,31 @@
-/** Every way the admin API refuses, with its status and title. */
+/** Every problem type of the admin API, with its status and title. */
 export const PROBLEMS = {
-  malformed: { status: 400, title: 'The request cannot be read' },
-  unauthorized: { status: 401, title: 'An admin token is required' },
-  forbidden: { status: 403, title: 'The token does not allow this' },
-  'stdio-not-allowed': { status: 403, title: 'Commands may not be set through the API' },
-  'not-found': { status: 404, title: 'There is no such thing' },
-  conflict: { status: 409, title: 'Not in this state' },
-  'precondition-failed': { status: 412, title: 'It changed in the meantime' },
-  'payload-too-large': { status: 413, title: 'The body is too large' },
-  'unsupported-media-type': { status: 415, title: 'The body must be JSON' },
-  'invalid-input': { status: 422, title: 'The input is not valid' },
-  'invalid-config': { status: 422, title: 'The configuration file is not valid' },
-  internal: { status: 500, title: 'The gateway failed' },
-  'too-many-readers': { status: 503, title: 'The feed has no room for another reader' },
-  'storage-unavailable': { status: 503, title: 'Nothing can be stored right now' },
-  'storage-full': { status: 507, title: 'There is no room to store it' },
+  malformed: { status: 400, title: 'Malformed request' },
+  unauthorized: { status: 401, title: 'Admin token required' },
+  forbidden: { status: 403, title: 'Forbidden for this token' },
+  'stdio-not-allowed': { status: 403, title: 'Commands cannot be set through the API' },
+  'not-found': { status: 404, title: 'Not found' },
+  conflict: { status: 409, title: 'Conflict with the current state' },
+  'precondition-failed': { status: 412, title: 'Precondition failed' },
+  'payload-too-large': { status: 413, title: 'Body too large' },
+  'unsupported-media-type': { status: 415, title: 'Body must be JSON' },
+  'invalid-input': { status: 422, title: 'Invalid input' },
+  'invalid-config': { status: 422, title: 'Invalid configuration file' },
+  internal: { status: 500, title: 'Internal error' },
+  'too-many-readers': { status: 503, title: 'Too many readers of the event feed' },
+  'storage-unavailable': { status: 503, title: 'Storage unavailable' },
+  'storage-full': { status: 507, title: 'Storage full' },
 } as const;
 
 export type ProblemKind = keyof typeof PROBLEMS;
 
 export interface FieldError {
-  /** Where in the body or query, as a path; the name of a parameter otherwise. */
+  /** Path of the field in the body, or name of the parameter. */
   readonly field: string;
   readonly message: string;
 }
 
-/** A request to the admin API that is refused. Nothing has changed. */
+/** A refused request; the state has not changed. */
 export class AdminProblem extends Error {
   override readonly name = 'AdminProblem';
 

@@ -29,21 +29,21 @@ describe('AdminToken', () => {
     [`Basic ${TOKEN}`, undefined],
     [TOKEN, undefined],
     [undefined, undefined],
-  ])('takes %s for %s', (authorization, role) => {
+  ])('maps %s to the role %s', (authorization, role) => {
     expect(new AdminToken(TOKEN, VIEWER).roleOf(authorization)).toBe(role);
   });
 
-  it('knows no viewer where no viewer token is configured', () => {
+  it('has no viewer role without a viewer token', () => {
     expect(new AdminToken(TOKEN).roleOf('Bearer undefined')).toBeUndefined();
   });
 
-  it('leaves the directory alone when the configuration has one', async () => {
+  it('writes no file when the configuration has a token', async () => {
     const directory = tempDir();
     await AdminToken.open(settings({ token: TOKEN }), directory, remembering());
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('makes one for the owner alone, leaves no draft, and logs its place', async () => {
+  it('generates a token in a file of mode 0600, without a temporary file, and logs the path', async () => {
     const directory = tempDir();
     const logger = remembering();
     const made = await AdminToken.open(settings(), directory, logger);
@@ -57,7 +57,7 @@ describe('AdminToken', () => {
     expect(logger.lines.join()).not.toContain(token);
   });
 
-  it('makes the same for all who start at once', async () => {
+  it('generates one token for gateways that start at the same time', async () => {
     const directory = tempDir();
     const opened = await Promise.all(
       Array.from({ length: 10 }, () => AdminToken.open(settings(), directory, remembering())),
@@ -65,7 +65,7 @@ describe('AdminToken', () => {
     expect(new Set(opened.map(({ secrets }) => secrets[0])).size).toBe(1);
   });
 
-  it('closes a file that others could read', async () => {
+  it('restricts a file that other users can read to mode 0600', async () => {
     const path = join(tempDir(), 'admin-token');
     writeFileSync(path, `${TOKEN}\n`);
     chmodSync(path, 0o644);
@@ -75,9 +75,11 @@ describe('AdminToken', () => {
     expect(logger.lines).toHaveLength(1);
   });
 
-  it.each(['', 'short', 'two words of text'])('does not start with %j for a token', async (content) => {
+  it.each(['', 'short', 'two words of text'])('refuses a file that contains %j', async (content) => {
     const directory = tempDir();
     writeFileSync(join(directory, 'admin-token'), content);
-    await expect(AdminToken.open(settings(), directory, remembering())).rejects.toThrow('it holds no token');
+    await expect(AdminToken.open(settings(), directory, remembering())).rejects.toThrow(
+      'it contains no valid token',
+    );
   });
 });

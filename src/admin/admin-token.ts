@@ -8,16 +8,16 @@ import { errnoOf } from '../state/storage-failure.js';
 import type { AdminSettings } from '../config/admin-settings.js';
 import { readBearerToken } from '../edge/auth/bearer-token.js';
 
-/** `admin` may do everything, `viewer` may look. */
+/** `admin` has all rights, `viewer` may only read. */
 export type AdminRole = 'admin' | 'viewer';
 
-const FILE = 'admin-token';
+const FILE_NAME = 'admin-token';
 const TOKEN_BYTES = 32;
-const USABLE = /^[\x21-\x7e]{16,512}$/;
-/** File systems without hard links say so in these words. */
-const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+const VALID_TOKEN = /^[\x21-\x7e]{16,512}$/;
+/** Error codes of file systems without hard links. */
+const NO_HARD_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** What administrators prove themselves with. */
+/** Authenticates administrators and viewers by their bearer tokens. */
 export class AdminToken {
   private readonly digests: readonly { readonly role: AdminRole; readonly digest: Buffer }[];
 
@@ -30,26 +30,26 @@ export class AdminToken {
     this.digests = [{ role: 'admin', digest: digestOf(token) }, ...viewer];
   }
 
-  /** The token of the config, else the one in the directory, which is made when it is not there yet. */
+  /** Uses the token of the configuration, otherwise that of the file in the directory, which is generated when missing. */
   static async open(
     { token, viewerToken }: AdminSettings,
     directory: string,
     logger: LoggerService,
   ): Promise<AdminToken> {
-    return new AdminToken(token ?? (await tokenIn(directory, logger)), viewerToken);
+    return new AdminToken(token ?? (await readOrCreateToken(directory, logger)), viewerToken);
   }
 
-  /** Who sends this Authorization header; undefined when nobody we know does. */
+  /** The role of an Authorization header; undefined for an unknown token. */
   roleOf(authorization: string | undefined): AdminRole | undefined {
     const bearer = readBearerToken(authorization);
     if (bearer.kind !== 'token') return undefined;
     const digest = digestOf(bearer.token);
-    // Every digest is compared, and each in constant time.
+    // Compares with every digest, each in constant time.
     const found = this.digests.filter((known) => timingSafeEqual(known.digest, digest));
     return found[0]?.role;
   }
 
-  /** What must not appear in any log or answer. */
+  /** Values that must not appear in a log or a response. */
   get secrets(): readonly string[] {
     return this.viewerToken === undefined ? [this.token] : [this.token, this.viewerToken];
   }
@@ -57,18 +57,18 @@ export class AdminToken {
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-async function tokenIn(directory: string, logger: LoggerService): Promise<string> {
-  const path = join(directory, FILE);
+async function readOrCreateToken(directory: string, logger: LoggerService): Promise<string> {
+  const path = join(directory, FILE_NAME);
   const found = await readToken(path, logger);
   if (found !== undefined) return found;
-  const token = await keep(path, randomBytes(TOKEN_BYTES).toString('base64url'));
+  const token = await createToken(path, randomBytes(TOKEN_BYTES).toString('base64url'));
   await syncDirectory(directory);
   logger.log({ message: 'an admin token was generated', path }, 'Admin');
-  return token ?? (await tokenIn(directory, logger));
+  return token ?? (await readOrCreateToken(directory, logger));
 }
 
-/** Nobody ever sees half a token, and of two gateways that start at once both end up with the same. */
-async function keep(path: string, token: string): Promise<string | undefined> {
+/** Writes the file atomically. Resolves with undefined when another gateway has created it first. */
+async function createToken(path: string, token: string): Promise<string | undefined> {
   const draft = `${path}.${randomUUID()}`;
   await writeDurably(draft, `${token}\n`);
   try {
@@ -76,7 +76,7 @@ async function keep(path: string, token: string): Promise<string | undefined> {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'EEXIST') return undefined;
-    if (!NO_LINKS.has(errno)) throw error;
+    if (!NO_HARD_LINKS.has(errno)) throw error;
     await rename(draft, path);
   } finally {
     await removeQuietly(draft);
@@ -87,11 +87,18 @@ async function keep(path: string, token: string): Promise<string | undefined> {
 async function readToken(path: string, logger: LoggerService): Promise<string | undefined> {
   try {
     const token = (await readFile(path, 'utf8')).trim();
-    if (!USABLE.test(token))
-      throw new StateError(path, 'it holds no token', 'Delete it to have a new one generated.');
+    if (!VALID_TOKEN.test(token))
+      throw new StateError(
+        path,
+        'it contains no valid token',
+        'Delete the file to have a new token generated.',
+      );
     const { mode } = await stat(path);
     if ((mode & 0o077) !== 0) {
-      logger.warn({ message: 'others could read the admin token; they no longer can', path }, 'Admin');
+      logger.warn(
+        { message: 'the admin token file was readable by other users; its mode is now 0600', path },
+        'Admin',
+      );
       await chmod(path, 0o600);
     }
     return token;

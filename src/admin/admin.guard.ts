@@ -1,12 +1,12 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { AdminProblem } from './admin-problem.js';
 import { AdminToken } from './admin-token.js';
-import { rememberRole, type AdminRequest } from './admin-caller.js';
+import { setCallerRole, type AdminRequest } from './admin-caller.js';
 
-const LOOKING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);
 
-/** Lets in who has an admin token, and whoever has only the viewer's token only to look. */
+/** Requires the admin token, or for reads the viewer token; and JSON as content type. */
 @Injectable()
 export class AdminGuard implements CanActivate {
   constructor(private readonly tokens: AdminToken) {}
@@ -16,17 +16,20 @@ export class AdminGuard implements CanActivate {
     const role = this.tokens.roleOf(request.headers.authorization);
     if (!role)
       throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
-    if (role === 'viewer' && !LOOKING.has(request.method))
-      throw new AdminProblem('forbidden', 'the viewer token allows to look, and not to change anything');
+    if (role === 'viewer' && !READ_METHODS.has(request.method))
+      throw new AdminProblem('forbidden', 'the viewer token allows only reads');
     requireJson(request);
-    rememberRole(request, role);
+    setCallerRole(request, role);
     return true;
   }
 }
 
-/** Forms and plain text could be read too, but a browser sends those to anybody without asking. */
+/** Browsers send forms and plain text across origins without a preflight request, so those types are refused. */
 function requireJson({ headers }: AdminRequest): void {
   const type = headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
   if (type !== undefined && !JSON_TYPES.has(type))
-    throw new AdminProblem('unsupported-media-type', `the body must be application/json, and is ${type}`);
+    throw new AdminProblem(
+      'unsupported-media-type',
+      `the content type must be application/json, not ${type}`,
+    );
 }

@@ -1,5 +1,6 @@
 import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { BackendsModule } from '../backends/backends.module.js';
 import { DirectoryLock } from '../state/directory-lock.js';
 import { StateDir } from '../config/state-dir.js';
@@ -18,8 +19,7 @@ import { ConfigController } from './config.controller.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { EntityTags } from './entity-tags.js';
 import { EventsController } from './events.controller.js';
-import { GatewayFeed, ServerFeed, SubscriptionFeed } from './feed-sources.js';
-import { JsonBodies } from './json-bodies.js';
+import { GatewayFeed, ServerFeed, SubscriptionFeed } from './feed-publishers.js';
 import { SecretRedactor } from './secret-redactor.js';
 import { OperatorModule } from './operator.module.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -33,6 +33,8 @@ import { SessionAdmin } from './session-admin.js';
 import { SessionsController } from './sessions.controller.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 import { AdminSubscriptionsController } from './admin-subscriptions.controller.js';
+
+const MERGE_PATCH = 'application/merge-patch+json';
 
 @Module({
   imports: [
@@ -61,7 +63,6 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     AdminActions,
     EntityTags,
     GatewayFeed,
-    JsonBodies,
     SecretRedactor,
     ProjectAdmin,
     ResourceLists,
@@ -81,9 +82,17 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
   exports: [SecretRedactor],
 })
 export class AdminModule implements BeforeApplicationShutdown {
-  constructor(private readonly audit: AuditLog) {}
+  constructor(
+    private readonly audit: AuditLog,
+    { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
+  ) {
+    const fastify = httpAdapter.getInstance();
+    if (fastify.hasContentTypeParser(MERGE_PATCH)) return;
+    const parseJson = fastify.getDefaultJsonParser('error', 'error');
+    fastify.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, parseJson);
+  }
 
-  /** From here on nothing is changed any more: what cannot be recorded is refused. */
+  /** After this, changes are refused because they cannot be recorded. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.audit.close();
   }

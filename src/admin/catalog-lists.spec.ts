@@ -50,7 +50,7 @@ const names = (query: Query, kind: 'tools' | 'prompts' = 'tools'): string[] =>
   lists.page(kind, { limit: 100, ...query }).items.map(({ name }) => name);
 
 describe('CatalogLists', () => {
-  it('list what servers offer, as clients see it, without the tools of the house', () => {
+  it('lists tools and prompts of servers as clients see them, without meta tools', () => {
     expect(names({})).toEqual(['a__read', 'x', 'y', 'z']);
     expect(names({}, 'prompts')).toEqual(['a__greet']);
     expect(lists.page('tools', { server: 'a' }).items).toEqual([
@@ -74,11 +74,11 @@ describe('CatalogLists', () => {
     [{ q: '  ' }, ['a__read', 'x', 'y', 'z']],
     [{ q: 'x' }, ['x']],
     [{ q: '7' }, []],
-  ])('narrow down: %j', (query, expected) => {
+  ])('filters by %j', (query, expected) => {
     expect(names(query)).toEqual(expected);
   });
 
-  it('are cut into pages', () => {
+  it('returns pages', () => {
     const first = lists.page('tools', {});
     expect(first.items.map(({ name }) => name)).toEqual(['a__read', 'x']);
     const second = lists.page('tools', { cursor: first.nextCursor! });

@@ -24,7 +24,7 @@ async function serveFeed(): Promise<{ feed: ChangeFeed; read: () => Promise<Inco
 }
 
 describe('ChangeFeed', () => {
-  it('tells each reader where things stand, and then every change in order', async () => {
+  it('sends each reader a snapshot and then every event in order', async () => {
     const { feed, read } = await serveFeed();
     const [first, second] = [new Events(await read()), new Events(await read())];
     feed.publish('server', { id: 'a' });
@@ -35,7 +35,7 @@ describe('ChangeFeed', () => {
     }
   });
 
-  it('lets go of a reader that does not read, and of nobody else', async () => {
+  it('disconnects only a reader that does not read', async () => {
     const { feed, read } = await serveFeed();
     const stuck = await read();
     stuck.pause().on('error', () => {});
@@ -51,7 +51,7 @@ describe('ChangeFeed', () => {
     expect(published).toBeLessThan(1000);
   });
 
-  it('forgets readers that leave, and ends the others with the gateway', async () => {
+  it('drops readers that disconnect, and ends the others at shutdown', async () => {
     const { feed, read } = await serveFeed();
     (await read()).destroy();
     const events = new Events(await read());

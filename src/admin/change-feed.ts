@@ -3,10 +3,10 @@ import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@
 import { AdminProblem } from './admin-problem.js';
 import { SecretRedactor } from './secret-redactor.js';
 
-const MOST_READERS = 64;
-const HEARTBEAT_MS = 15_000;
-/** A reader that is so far behind is let go: it reads everything anew when it is back. */
-const MOST_WAITING_BYTES = 1_048_576;
+const MAX_READERS = 64;
+const HEARTBEAT_INTERVAL_MS = 15_000;
+/** A reader with more unsent bytes is disconnected; it starts with a new snapshot after it reconnects. */
+const MAX_BUFFERED_BYTES = 1_048_576;
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -17,23 +17,23 @@ const HEADERS = {
 export type FeedEventKind =
   'snapshot' | 'server' | 'catalog' | 'session' | 'subscription' | 'project' | 'decisions' | 'config';
 
-/** Tells everybody who reads along what changes. An event is written once, whoever reads it. */
+/** Streams events to the readers of `/admin/v1/events`. An event is serialized once for all readers. */
 @Injectable()
 export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
   private readonly readers = new Set<ServerResponse>();
   private timer: NodeJS.Timeout | undefined;
   private lastId = 0;
-  private ended = false;
+  private isClosed = false;
 
   constructor(private readonly secrets: SecretRedactor) {}
 
   onModuleInit(): void {
-    this.timer = setInterval(() => this.send(': still here\n\n'), HEARTBEAT_MS).unref();
+    this.timer = setInterval(() => this.send(': still here\n\n'), HEARTBEAT_INTERVAL_MS).unref();
   }
 
-  /** Nobody who reads along keeps the gateway from ending. */
+  /** Open readers do not delay the shutdown. */
   beforeApplicationShutdown(): void {
-    this.ended = true;
+    this.isClosed = true;
     clearInterval(this.timer);
     for (const reader of this.readers) reader.end();
   }
@@ -42,17 +42,17 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     return this.readers.size;
   }
 
-  /** Nothing has to be put together for nobody. */
+  /** Without readers, publishers need not build events. */
   get hasReaders(): boolean {
     return this.readers.size > 0;
   }
 
   requireCapacity(): void {
-    if (this.ended || this.readers.size >= MOST_READERS)
-      throw new AdminProblem('too-many-readers', `the feed serves at most ${MOST_READERS} readers`);
+    if (this.isClosed || this.readers.size >= MAX_READERS)
+      throw new AdminProblem('too-many-readers', `the feed serves at most ${MAX_READERS} readers`);
   }
 
-  /** The first event says where things stand; whatever comes after it is newer. */
+  /** The first event is the snapshot; all later events are newer. */
   open(response: ServerResponse, snapshot: object): void {
     response.writeHead(200, HEADERS);
     response.once('close', () => this.readers.delete(response));
@@ -70,7 +70,7 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
 
   private send(text: string): void {
     for (const reader of this.readers) {
-      if (reader.writableLength > MOST_WAITING_BYTES) reader.destroy();
+      if (reader.writableLength > MAX_BUFFERED_BYTES) reader.destroy();
       else reader.write(text);
     }
   }

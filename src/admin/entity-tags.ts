@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { AdminToken } from './admin-token.js';
 
 /**
- * Names versions of what was decided, the same after a restart. Keyed, because what they are made of holds secrets, and
- * who may look must not be able to try out guesses.
+ * Entity tags of definitions; a restart does not change them. The hash is keyed because definitions contain secrets, which a
+ * viewer could otherwise find by guessing.
  */
 @Injectable()
 export class EntityTags {

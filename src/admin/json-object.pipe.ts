@@ -1,11 +1,15 @@
 import type { PipeTransform } from '@nestjs/common';
 import { invalidInput } from './admin-problem.js';
-import { isPlainObject, type PlainObject } from './plain-object.js';
 
-/** For bodies whose keys are checked by whoever reads them. */
-export class JsonObjectPipe implements PipeTransform<unknown, PlainObject> {
-  transform(value: unknown): PlainObject {
-    if (isPlainObject(value)) return value;
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** For bodies whose members are validated by the service that reads them. */
+export class JsonObjectPipe implements PipeTransform<unknown, JsonObject> {
+  transform(value: unknown): JsonObject {
+    if (isJsonObject(value)) return value;
     throw invalidInput([{ field: 'body', message: 'must be a JSON object' }]);
   }
 }

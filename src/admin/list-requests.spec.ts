@@ -22,9 +22,9 @@ const refused = expect.objectContaining({
   errors: [expect.objectContaining({ field: 'cursor' })],
 });
 
-describe('CatalogRequests', () => {
-  it('reads nothing at all as the first page of everything', () => {
-    expect(requests.read('tools', {})).toMatchObject({
+describe('ListRequests', () => {
+  it('parses an empty query as the first page without filters', () => {
+    expect(requests.parse('tools', {})).toMatchObject({
       scope: EVERYTHING,
       server: undefined,
       q: '',
@@ -33,24 +33,24 @@ describe('CatalogRequests', () => {
     });
   });
 
-  it('narrows down to a server, to a project, to words and to a size', () => {
-    const request = requests.read('tools', { server: 'b', project: 'p', q: ' two words ', limit: 3 });
+  it('parses server, project, words and limit', () => {
+    const request = requests.parse('tools', { server: 'b', project: 'p', q: ' two words ', limit: 3 });
     expect(request).toMatchObject({ server: 'b', q: 'two words', limit: 3 });
     expect(['a', 'b'].map((server) => request.scope.allows(server))).toEqual([true, false]);
   });
 
   it.each([{ server: 'none' }, { project: 'none' }, { server: '' }, { project: '' }])(
-    'refuses what is not there: %j',
+    'refuses an unknown server or project: %j',
     (query) => {
-      expect(() => requests.read('tools', query)).toThrow(expect.objectContaining({ kind: 'not-found' }));
+      expect(() => requests.parse('tools', query)).toThrow(expect.objectContaining({ kind: 'not-found' }));
     },
   );
 
-  it('reads the position out of a cursor that it gave for the same list', () => {
+  it('accepts its own cursor for the same list', () => {
     const query = { server: 'a', project: 'p', q: 'x' };
-    const cursor = requests.read('tools', query).seal('a__tool');
-    expect(requests.read('tools', { ...query, cursor }).after).toBe('a__tool');
-    expect(requests.read('tools', { ...query, limit: 100, cursor }).after).toBe('a__tool');
+    const cursor = requests.parse('tools', query).cursorAfter('a__tool');
+    expect(requests.parse('tools', { ...query, cursor }).after).toBe('a__tool');
+    expect(requests.parse('tools', { ...query, limit: 100, cursor }).after).toBe('a__tool');
   });
 
   it.each([
@@ -59,16 +59,16 @@ describe('CatalogRequests', () => {
     ['of another project', 'tools', { project: 'p' }],
     ['of another search', 'tools', { q: 'x' }],
   ])('refuses the cursor %s', (_what, kind, query) => {
-    const cursor = requests.read('tools', {}).seal('x');
-    expect(() => requests.read(kind, { ...query, cursor })).toThrow(refused);
+    const cursor = requests.parse('tools', {}).cursorAfter('x');
+    expect(() => requests.parse(kind, { ...query, cursor })).toThrow(refused);
   });
 
-  it.each(['', 'x', 'a__tool', 'x'.repeat(100_000)])('refuses a cursor that is none: %.20j', (cursor) => {
-    expect(() => requests.read('tools', { cursor })).toThrow(refused);
+  it.each(['', 'x', 'a__tool', 'x'.repeat(100_000)])('refuses a malformed cursor: %.20j', (cursor) => {
+    expect(() => requests.parse('tools', { cursor })).toThrow(refused);
   });
 
   it('refuses the cursor of another gateway', () => {
-    const cursor = requestsOf().read('tools', {}).seal('x');
-    expect(() => requests.read('tools', { cursor })).toThrow(refused);
+    const cursor = requestsOf().parse('tools', {}).cursorAfter('x');
+    expect(() => requests.parse('tools', { cursor })).toThrow(refused);
   });
 });

@@ -9,20 +9,22 @@ import { invalidInput, notFound } from './admin-problem.js';
 import type { ListQuery } from './dto/list-query.dto.js';
 import { ServerViews } from './server-views.js';
 
-/** Which part of a list is wanted. */
+/** A list query, validated. */
 export interface ListRequest {
   readonly scope: Scope;
   readonly server: string | undefined;
-  /** Words to look for; empty when none are. */
+  /** Words to search for; empty without a search. */
   readonly q: string;
-  /** The key that the page comes after; empty at the beginning. */
+  /** Whether a text contains every word of `q`, or a part of a word. Expects lower case. */
+  readonly matches: (text: string) => boolean;
+  /** The page starts after this key; empty for the first page. */
   readonly after: string;
   readonly limit: number;
-  /** The cursor of the page after this key. */
-  readonly seal: (position: string) => string;
+  /** The cursor of the page that starts after this key. */
+  readonly cursorAfter: (key: string) => string;
 }
 
-/** Reads what narrows a list down, and refuses what is not there. */
+/** Validates list queries: the cursor, the server and the project must exist. */
 @Injectable()
 export class ListRequests {
   private readonly cursors = new Cursors(randomBytes(32));
@@ -33,16 +35,18 @@ export class ListRequests {
     private readonly limits: Limits,
   ) {}
 
-  read(kind: string, query: ListQuery): ListRequest {
+  parse(kind: string, query: ListQuery): ListRequest {
     const { server, project, q = '', limit = this.limits.pageSize } = query;
     const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
-    const after = query.cursor === undefined ? '' : this.positionIn(list, query.cursor);
+    const after = query.cursor === undefined ? '' : this.openCursor(list, query.cursor);
     if (server !== undefined) this.servers.get(server);
-    const seal = (position: string): string => this.cursors.seal(list, position);
-    return { scope: this.scopeOf(project), server, q: q.trim(), after, limit, seal };
+    const cursorAfter = (key: string): string => this.cursors.seal(list, key);
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = (text: string): boolean => words.every((word) => text.includes(word));
+    return { scope: this.scopeOf(project), server, q: q.trim(), matches, after, limit, cursorAfter };
   }
 
-  private positionIn(list: string, cursor: string): string {
+  private openCursor(list: string, cursor: string): string {
     try {
       return this.cursors.open(list, cursor);
     } catch (error) {

@@ -23,7 +23,7 @@ describe('mergePatch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  ])('of %j with %j is %j', (target, patch, result) => {
+  ])('patches %j with %j to %j', (target, patch, result) => {
     expect(mergePatch(target, patch)).toEqual(result);
   });
 });

@@ -28,7 +28,7 @@ describe('OperatorAccess', () => {
     ['10.0.0.7', { authorization: 'Bearer a-token-of-the-admin' }, true],
     ['10.0.0.7', { authorization: 'Bearer a-token-of-the-viewer' }, true],
     ['10.0.0.7', { authorization: 'Bearer a-token-of-a-client' }, false],
-  ])('of %s with %j: %s', (address, headers, allowed) => {
+  ])('allows %s with %j: %s', (address, headers, allowed) => {
     expect(access().allows(request(address, headers))).toBe(allowed);
     expect(access(true).allows(request(address, headers))).toBe(true);
   });

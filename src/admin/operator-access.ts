@@ -4,13 +4,13 @@ import { isLoopback } from '../config/loopback.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
 import { AdminToken } from './admin-token.js';
 
-/** As much of a request as tells who sends it: Node's own, or what a framework made of it. */
+/** The part of a request that identifies its sender; node:http and Fastify both provide it. */
 export interface PeerRequest {
   readonly headers: IncomingHttpHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** Who may see how the gateway is doing: `/metrics` and the whole of `/health`. */
+/** Decides who may read `/metrics` and the details of `/health`. */
 @Injectable()
 export class OperatorAccess {
   constructor(
@@ -24,7 +24,7 @@ export class OperatorAccess {
   }
 }
 
-/** A proxy on this machine is loopback too, but whoever it speaks for is not: what it forwards counts as remote. */
+/** A request through a proxy on this machine counts as remote, because the proxy's client may be. */
 function isDirectLoopback(headers: IncomingHttpHeaders, address: string | undefined): boolean {
   const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
   return !isForwarded && address !== undefined && isLoopback(address.replace(/^::ffff:/i, ''));

@@ -4,7 +4,7 @@ import { StateDir } from '../config/state-dir.js';
 import { AdminToken } from './admin-token.js';
 import { OperatorAccess } from './operator-access.js';
 
-/** Who operators are. Apart from the admin API, because health and metrics ask it too. */
+/** Authentication of operators. A module of its own because health and metrics use it too. */
 @Module({
   providers: [
     OperatorAccess,

@@ -29,7 +29,7 @@ describe('Precondition', () => {
     [undefined, '*', '"a"', false],
     [undefined, '"a"', '"a"', false],
     [undefined, '"b"', '"a"', true],
-  ])('If-Match %s and If-None-Match %s hold for %s: %s', (match, noneMatch, etag, holds) => {
+  ])('with If-Match %s and If-None-Match %s holds for the tag %s: %s', (match, noneMatch, etag, holds) => {
     expect(isHeld(new Precondition(match, noneMatch), etag)).toBe(holds);
   });
 });

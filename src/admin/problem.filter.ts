@@ -5,13 +5,14 @@ import { throwError } from 'rxjs';
 import { GatewayError } from '../core/errors.js';
 import { AdminProblem, PROBLEMS, type ProblemKind } from './admin-problem.js';
 import { requestIdOf } from './admin-caller.js';
+import type { ProblemDto } from './dto/problem.dto.js';
 import { SecretRedactor } from './secret-redactor.js';
 
-const CHALLENGE = 'Bearer realm="gatehouse-admin"';
-const UNDER_ADMIN = /^\/admin(?:[/?]|$)/;
-const TYPE = 'urn:gatehouse:problem:';
+const WWW_AUTHENTICATE = 'Bearer realm="gatehouse-admin"';
+const ADMIN_URL = /^\/admin(?:[/?]|$)/;
+const TYPE_PREFIX = 'urn:gatehouse:problem:';
 
-/** Whatever goes wrong under /admin, also before there is a controller, is told as RFC 9457 wants it. */
+/** Answers errors under /admin with problem details (RFC 9457), also errors before a controller is reached. */
 @Catch()
 export class ProblemFilter extends BaseExceptionFilter {
   private readonly logger = new Logger('Admin');
@@ -27,8 +28,8 @@ export class ProblemFilter extends BaseExceptionFilter {
     if (host.getType() !== 'http') return throwError(() => exception);
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    // oxlint-disable-next-line promise/valid-params -- of a filter, not of a promise
-    if (!UNDER_ADMIN.test(request.url)) return super.catch(exception, host);
+    // oxlint-disable-next-line promise/valid-params -- the catch of a filter, not of a promise
+    if (!ADMIN_URL.test(request.url)) return super.catch(exception, host);
     const problem = asProblem(exception);
     const requestId = requestIdOf(request);
     if (PROBLEMS[problem.kind].status >= 500) this.report(exception, request, requestId);
@@ -40,10 +41,16 @@ export class ProblemFilter extends BaseExceptionFilter {
     if (reply.sent) return;
     const { kind, message, errors } = problem;
     const { status, title } = PROBLEMS[kind];
-    const listed = errors.length > 0 ? { errors } : {};
-    const body = { type: `${TYPE}${kind}`, title, status, detail: message, requestId, ...listed };
-    if (kind === 'unauthorized') reply.header('www-authenticate', CHALLENGE);
-    // Sent as text: an object would be sent as application/json.
+    const body: ProblemDto = {
+      type: `${TYPE_PREFIX}${kind}`,
+      title,
+      status,
+      detail: message,
+      requestId,
+      ...(errors.length > 0 && { errors: [...errors] }),
+    };
+    if (kind === 'unauthorized') reply.header('www-authenticate', WWW_AUTHENTICATE);
+    // Fastify would send an object as application/json.
     void reply
       .code(status)
       .headers({ 'cache-control': 'no-store', 'x-request-id': requestId })
@@ -54,7 +61,7 @@ export class ProblemFilter extends BaseExceptionFilter {
   private report(exception: unknown, { method, routeOptions }: FastifyRequest, requestId: string): void {
     const { message: problem, stack, cause } = exception as Error;
     this.logger.error({
-      message: 'an admin request failed',
+      message: 'admin request failed',
       method,
       route: routeOptions.url,
       requestId,
@@ -79,16 +86,16 @@ function asProblem(exception: unknown): AdminProblem {
   const status = exception instanceof HttpException ? exception.getStatus() : statusIn(exception);
   if (status >= 400 && status < 500)
     return new AdminProblem(KINDS_BY_STATUS.get(status) ?? 'malformed', (exception as Error).message);
-  // The cause is logged and not sent.
-  return new AdminProblem('internal', 'see the log of the gateway for the cause');
+  // The cause is logged, not sent.
+  return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 
 function asStorageProblem({ kind, message }: GatewayError): AdminProblem {
   if (kind === 'storage-full' || kind === 'storage-unavailable') return new AdminProblem(kind, message);
-  return new AdminProblem('internal', 'see the log of the gateway for the cause');
+  return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 
-/** Fastify's own errors, such as a body that is no JSON, carry their status. */
+/** Fastify's own errors, such as that of a body without valid JSON, carry their status. */
 const statusIn = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
     ? error.statusCode

@@ -18,13 +18,13 @@ export interface TaggedProject {
   readonly etag: string;
 }
 
-/** Changes projects. Sessions that are open see the change at once. */
+/** Changes projects. Open sessions see a change at once. */
 @Injectable()
 export class ProjectAdmin {
   constructor(
     private readonly projects: Projects,
     private readonly servers: ServerViews,
-    private readonly changes: AdminActions,
+    private readonly actions: AdminActions,
     private readonly live: LiveConfig,
     private readonly tags: EntityTags,
   ) {}
@@ -40,24 +40,24 @@ export class ProjectAdmin {
   }
 
   async put(
-    by: AdminCaller,
+    caller: AdminCaller,
     id: string,
     body: ProjectBodyDto,
   ): Promise<TaggedProject & { created: boolean }> {
     let created = false;
-    await this.changes.run(by, { action: 'project.put', target: id }, () => {
+    await this.actions.run(caller, { action: 'project.put', target: id }, () => {
       requireProjectId(id);
       const before = this.projects.find(id);
-      by.precondition.require(this.etag(before));
+      caller.precondition.require(this.etag(before));
       created = before === undefined;
       return this.replacement(id, before, body);
     });
     return { ...this.show(id), created };
   }
 
-  async remove(by: AdminCaller, id: string): Promise<void> {
-    await this.changes.run(by, { action: 'project.delete', target: id }, () => {
-      by.precondition.require(this.show(id).etag);
+  async remove(caller: AdminCaller, id: string): Promise<void> {
+    await this.actions.run(caller, { action: 'project.delete', target: id }, () => {
+      caller.precondition.require(this.show(id).etag);
       const isDeclared = this.live.current.projects.has(id);
       return { apply: this.decision(id, isDeclared ? { removed: true } : undefined) };
     });
@@ -69,12 +69,12 @@ export class ProjectAdmin {
     body: ProjectBodyDto,
   ): PlannedChange | undefined {
     const { servers, description } = body;
-    const unknown = servers.flatMap((server, index) =>
+    const unknownServers = servers.flatMap((server, index) =>
       this.servers.find(server)
         ? []
         : [{ field: `servers[${index}]`, message: `there is no server \`${server}\`` }],
     );
-    if (unknown.length > 0) throw invalidInput(unknown);
+    if (unknownServers.length > 0) throw invalidInput(unknownServers);
     if (before && isDeepStrictEqual([before.servers, before.description], [servers, description]))
       return undefined;
     const decision = { servers, ...(description === undefined ? {} : { description }) };
@@ -82,7 +82,7 @@ export class ProjectAdmin {
   }
 
   private decision(id: string, decision: ProjectDecision | undefined): PlannedChange['apply'] {
-    return this.changes.decide((decisions) => decideProject(decisions, id, decision));
+    return this.actions.decide((decisions) => decideProject(decisions, id, decision));
   }
 
   private etag(project: Project | undefined): string | undefined {

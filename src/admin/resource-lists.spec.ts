@@ -91,8 +91,8 @@ const urisOf = async (query: Query): Promise<[string[], number]> => {
   return [items.map(({ uri }) => uri), total];
 };
 
-describe('the list of resources', () => {
-  it('says of each what clients and its server call it, and how many hear of it, by whatever they subscribed to', async () => {
+describe('ResourceLists.resources', () => {
+  it('returns public URI, own URI and the number of subscribers by URI, pattern and containing resource', async () => {
     const { lists } = await twoServers();
     const { items, total, nextCursor } = await lists.resources({ limit: 1 });
     expect(items).toEqual([
@@ -125,12 +125,12 @@ describe('the list of resources', () => {
     [{ q: 'log', project: 'p' }, ['resource://b/x:1']],
     [{ q: 'plain' }, ['resource://a/x:1']],
     [{ q: 'nothing' }, []],
-  ])('is narrowed down: %j', async (query, expected) => {
+  ])('filters by %j', async (query, expected) => {
     expect(await urisOf(query)).toEqual([expected, expected.length]);
   });
 
   it.each<Query>([{}, { q: 'log' }, { server: 'a' }, { q: 'log', server: 'a' }])(
-    'is cut into pages that make up the whole: %j',
+    'returns pages that contain every resource once: %j',
     async (query) => {
       const { lists } = await twoServers();
       const whole = await lists.resources({ ...query, limit: 100 });
@@ -146,13 +146,13 @@ describe('the list of resources', () => {
     },
   );
 
-  it('has as many as the configuration says where nothing else is said', async () => {
+  it('uses the configured page size without a limit', async () => {
     const { lists } = await twoServers();
     expect((await lists.resources({})).items).toHaveLength(2);
     expect((await lists.resources({ q: 'log' })).items).toHaveLength(2);
   });
 
-  it('leaves out what is gone, and has what came, while the search waited', async () => {
+  it('follows changes of the catalog during the search', async () => {
     const { lists, put, registry, search } = await twoServers();
     const matching = search.matching.bind(search);
     search.matching = async (...args) => {
@@ -172,7 +172,7 @@ const listed = async (query: Query): Promise<[string[], number]> => {
   return [items.map(({ uriTemplate }) => uriTemplate), total];
 };
 
-describe('the list of templates', () => {
+describe('ResourceLists.templates', () => {
   it.each<[Query, string[]]>([
     [{}, ['resource://a/x:{day}', 'resource://a/y:{n}', 'resource://b/x:{day}']],
     [{ server: 'b' }, ['resource://b/x:{day}']],
@@ -183,11 +183,11 @@ describe('the list of templates', () => {
     // The words of JSON are not those of the template.
     [{ q: 'title' }, []],
     [{ q: 'uriTemplate' }, []],
-  ])('is narrowed down: %j', async (query, expected) => {
+  ])('filters by %j', async (query, expected) => {
     expect(await listed(query)).toEqual([expected, expected.length]);
   });
 
-  it('is cut into pages, and says of each what its server calls it', async () => {
+  it('returns pages with the own URI of each template', async () => {
     const { lists } = await twoServers();
     const first = lists.templates({});
     const second = lists.templates({ cursor: first.nextCursor! });

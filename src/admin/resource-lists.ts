@@ -11,28 +11,27 @@ import { searchFieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { wordMatcher } from './word-matcher.js';
 import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
 import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
-import type { PlainObject } from './plain-object.js';
+import type { JsonObject } from './json-object.pipe.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
 
 export interface CountedPage<Item> {
   readonly items: Item[];
   readonly nextCursor?: string;
-  /** How many there are on all pages. */
+  /** Items on all pages. */
   readonly total: number;
 }
 
-/** Resources in order, and how many there are beside them. */
+/** One page of matches in order, one more where there are more, and their number on all pages. */
 interface Found<Seen> {
   readonly seen: readonly Seen[];
   readonly total: number;
 }
 
-/** Searches the resources that servers offer, in memory: no server is asked. */
+/** Lists and searches resources and templates of the catalog. Sends no request to a server. */
 @Injectable()
 export class ResourceLists {
   constructor(
@@ -43,7 +42,7 @@ export class ResourceLists {
   ) {}
 
   async resources(query: ListQuery): Promise<CountedPage<ResourceDto>> {
-    const request = this.requests.read('resources', query);
+    const request = this.requests.parse('resources', query);
     const found = request.q === '' ? this.inOrder(request) : await this.matching(request);
     return pageOf(
       found,
@@ -54,12 +53,11 @@ export class ResourceLists {
   }
 
   templates(query: ListQuery): CountedPage<ResourceTemplateDto> {
-    const request = this.requests.read('resource-templates', query);
-    const { server, q } = request;
-    const isFound = wordMatcher(q);
+    const request = this.requests.parse('resource-templates', query);
+    const { server, q, matches } = request;
     const matching = this.view(request)
       .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
-      .filter((seen) => q === '' || isFound(textOf(seen)));
+      .filter((seen) => q === '' || matches(textOf(seen)));
     const from = upperBound(matching, request.after, keyOf);
     const found = { seen: matching.slice(from, from + request.limit + 1), total: matching.length };
     return pageOf(found, request, keyOf, templateItem);
@@ -74,7 +72,7 @@ export class ResourceLists {
       original: uri,
       id: seen.id,
       subscribers: this.subscribers.table.countOfRecipients(server, uri),
-      definition: JSON.parse(resourceText(seen)) as PlainObject,
+      definition: JSON.parse(resourceText(seen)) as JsonObject,
     };
   }
 
@@ -88,7 +86,7 @@ export class ResourceLists {
     return { seen: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
   }
 
-  /** Keeps only as many as the page takes: any word may match a million. */
+  /** Keeps only one page in memory: a word may match a million resources. */
   private async matching(request: ListRequest): Promise<Found<PublicResource>> {
     const { q, scope, server, after, limit } = request;
     const matching = await this.search.matching(q, scope);
@@ -111,12 +109,12 @@ export class ResourceLists {
 
 function pageOf<Seen, Item>(
   { seen, total }: Found<Seen>,
-  { limit, seal }: ListRequest,
+  { limit, cursorAfter }: ListRequest,
   key: (seen: Seen) => string,
   itemOf: (seen: Seen) => Item,
 ): CountedPage<Item> {
   const shown = seen.slice(0, limit);
-  const more = seen.length > limit ? { nextCursor: seal(key(shown.at(-1)!)) } : {};
+  const more = seen.length > limit ? { nextCursor: cursorAfter(key(shown.at(-1)!)) } : {};
   return { items: shown.map(itemOf), ...more, total };
 }
 
@@ -131,5 +129,5 @@ const templateItem = (seen: PublicTemplate): ResourceTemplateDto => ({
   ownUri: seen.template.uriTemplate,
   original: seen.template.uriTemplate,
   id: seen.template.id,
-  definition: JSON.parse(templateText(seen)) as PlainObject,
+  definition: JSON.parse(templateText(seen)) as JsonObject,
 });

@@ -4,7 +4,7 @@ import { map, type Observable } from 'rxjs';
 import { requestIdOf, type AdminRequest } from './admin-caller.js';
 import { SecretRedactor } from './secret-redactor.js';
 
-/** The one way out: no answer holds a secret, and none is kept by a cache. */
+/** Redacts secrets in every response, and forbids caching. */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
   constructor(private readonly secrets: SecretRedactor) {}

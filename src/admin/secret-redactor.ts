@@ -7,10 +7,10 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 export const REDACTED = '[redacted]';
 
-/** What is shorter, or a word like `production`, would black out half of every answer and protect nothing. */
-const SHORTEST = 8;
+/** Shorter values and plain words such as `production` occur in ordinary text and are not redacted. */
+const MIN_SECRET_LENGTH = 8;
 const WORD = /^[a-z]+$/i;
-/** `Bearer abc`: a server may well repeat the second half alone. */
+/** `Bearer abc`: a server may repeat the second part alone. */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
 /** A server that starts with a new secret may log it at once. */
@@ -19,8 +19,8 @@ const BEFORE_OTHER_LISTENERS = -1;
 type Listener = (secrets: readonly string[]) => void;
 
 /**
- * Every value that must appear in no answer and no log line: what the config took from the environment, the admin
- * tokens, and whatever stands in a header or an environment of a server. What was once a secret stays one.
+ * Removes secrets from responses and log lines: values that the configuration took from the environment, the admin tokens,
+ * and the values of headers and environments of servers. A value stays secret after it was removed from the configuration.
  */
 @Injectable()
 export class SecretRedactor {
@@ -42,12 +42,12 @@ export class SecretRedactor {
     return this.longestFirst;
   }
 
-  /** Told whenever there are new ones. */
+  /** Calls the listener when there are new secrets. */
   onChange(listener: Listener): () => void {
     return this.listeners.add(listener);
   }
 
-  /** A copy of a JSON value without any of them. */
+  /** A copy of a JSON value with every secret replaced. */
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.redactText(value);
     if (Array.isArray(value)) return value.map((item) => this.redact(item));
@@ -79,5 +79,5 @@ function secretsOf(config: ServerConfig): string[] {
   const values = Object.values(config.type === 'stdio' ? config.env : config.headers);
   return values
     .flatMap((value) => [value, CREDENTIALS.exec(value)?.[1] ?? ''])
-    .filter((value) => value.length >= SHORTEST && !WORD.test(value));
+    .filter((value) => value.length >= MIN_SECRET_LENGTH && !WORD.test(value));
 }

@@ -20,7 +20,7 @@ const kindOf = (promise: Promise<unknown>): Promise<string> =>
   );
 
 describe('ServerAdmin', () => {
-  it('enables and disables once, however often it is asked', async () => {
+  it('enables and disables idempotently', async () => {
     const room = new AdminHarness(config);
     const first = await room.servers.setEnabled(room.caller(), 'http', false);
     const second = await room.servers.setEnabled(room.caller(), 'http', false);
@@ -31,7 +31,7 @@ describe('ServerAdmin', () => {
     expect(room.desired.current.get('http')?.enabled).toBe(true);
   });
 
-  it('writes nothing when all is as wanted already', async () => {
+  it('stores nothing when nothing changes', async () => {
     const room = new AdminHarness(config);
     await room.servers.setEnabled(room.caller(), 'http', true);
     await room.servers.put(room.caller(), 'http', { url });
@@ -40,7 +40,7 @@ describe('ServerAdmin', () => {
     expect(room.servers.show('http').server.origin).toBe('config');
   });
 
-  it('lets a definition take the place of everything that was decided before', async () => {
+  it('replaces earlier decisions by a new definition', async () => {
     const room = new AdminHarness(config);
     room.listings.set('http', ['a', 'b']);
     await room.servers.setTool(room.caller(), 'http', 'a', false);
@@ -54,7 +54,7 @@ describe('ServerAdmin', () => {
     });
   });
 
-  it('keeps what was decided when a part of the definition changes', async () => {
+  it('keeps earlier decisions when a patch changes the definition', async () => {
     const room = new AdminHarness(config);
     room.listings.set('http', ['a', 'b']);
     await room.servers.setTool(room.caller(), 'http', 'a', false);
@@ -62,7 +62,7 @@ describe('ServerAdmin', () => {
     expect(server).toMatchObject({ counts: { disabledTools: 1 }, definition: { queue: 3 } });
   });
 
-  it('forgets what was added, and remembers that what is declared was taken away', async () => {
+  it('deletes an added server entirely and marks a configured one as removed', async () => {
     const room = new AdminHarness(config);
     await room.servers.put(room.caller(), 'added', { url });
     await room.servers.remove(room.caller(), 'added');
@@ -87,14 +87,14 @@ describe('ServerAdmin', () => {
     expect(await kindOf(allowing.servers.put(allowing.caller(), id, { ...definition }))).toBe('done');
   });
 
-  it('gives back a command of the file that was taken away', async () => {
+  it('accepts the configured command of a deleted server', async () => {
     const room = new AdminHarness(config);
     await room.servers.remove(room.caller(), 'stdio');
     const back = room.servers.put(room.caller(), 'stdio', { command: 'node', args: ['x'] });
     expect(await kindOf(back)).toBe('done');
   });
 
-  it('enables what was taken away, as the file has it by now, and without what was decided before', async () => {
+  it('enables a deleted server with its present configuration and without earlier decisions', async () => {
     const room = new AdminHarness(config);
     room.listings.set('stdio', ['a']);
     await room.servers.setTool(room.caller(), 'stdio', 'a', false);
@@ -113,7 +113,7 @@ describe('ServerAdmin', () => {
     expect(room.actions).toHaveLength(6);
   });
 
-  it('enables nothing that the file does not have, and does nothing else to what was taken away', async () => {
+  it('refuses to enable an unknown server, and every other action on a deleted one', async () => {
     const room = new AdminHarness(config);
     await room.servers.put(room.caller(), 'added', { url });
     await room.servers.remove(room.caller(), 'added');
@@ -127,7 +127,7 @@ describe('ServerAdmin', () => {
     expect(await set('http', true)).toBe('not-found');
   });
 
-  it('changes only the version that the caller knows', async () => {
+  it('requires the version of If-Match', async () => {
     const room = new AdminHarness(config);
     const { etag } = room.servers.show('http');
     const next = await room.servers.setEnabled(room.caller(etag), 'http', false);
@@ -140,7 +140,7 @@ describe('ServerAdmin', () => {
     expect(await kindOf(room.servers.put(room.caller(etag), 'new', { url }))).toBe('precondition-failed');
   });
 
-  it('of two who know the same version lets one change it', async () => {
+  it('lets one of two concurrent changes with the same If-Match succeed', async () => {
     const room = new AdminHarness(config);
     const { etag } = room.servers.show('http');
     const kinds = await Promise.all(
@@ -149,7 +149,7 @@ describe('ServerAdmin', () => {
     expect(kinds.toSorted()).toEqual(['done', 'precondition-failed', 'precondition-failed']);
   });
 
-  it('knows the tools a server lists, and those that were switched off', async () => {
+  it('switches listed and disabled tools only', async () => {
     const room = new AdminHarness(config);
     const set = (tool: string, on: boolean): Promise<string> =>
       kindOf(room.servers.setTool(room.caller(), 'http', tool, on));
@@ -163,7 +163,7 @@ describe('ServerAdmin', () => {
     expect(await kindOf(room.servers.setTool(room.caller(), 'none', 'a', true))).toBe('not-found');
   });
 
-  it('answers a reconnect when something has come of it', async () => {
+  it('answers a reconnect after the first sync', async () => {
     const room = new AdminHarness(config);
     const answer = outcomeOf(room.servers.reconnect(room.caller(), 'http'));
     const settling = deferred();
@@ -175,7 +175,7 @@ describe('ServerAdmin', () => {
     expect(answer.value?.server.id).toBe('http');
   });
 
-  it('reconnects what is enabled', async () => {
+  it('reconnects only enabled servers', async () => {
     const room = new AdminHarness(config);
     expect(await kindOf(room.servers.reconnect(room.caller(), 'http'))).toBe('done');
     await room.servers.setEnabled(room.caller(), 'http', false);
@@ -183,8 +183,8 @@ describe('ServerAdmin', () => {
   });
 });
 
-describe('a change', () => {
-  it('is not made when it cannot be recorded', async () => {
+describe('AdminActions', () => {
+  it('does not apply a change that cannot be recorded', async () => {
     const room = new AdminHarness(config);
     room.auditIsBroken = true;
     expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('storage-unavailable');
@@ -192,7 +192,7 @@ describe('a change', () => {
     expect(room.desired.current.get('http')?.enabled).toBe(true);
   });
 
-  it('that cannot be stored is recorded as failed, and changes nothing', async () => {
+  it('records a change that cannot be stored as failed', async () => {
     const room = new AdminHarness(config);
     room.state.isBroken = true;
     expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('storage-unavailable');
@@ -202,7 +202,7 @@ describe('a change', () => {
     expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('done');
   });
 
-  it('stays made when only its end cannot be recorded', async () => {
+  it('keeps a change whose outcome cannot be recorded', async () => {
     const room = new AdminHarness(config);
     room.state.onChange(() => (room.auditIsBroken = true));
     expect(await kindOf(room.servers.setEnabled(room.caller(), 'http', false))).toBe('done');
@@ -212,7 +212,7 @@ describe('a change', () => {
 });
 
 describe('ProjectAdmin', () => {
-  it('keeps projects of known servers', async () => {
+  it('stores projects of known servers only', async () => {
     const room = new AdminHarness({ ...config, projects: { old: { servers: ['http'] } } });
     const { created, etag } = await room.projects.put(room.caller(), 'new', { servers: ['http', 'stdio'] });
     expect(created).toBe(true);
@@ -236,7 +236,7 @@ describe('ProjectAdmin', () => {
 });
 
 describe('SecretRedactor', () => {
-  it('takes out what stands in headers and environments, and what was given with a scheme', async () => {
+  it('redacts values of headers and environments, also without their scheme', async () => {
     const servers = {
       a: { url, headers: { Authorization: 'Bearer token-1234567', 'x-mode': 'production' } },
       b: { command: 'x', env: { KEY: 'key-7654321', SHORT: 'abc' } },

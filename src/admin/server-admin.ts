@@ -10,33 +10,33 @@ import { AdminProblem, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions, type AdminAction, type PlannedChange } from './admin-actions.js';
 import { mergePatch } from './merge-patch.js';
-import type { PlainObject } from './plain-object.js';
-import { readDefinition } from './read-definition.js';
+import type { JsonObject } from './json-object.pipe.js';
 import {
   changedKeys,
   definitionOf,
   definitionOfConfig,
-  sameCommand,
-  sameDefinition,
-  unmasked,
+  hasSameCommand,
+  isSameDefinition,
+  readDefinition,
+  restoreMasked,
 } from './server-definition.js';
 import type { ServerDetailDto } from './dto/server.dto.js';
 import { ServerViews } from './server-views.js';
 
-/** A server that does not come up delays an answer no longer than this. */
-const SETTLE_MS = 10_000;
+/** Maximum time that a response waits for the first sync of a server. */
+const FIRST_SYNC_TIMEOUT_MS = 10_000;
 
 export interface TaggedServer {
   readonly server: ServerDetailDto;
   readonly etag: string;
 }
 
-/** Changes servers. Each change is durable first, and lists and routing have followed before it is answered. */
+/** Changes servers. A change is durable before it takes effect, and catalog and routing follow before the response. */
 @Injectable()
 export class ServerAdmin {
   constructor(
     private readonly views: ServerViews,
-    private readonly changes: AdminActions,
+    private readonly actions: AdminActions,
     private readonly backends: Backends,
     private readonly live: LiveConfig,
     private readonly settings: AdminSettings,
@@ -47,96 +47,96 @@ export class ServerAdmin {
     return { server: this.views.detail(server), etag: this.views.etag(server)! };
   }
 
-  /** True when the server was not there before. */
+  /** `created` is true when the server is new. */
   async put(
-    by: AdminCaller,
+    caller: AdminCaller,
     id: string,
-    definition: PlainObject,
+    definition: JsonObject,
   ): Promise<TaggedServer & { created: boolean }> {
     let created = false;
-    await this.changes.run(by, deed('server.put', id), () => {
+    await this.actions.run(caller, actionOn('server.put', id), () => {
       const before = this.views.find(id);
-      by.precondition.require(this.views.etag(before));
+      caller.precondition.require(this.views.etag(before));
       created = before === undefined;
       return this.replacement(id, before, definition, definition);
     });
-    return { ...(await this.settled(id)), created };
+    return { ...(await this.afterFirstSync(id)), created };
   }
 
-  async patch(by: AdminCaller, id: string, patch: PlainObject): Promise<TaggedServer> {
-    await this.changes.run(by, deed('server.patch', id), () => {
-      const before = this.required(by, id);
-      const merged = mergePatch(definitionOf(before), patch) as PlainObject;
+  async patch(caller: AdminCaller, id: string, patch: JsonObject): Promise<TaggedServer> {
+    await this.actions.run(caller, actionOn('server.patch', id), () => {
+      const before = this.required(caller, id);
+      const merged = mergePatch(definitionOf(before), patch) as JsonObject;
       return this.replacement(id, before, merged, patch);
     });
-    return this.settled(id);
+    return this.afterFirstSync(id);
   }
 
-  async remove(by: AdminCaller, id: string): Promise<void> {
-    await this.changes.run(by, deed('server.delete', id), () => {
-      this.required(by, id);
-      // What stands in the file would come back with the next start if it were merely forgotten.
+  async remove(caller: AdminCaller, id: string): Promise<void> {
+    await this.actions.run(caller, actionOn('server.delete', id), () => {
+      this.required(caller, id);
+      // Without this decision, a server of the configuration file would return at the next start.
       const isDeclared = this.live.current.mcpServers.has(id);
       return { apply: this.decision(id, () => (isDeclared ? { removed: true } : {})) };
     });
   }
 
-  async setEnabled(by: AdminCaller, id: string, enabled: boolean): Promise<TaggedServer> {
-    await this.changes.run(by, deed(enabled ? 'server.enable' : 'server.disable', id), () => {
-      if (enabled && this.views.isRemoved(id)) return this.recovery(by, id);
-      if (this.required(by, id).enabled === enabled) return undefined;
+  async setEnabled(caller: AdminCaller, id: string, enabled: boolean): Promise<TaggedServer> {
+    await this.actions.run(caller, actionOn(enabled ? 'server.enable' : 'server.disable', id), () => {
+      if (enabled && this.views.isRemoved(id)) return this.undeletion(caller, id);
+      if (this.required(caller, id).enabled === enabled) return undefined;
       return { apply: this.decision(id, (before) => ({ ...before, enabled })) };
     });
-    return this.settled(id);
+    return this.afterFirstSync(id);
   }
 
-  async setTool(by: AdminCaller, id: string, tool: string, enabled: boolean): Promise<TaggedServer> {
+  async setTool(caller: AdminCaller, id: string, tool: string, enabled: boolean): Promise<TaggedServer> {
     const target = `${id}/${tool}`;
-    await this.changes.run(by, deed(enabled ? 'tool.enable' : 'tool.disable', target), () => {
-      const { disabledTools } = this.required(by, id);
+    await this.actions.run(caller, actionOn(enabled ? 'tool.enable' : 'tool.disable', target), () => {
+      const { disabledTools } = this.required(caller, id);
       this.requireTool(id, tool, disabledTools);
       if (disabledTools.has(tool) !== enabled) return undefined;
       return {
         apply: this.decision(id, (before) => ({ ...before, tools: { ...before.tools, [tool]: enabled } })),
       };
     });
-    return this.listed(id);
+    return this.afterCatalogBuild(id);
   }
 
-  async reconnect(by: AdminCaller, id: string): Promise<TaggedServer> {
-    await this.changes.run(by, deed('server.reconnect', id), () => {
-      this.required(by, id);
+  async reconnect(caller: AdminCaller, id: string): Promise<TaggedServer> {
+    await this.actions.run(caller, actionOn('server.reconnect', id), () => {
+      this.required(caller, id);
       const backend = this.backends.find(id);
       if (!backend) throw new AdminProblem('conflict', `server \`${id}\` is disabled; enable it first`);
       return { apply: () => backend.reconnect() };
     });
-    return this.settled(id);
+    return this.afterFirstSync(id);
   }
 
-  private required(by: AdminCaller, id: string): DesiredServer {
+  private required(caller: AdminCaller, id: string): DesiredServer {
     const server = this.views.get(id);
-    by.precondition.require(this.views.etag(server));
+    caller.precondition.require(this.views.etag(server));
     return server;
   }
 
-  /** Takes back that a server was taken away: the file says what it is, so that nobody can slip in another. */
-  private recovery(by: AdminCaller, id: string): PlannedChange {
-    by.precondition.require(undefined);
+  /** Undoes a deletion. The definition comes from the configuration file only. */
+  private undeletion(caller: AdminCaller, id: string): PlannedChange {
+    caller.precondition.require(undefined);
     return { apply: this.decision(id, () => ({ enabled: true })) };
   }
 
-  /** What is decided in a definition takes the place of everything decided about the server before. */
+  /** A new definition replaces every earlier decision about the server. */
   private replacement(
     id: string,
     before: DesiredServer | undefined,
-    wanted: PlainObject,
-    given: PlainObject,
+    wanted: JsonObject,
+    given: JsonObject,
   ): PlannedChange | undefined {
     const current = before && definitionOf(before);
-    const definition = unmasked(wanted, given, current);
+    const definition = restoreMasked(wanted, given, current);
     const config = readDefinition(id, definition);
     const after = definitionOfConfig(config);
-    if (current && sameDefinition(current, after)) return undefined;
+    if (current && isSameDefinition(current, after)) return undefined;
     this.requireCommand(id, before, config);
     return {
       summary: { changed: changedKeys(current ?? {}, after), transport: config.type },
@@ -144,11 +144,11 @@ export class ServerAdmin {
     };
   }
 
-  /** A command runs with the rights of the gateway, so that a token alone does not suffice to choose one. */
+  /** A command runs with the rights of the gateway, so the admin token alone does not allow to choose one. */
   private requireCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
     if (config.type !== 'stdio' || this.settings.allowStdio) return;
     const known = [before?.config, this.live.current.mcpServers.get(id)];
-    if (known.some((other) => other && sameCommand(other, config))) return;
+    if (known.some((other) => other && hasSameCommand(other, config))) return;
     throw new AdminProblem(
       'stdio-not-allowed',
       'command, args, env and cwd of a server can be set through the API only with `admin.allowStdio: true`',
@@ -158,23 +158,28 @@ export class ServerAdmin {
   private requireTool(id: string, tool: string, disabled: ReadonlySet<string>): void {
     const listing = this.views.listing(id);
     if (disabled.has(tool) || listing?.some(({ name }) => name === tool)) return;
-    if (!listing) throw new AdminProblem('conflict', `what server \`${id}\` offers is not known right now`);
+    if (!listing)
+      throw new AdminProblem(
+        'conflict',
+        `the tools of server \`${id}\` are not known: it has not connected yet`,
+      );
     throw notFound('tool', tool);
   }
 
   private decision(id: string, decide: (before: ServerDecision) => ServerDecision): PlannedChange['apply'] {
-    return this.changes.decide((decisions) => decideServer(decisions, id, decide));
+    return this.actions.decide((decisions) => decideServer(decisions, id, decide));
   }
 
-  private async settled(id: string): Promise<TaggedServer> {
-    await this.backends.find(id)?.whenSynced(SETTLE_MS);
-    return this.listed(id);
+  private async afterFirstSync(id: string): Promise<TaggedServer> {
+    await this.backends.find(id)?.whenSynced(FIRST_SYNC_TIMEOUT_MS);
+    return this.afterCatalogBuild(id);
   }
 
-  private async listed(id: string): Promise<TaggedServer> {
+  /** The catalog is built asynchronously; the response follows it. */
+  private async afterCatalogBuild(id: string): Promise<TaggedServer> {
     await this.backends.whenListed();
     return this.show(id);
   }
 }
 
-const deed = (action: string, target: string): AdminAction => ({ action, target });
+const actionOn = (action: string, target: string): AdminAction => ({ action, target });

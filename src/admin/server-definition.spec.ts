@@ -6,10 +6,10 @@ import {
   definitionOf,
   definitionOfConfig,
   MASK,
-  masked,
-  sameCommand,
-  sameDefinition,
-  unmasked,
+  maskSecrets,
+  hasSameCommand,
+  isSameDefinition,
+  restoreMasked,
 } from './server-definition.js';
 
 const read = (definition: object) => readServer('s', definition);
@@ -31,13 +31,13 @@ describe('definitionOf', () => {
     { url, headers: { a: 'b' }, naming: { tools: 'never' }, enabled: false },
     { command: 'node', args: ['$${X}'], env: { A: '$${B}' }, cwd: '/' },
     { url, tools: { disabled: ['b', 'a'], exclusive: ['c'] } },
-  ])('gives what makes the same server of %j', (given) => {
+  ])('returns a definition of the same server for %j', (given) => {
     const definition = definitionOfConfig(read(given));
     expect(definitionOfConfig(read(definition))).toEqual(definition);
-    expect(sameDefinition(definition, definitionOfConfig(read(given)))).toBe(true);
+    expect(isSameDefinition(definition, definitionOfConfig(read(given)))).toBe(true);
   });
 
-  it('holds what was decided apart from it', () => {
+  it('includes decisions', () => {
     const config = read({ url, tools: { disabled: ['a'] } });
     expect(definitionOf({ config, enabled: false, disabledTools: new Set(['b']) })).toMatchObject({
       enabled: false,
@@ -46,45 +46,45 @@ describe('definitionOf', () => {
   });
 });
 
-describe('masked and unmasked', () => {
+describe('maskSecrets and restoreMasked', () => {
   const current = definitionOfConfig(read({ url, headers: { a: 'secret', b: 'other' } }));
 
-  it('hide values and put them back', () => {
-    const shown = masked(current);
+  it('mask values and restore them', () => {
+    const shown = maskSecrets(current);
     expect(shown['headers']).toEqual({ a: MASK, b: MASK });
-    expect(unmasked(shown, shown, current)).toEqual(current);
+    expect(restoreMasked(shown, shown, current)).toEqual(current);
   });
 
-  it('take new values', () => {
+  it('accept new values', () => {
     const given = { url, headers: { a: MASK, c: 'new' } };
-    expect(unmasked(given, given, current)['headers']).toEqual({ a: 'secret', c: 'new' });
+    expect(restoreMasked(given, given, current)['headers']).toEqual({ a: 'secret', c: 'new' });
   });
 
-  it('do not send a secret to another address than it was given for', () => {
-    const moved = { ...masked(current), url: 'http://evil.example/' };
-    expect(fieldsOf(() => unmasked(moved, moved, current))).toEqual(['headers.a', 'headers.b']);
+  it('require headers again when the URL changes', () => {
+    const moved = { ...maskSecrets(current), url: 'http://evil.example/' };
+    expect(fieldsOf(() => restoreMasked(moved, moved, current))).toEqual(['headers.a', 'headers.b']);
     const merged = { ...current, url: 'http://evil.example/' };
-    expect(fieldsOf(() => unmasked(merged, { url: merged.url }, current))).toEqual([
+    expect(fieldsOf(() => restoreMasked(merged, { url: merged.url }, current))).toEqual([
       'headers.a',
       'headers.b',
     ]);
     const anew = { url: 'http://b.example/', headers: { a: 'mine' } };
-    expect(fieldsOf(() => unmasked(anew, anew, current))).toEqual([]);
+    expect(fieldsOf(() => restoreMasked(anew, anew, current))).toEqual([]);
   });
 
-  it('have no value for a mask where there is none', () => {
+  it('refuse a mask without a stored value', () => {
     const given = { url, headers: { z: MASK } };
-    expect(fieldsOf(() => unmasked(given, given, current))).toEqual(['headers.z']);
-    expect(fieldsOf(() => unmasked(given, given, undefined))).toEqual(['headers.z']);
+    expect(fieldsOf(() => restoreMasked(given, given, current))).toEqual(['headers.z']);
+    expect(fieldsOf(() => restoreMasked(given, given, undefined))).toEqual(['headers.z']);
   });
 
-  it('do not store the mark of a redacted value', () => {
+  it('refuse a redacted value', () => {
     const given = { command: 'x', args: ['--key', '[redacted]'] };
-    expect(fieldsOf(() => unmasked(given, given, undefined))).toEqual(['args[1]']);
+    expect(fieldsOf(() => restoreMasked(given, given, undefined))).toEqual(['args[1]']);
   });
 });
 
-describe('sameCommand', () => {
+describe('hasSameCommand', () => {
   const command = { command: 'node', args: ['a'], env: { A: '1' } };
   it.each<[object, boolean]>([
     [{ ...command, timeoutMs: 5, isolation: 'session' }, true],
@@ -93,12 +93,12 @@ describe('sameCommand', () => {
     [{ ...command, env: { A: '2' } }, false],
     [{ ...command, cwd: '/' }, false],
     [{ url }, false],
-  ])('with %j: %s', (other, same) => {
-    expect(sameCommand(read(command), read(other))).toBe(same);
+  ])('compares with %j: %s', (other, same) => {
+    expect(hasSameCommand(read(command), read(other))).toBe(same);
   });
 });
 
-it('names what changed', () => {
+it('changedKeys returns the names of changed members', () => {
   const [before, after] = [
     { url, timeoutMs: 5 },
     { url, timeoutMs: 6, queue: 1 },

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DesiredServer } from '../backends/desired-servers.js';
-import type { ServerConfig } from '../config/servers-config.js';
+import { ConfigError } from '../config/config-error.js';
+import { readServer } from '../config/read-server.js';
+import { SERVER_ID, type ServerConfig } from '../config/servers-config.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
 import { REDACTED } from './secret-redactor.js';
-import { isPlainObject, type PlainObject } from './plain-object.js';
+import { isJsonObject, type JsonObject } from './json-object.pipe.js';
 
-/** Stands for a value that is not shown. Sent back, it means: as it was. */
+/** Replaces a secret value in responses. In a request it keeps the stored value. */
 export const MASK = '********';
 
 const SECRET_SECTIONS = ['headers', 'env'] as const;
@@ -13,68 +15,79 @@ const COMMAND_KEYS = ['command', 'args', 'env', 'cwd'] as const;
 
 type Settings = Pick<DesiredServer, 'config' | 'enabled' | 'disabledTools'>;
 
-/** A server's definition as it would have to be given to make the server what it is now, decisions included. */
-export function definitionOf({ config, enabled, disabledTools }: Settings): PlainObject {
-  const { type, ...rest } = JSON.parse(JSON.stringify(config)) as PlainObject;
-  const tools = { ...(rest['tools'] as PlainObject), disabled: [...disabledTools].toSorted() };
-  // The other types follow from `command` and `url`.
+/** The definition that would produce the server in its present form, decisions included. */
+export function definitionOf({ config, enabled, disabledTools }: Settings): JsonObject {
+  const { type, ...rest } = JSON.parse(JSON.stringify(config)) as JsonObject;
+  const tools = { ...(rest['tools'] as JsonObject), disabled: [...disabledTools].toSorted() };
+  // The types `stdio` and `http` follow from `command` and `url`.
   const given = { ...(type === 'sse' ? { type } : {}), ...rest, enabled, tools };
-  return escaped(given) as PlainObject;
+  return escaped(given) as JsonObject;
 }
 
-/** The same for a configuration on its own. */
-export const definitionOfConfig = (config: ServerConfig): PlainObject =>
+/** The same for a configuration without decisions. */
+export const definitionOfConfig = (config: ServerConfig): JsonObject =>
   definitionOf({ config, enabled: config.enabled, disabledTools: new Set(config.tools.disabled) });
 
-/** What may be shown of a definition. */
-export function masked(definition: PlainObject): PlainObject {
-  const hidden = SECRET_SECTIONS.filter((section) => isPlainObject(definition[section])).map((section) => {
-    const names = Object.keys(definition[section] as PlainObject);
+/** Validates a definition by the rules of the configuration file; errors name the fields. */
+export function readDefinition(id: string, definition: JsonObject): ServerConfig {
+  if (!SERVER_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: SERVER_ID.says }]);
+  try {
+    return readServer(id, definition);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw invalidInput(error.problems.map(({ path, what }) => ({ field: path, message: what })));
+  }
+}
+
+/** A copy with the values of headers and environment masked. */
+export function maskSecrets(definition: JsonObject): JsonObject {
+  const hidden = SECRET_SECTIONS.filter((section) => isJsonObject(definition[section])).map((section) => {
+    const names = Object.keys(definition[section] as JsonObject);
     return [section, Object.fromEntries(names.map((name) => [name, MASK]))];
   });
-  return { ...definition, ...(Object.fromEntries(hidden) as PlainObject) };
+  return { ...definition, ...(Object.fromEntries(hidden) as JsonObject) };
 }
 
 /**
- * Puts the values back that were only shown masked. `given` is what the caller wrote itself: whatever secret it did not
- * write stays with the address it was meant for, or whoever may change the address could have it sent to himself.
+ * Replaces masks by the stored values. `given` is the caller's own part of `wanted`. Stored headers do not follow a change
+ * of the URL: a caller that may not read a secret could otherwise have it sent to a server of its choice.
  */
-export function unmasked(
-  wanted: PlainObject,
-  given: PlainObject,
-  current: PlainObject | undefined,
-): PlainObject {
+export function restoreMasked(
+  wanted: JsonObject,
+  given: JsonObject,
+  current: JsonObject | undefined,
+): JsonObject {
   const errors: FieldError[] = [];
-  const moved = current !== undefined && wanted['url'] !== current['url'];
-  const restored = SECRET_SECTIONS.filter((section) => isPlainObject(wanted[section])).map((section) => {
+  const hasMoved = current !== undefined && wanted['url'] !== current['url'];
+  const restored = SECRET_SECTIONS.filter((section) => isJsonObject(wanted[section])).map((section) => {
     const known = sectionOf(current, section);
     const written = sectionOf(given, section);
-    const entries = Object.entries(wanted[section] as PlainObject).map(([name, value]) => {
+    const entries = Object.entries(wanted[section] as JsonObject).map(([name, value]) => {
       const isKept = value === MASK || written[name] === undefined;
       if (isKept && known[name] === undefined)
-        errors.push({ field: `${section}.${name}`, message: 'is masked, and there is no value to keep' });
-      else if (isKept && section === 'headers' && moved)
+        errors.push({ field: `${section}.${name}`, message: 'is masked, and no value is stored' });
+      else if (isKept && section === 'headers' && hasMoved)
         errors.push({ field: `${section}.${name}`, message: 'must be given again when the url changes' });
       return [name, isKept ? known[name] : value];
     });
     return [section, Object.fromEntries(entries)];
   });
-  const definition = { ...wanted, ...(Object.fromEntries(restored) as PlainObject) };
+  const definition = { ...wanted, ...(Object.fromEntries(restored) as JsonObject) };
   errors.push(...redactedFields(given, ''));
   if (errors.length > 0) throw invalidInput(errors);
   return definition;
 }
 
-export const sameDefinition = (a: PlainObject, b: PlainObject): boolean => isDeepStrictEqual(a, b);
+export const isSameDefinition = (a: JsonObject, b: JsonObject): boolean => isDeepStrictEqual(a, b);
 
-/** The names of what differs. */
-export const changedKeys = (before: PlainObject, after: PlainObject): string[] =>
+/** The names of the members that differ. */
+export const changedKeys = (before: JsonObject, after: JsonObject): string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (key) => !isDeepStrictEqual(before[key], after[key]),
   );
 
-/** Whether one of the two would start something that the other does not. */
-export const sameCommand = (a: ServerConfig, b: ServerConfig): boolean =>
+/** Whether both start the same process. */
+export const hasSameCommand = (a: ServerConfig, b: ServerConfig): boolean =>
   a.type === 'stdio' &&
   b.type === 'stdio' &&
   COMMAND_KEYS.every((key) => isDeepStrictEqual(toPlain(a[key]), toPlain(b[key])));
@@ -82,26 +95,26 @@ export const sameCommand = (a: ServerConfig, b: ServerConfig): boolean =>
 const toPlain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 
-const sectionOf = (definition: PlainObject | undefined, section: string): PlainObject => {
+const sectionOf = (definition: JsonObject | undefined, section: string): JsonObject => {
   const found = definition?.[section];
-  return isPlainObject(found) ? found : {};
+  return isJsonObject(found) ? found : {};
 };
 
-/** What was redacted in an answer must not be stored as if it were the value. */
+/** A redacted value of a response must not be stored as the value. */
 function redactedFields(value: unknown, field: string): FieldError[] {
   if (typeof value === 'string' && value.includes(REDACTED))
-    return [{ field, message: 'holds the mark of a value that was redacted; give the value itself' }];
+    return [{ field, message: 'contains a redacted value; send the value itself' }];
   if (Array.isArray(value)) return value.flatMap((item, index) => redactedFields(item, `${field}[${index}]`));
-  if (!isPlainObject(value)) return [];
+  if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, item]) =>
     redactedFields(item, field === '' ? name : `${field}.${name}`),
   );
 }
 
-/** A definition is read like the file, where `${` begins a variable. */
+/** Escapes `${`, which starts a variable in definitions as in the configuration file. */
 function escaped(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map(escaped);
-  if (!isPlainObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, escaped(item)]));
 }

@@ -8,10 +8,10 @@ import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
 import type { ServerDetailDto, ServerDto, ServerToolDto } from './dto/server.dto.js';
 import { EntityTags } from './entity-tags.js';
-import type { PlainObject } from './plain-object.js';
-import { definitionOf, masked } from './server-definition.js';
+import type { JsonObject } from './json-object.pipe.js';
+import { definitionOf, maskSecrets } from './server-definition.js';
 
-/** Servers as the admin API shows them: what is wanted of each, and how it is doing. */
+/** Servers as the admin API shows them: their desired and their actual state. */
 @Injectable()
 export class ServerViews {
   constructor(
@@ -29,19 +29,19 @@ export class ServerViews {
     return this.desired.current.get(id);
   }
 
-  /** Whether it stands in the file and was taken away. */
+  /** Whether the server is in the configuration file and was deleted through the admin API. */
   isRemoved(id: string): boolean {
     return this.desired.isRemoved(id);
   }
 
-  /** Throws when there is no such server. */
+  /** Throws a problem when there is no such server. */
   get(id: string): DesiredServer {
     const server = this.find(id);
     if (!server) throw notFound('server', id);
     return server;
   }
 
-  /** Names what was decided about it, and not how it is doing. */
+  /** Covers the definition and its origin, not the state of the connection. */
   etag(server: DesiredServer | undefined): string | undefined {
     return server && this.tags.of([server.id, server.origin, definitionOf(server)]);
   }
@@ -69,13 +69,13 @@ export class ServerViews {
 
   detail(server: DesiredServer): ServerDetailDto {
     return Object.assign(this.summary(server), {
-      definition: masked(definitionOf(server)),
+      definition: maskSecrets(definitionOf(server)),
       stderr: [...(this.backends.find(server.id)?.status().stderr ?? [])],
       tools: this.tools(server),
     });
   }
 
-  /** All it last listed, also those that clients do not see. */
+  /** The tools of the last sync, also those that are switched off. */
   tools({ id, disabledTools }: DesiredServer): ServerToolDto[] {
     const names = new Map<string, string>();
     for (const { ownName, publicName } of this.registry.catalog.tools.view(EVERYTHING).after('', id))
@@ -83,19 +83,19 @@ export class ServerViews {
     return (this.listing(id) ?? []).map(({ name: own, text }) => {
       const name = names.get(own);
       const enabled = !disabledTools.has(own);
-      const definition = JSON.parse(text) as PlainObject;
+      const definition = JSON.parse(text) as JsonObject;
       return {
         ownName: own,
         own,
         ...(name === undefined ? {} : { name }),
         enabled,
-        ...wordsIn(definition),
+        ...titleAndDescription(definition),
         ...(enabled ? {} : { definition }),
       };
     });
   }
 
-  /** The tools as the server last listed them; undefined when it is disabled or never answered. */
+  /** The tools of the last sync; undefined while the server is disabled or before its first sync. */
   listing(id: string): readonly { readonly name: string; readonly text: string }[] | undefined {
     return this.backends.find(id)?.listing?.tools;
   }
@@ -118,8 +118,7 @@ function statusOf(status: BackendStatus) {
   };
 }
 
-/** What people read about a tool. */
-function wordsIn({ title, description }: PlainObject): { title?: string; description?: string } {
+function titleAndDescription({ title, description }: JsonObject): { title?: string; description?: string } {
   return {
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),

@@ -4,7 +4,7 @@ import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
 import { ServerDetailDto, ServersDto, ServerToolsDto } from './dto/server.dto.js';
 import { JsonObjectPipe } from './json-object.pipe.js';
-import type { PlainObject } from './plain-object.js';
+import type { JsonObject } from './json-object.pipe.js';
 import { ServerAdmin, type TaggedServer } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 
@@ -41,7 +41,7 @@ export class ServersController {
   async putServer(
     @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
-    @Body(JsonObjectPipe) definition: PlainObject,
+    @Body(JsonObjectPipe) definition: JsonObject,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
     const { created, ...server } = await this.admin.put(caller, id, definition);
@@ -58,7 +58,7 @@ export class ServersController {
   async patchServer(
     @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
-    @Body(JsonObjectPipe) patch: PlainObject,
+    @Body(JsonObjectPipe) patch: JsonObject,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
     return tagged(reply, await this.admin.patch(caller, id, patch));

@@ -6,27 +6,27 @@ import type { SessionDto } from './dto/session.dto.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions } from './admin-actions.js';
 
-const DIGITS = 16;
+const PUBLIC_ID_DIGITS = 16;
 
-/** Whoever knows the key of a session holds it: outside it is called by a part of the key's hash, which is its id. */
-export const sessionHash = ({ id }: Pick<Session, 'id'>): string => id.slice(0, DIGITS);
+/** A session id is a hash of the session's key; its first digits identify the session to administrators. */
+export const publicSessionId = ({ id }: Pick<Session, 'id'>): string => id.slice(0, PUBLIC_ID_DIGITS);
 
-/** The sessions there are, for those who administer. */
+/** Lists and closes sessions for administrators. */
 @Injectable()
 export class SessionAdmin {
   constructor(
     private readonly sessions: Sessions,
-    private readonly changes: AdminActions,
+    private readonly actions: AdminActions,
   ) {}
 
   all(): SessionDto[] {
     return [...this.sessions.all()].map(sessionDto);
   }
 
-  async close(by: AdminCaller, hash: string): Promise<void> {
-    await this.changes.run(by, { action: 'session.close', target: hash }, () => {
-      const session = [...this.sessions.all()].find((open) => sessionHash(open) === hash);
-      if (!session) throw notFound('session', hash);
+  async close(caller: AdminCaller, publicId: string): Promise<void> {
+    await this.actions.run(caller, { action: 'session.close', target: publicId }, () => {
+      const session = [...this.sessions.all()].find((open) => publicSessionId(open) === publicId);
+      if (!session) throw notFound('session', publicId);
       return { apply: () => session.close() };
     });
   }
@@ -35,7 +35,7 @@ export class SessionAdmin {
 export function sessionDto(session: Session): SessionDto {
   const { clientInfo, project, principal, revision, openedAt, inFlight, streams } = session;
   return {
-    id: sessionHash(session),
+    id: publicSessionId(session),
     ...(clientInfo && { client: { name: clientInfo.name, version: clientInfo.version } }),
     principal: principal.id,
     ...(project === undefined ? {} : { project }),

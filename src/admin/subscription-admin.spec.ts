@@ -9,8 +9,8 @@ import { Projects } from '../projects/projects.service.js';
 import { AdminProblem } from './admin-problem.js';
 import { ListRequests } from './list-requests.js';
 import type { ChangeFeed } from './change-feed.js';
-import { SubscriptionFeed } from './feed-sources.js';
-import { sessionHash } from './session-admin.js';
+import { SubscriptionFeed } from './feed-publishers.js';
+import { publicSessionId } from './session-admin.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 import type { SubscriptionQuery } from './dto/list-query.dto.js';
 
@@ -59,9 +59,11 @@ describe('SubscriptionAdmin', () => {
   });
 
   const listed = (query: SubscriptionQuery = {}): string[] =>
-    admin.page(query).items.map(({ client, uri }) => `${client === sessionHash(ann) ? 'ann' : 'ben'} ${uri}`);
+    admin
+      .page(query)
+      .items.map(({ client, uri }) => `${client === publicSessionId(ann) ? 'ann' : 'ben'} ${uri}`);
 
-  it('lists who is subscribed to what, and since when, the oldest first, and gives away no session', () => {
+  it('lists subscriptions with their age, the oldest first, without session ids', () => {
     expect(listed()).toEqual([
       'ann resource://db/x://1',
       'ann resource://db/x://2',
@@ -71,7 +73,7 @@ describe('SubscriptionAdmin', () => {
     const [row] = [...harness.subscribers.table];
     expect(admin.page({}).items[0]).toEqual({
       id: row!.id,
-      client: sessionHash({ id: 'ann' }),
+      client: publicSessionId({ id: 'ann' }),
       server: 'db',
       uri: 'resource://db/x://1',
       ownUri: 'x://1',
@@ -81,8 +83,8 @@ describe('SubscriptionAdmin', () => {
   });
 
   it.each<[string, () => SubscriptionQuery, string[]]>([
-    ['a client', () => ({ client: sessionHash(ben) }), ['ben resource://db/x://*']],
-    ['a client that there is not', () => ({ client: 'nobody' }), []],
+    ['a client', () => ({ client: publicSessionId(ben) }), ['ben resource://db/x://*']],
+    ['an unknown client', () => ({ client: 'nobody' }), []],
     ['a server', () => ({ server: 'git' }), ['ann resource://git/x://1']],
     ['a project', () => ({ project: 'one' }), ['ann resource://git/x://1']],
     [
@@ -96,19 +98,19 @@ describe('SubscriptionAdmin', () => {
     ['a word of the URI', () => ({ q: '/x://2' }), ['ann resource://db/x://2']],
     ['a word of the server and one of the URI', () => ({ q: 'GIT  x:' }), ['ann resource://git/x://1']],
     ['the name of a client', () => ({ q: "ben's" }), ['ben resource://db/x://*']],
-    ['half the id of a client', () => ({ q: sessionHash(ben).slice(1) }), ['ben resource://db/x://*']],
-    ['words of which one is nowhere', () => ({ q: 'db nowhere' }), []],
+    ['half the id of a client', () => ({ q: publicSessionId(ben).slice(1) }), ['ben resource://db/x://*']],
+    ['words of which one does not occur', () => ({ q: 'db nowhere' }), []],
     [
       'several at once',
-      () => ({ client: sessionHash(ann), server: 'db', uri: 'x://2' }),
+      () => ({ client: publicSessionId(ann), server: 'db', uri: 'x://2' }),
       ['ann resource://db/x://2'],
     ],
-  ])('narrows the list down by %s', (_by, query, expected) => {
+  ])('filters by %s', (_by, query, expected) => {
     expect(listed(query())).toEqual(expected);
     expect(admin.page(query()).total).toBe(expected.length);
   });
 
-  it('goes through the list page by page, whatever comes and goes meanwhile', async () => {
+  it('pages through the list while subscriptions come and go', async () => {
     const first = admin.page({ limit: 2 });
     expect(first).toMatchObject({ total: 4, nextCursor: expect.any(String) });
     harness.unsubscribe(ann, 'resource://db/x://1');
@@ -122,7 +124,7 @@ describe('SubscriptionAdmin', () => {
     expect(third.nextCursor).toBeUndefined();
   });
 
-  it('refuses the cursor of another list, and servers and projects that there are not', () => {
+  it('refuses the cursor of another list, unknown servers and unknown projects', () => {
     const { nextCursor } = admin.page({ limit: 1 });
     for (const query of [
       { cursor: nextCursor!, client: 'x' },
@@ -139,7 +141,7 @@ describe('SubscriptionAdmin', () => {
     expect(problemOf(() => admin.page({ project: 'nope' }))[0]).toBe('not-found');
   });
 
-  it('ends one, on record, and its server is told', async () => {
+  it('ends a subscription, records it and unsubscribes at the server', async () => {
     const { id } = admin.page({ uri: 'resource://db/x://1' }).items[0]!;
     ben.close();
     await admin.end(adminHarness.caller(), id);
@@ -151,7 +153,7 @@ describe('SubscriptionAdmin', () => {
     expect(ann.delivered).toEqual([]);
   });
 
-  it('refuses to end what there is not, and what cannot be put on record', async () => {
+  it('refuses to end an unknown subscription, and one whose end cannot be recorded', async () => {
     await expect(admin.end(adminHarness.caller(), 'nope')).rejects.toThrow('there is no subscription `nope`');
     expect(adminHarness.actions).toEqual([]);
     adminHarness.auditIsBroken = true;
@@ -160,7 +162,7 @@ describe('SubscriptionAdmin', () => {
     expect(listed()).toHaveLength(4);
   });
 
-  it('has the feed tell of every one that comes and goes, if somebody reads it', async () => {
+  it('publishes new and ended subscriptions while the feed has readers', async () => {
     const told: [string, object][] = [];
     let hasReaders = false;
     const feed = {
@@ -177,7 +179,7 @@ describe('SubscriptionAdmin', () => {
     harness.unsubscribe(ann, 'resource://git/x://1');
     const view = {
       id,
-      client: sessionHash(ann),
+      client: publicSessionId(ann),
       server: 'git',
       uri: 'resource://git/x://1',
       ownUri: 'x://1',

@@ -3,48 +3,46 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { notFound } from './admin-problem.js';
-import { wordMatcher } from './word-matcher.js';
 import type { AdminCaller } from './admin-caller.js';
 import { ListRequests } from './list-requests.js';
 import { AdminActions } from './admin-actions.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import type { CountedPage } from './resource-lists.js';
-import { sessionHash } from './session-admin.js';
+import { publicSessionId } from './session-admin.js';
 import type { SubscriptionQuery } from './dto/list-query.dto.js';
 import type { SubscriptionDto } from './dto/subscription.dto.js';
 
-/** Who is subscribed to what, for those who administer. */
+/** Lists and ends subscriptions for administrators. */
 @Injectable()
 export class SubscriptionAdmin {
   constructor(
     private readonly subscribers: Subscribers,
     private readonly subscriptions: Subscriptions,
     private readonly requests: ListRequests,
-    private readonly changes: AdminActions,
+    private readonly actions: AdminActions,
   ) {}
 
-  /** The oldest first. */
+  /** Sorted by age, the oldest first. */
   page(query: SubscriptionQuery): CountedPage<SubscriptionDto> {
     const { client, uri } = query;
-    const request = this.requests.read(JSON.stringify(['subscriptions', client, uri]), query);
-    const { scope, server, q, after, limit, seal } = request;
-    const found = new BoundedSortedList<Subscription>(limit + 1, placeOf);
-    const isFound = wordMatcher(q);
+    const request = this.requests.parse(JSON.stringify(['subscriptions', client, uri]), query);
+    const { scope, server, q, matches, after, limit, cursorAfter } = request;
+    const found = new BoundedSortedList<Subscription>(limit + 1, sortKey);
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
       if (!scope.allows(row.server) || (client !== undefined && clientOf(row) !== client)) continue;
       if (uri !== undefined && !this.subscriptions.isNamed(row, uri)) continue;
-      if (q !== '' && !isFound(this.textOf(row, clientOf(row)))) continue;
+      if (q !== '' && !matches(this.textOf(row, clientOf(row)))) continue;
       total++;
-      if (placeOf(row) > after) found.add(row);
+      if (sortKey(row) > after) found.add(row);
     }
     const items = found.items.slice(0, limit);
-    const more = found.items.length > limit ? { nextCursor: seal(placeOf(items.at(-1)!)) } : {};
+    const more = found.items.length > limit ? { nextCursor: cursorAfter(sortKey(items.at(-1)!)) } : {};
     return { items: items.map((row) => this.dtoOf(row)), ...more, total };
   }
 
-  async end(by: AdminCaller, id: string): Promise<void> {
-    await this.changes.run(by, { action: 'subscription.end', target: id }, () => {
+  async end(caller: AdminCaller, id: string): Promise<void> {
+    await this.actions.run(caller, { action: 'subscription.end', target: id }, () => {
       if (!this.subscribers.table.get(id)) throw notFound('subscription', id);
       return { apply: () => this.subscriptions.end(id) };
     });
@@ -63,7 +61,7 @@ export class SubscriptionAdmin {
     };
   }
 
-  /** What it is found by. */
+  /** The text that a search matches. */
   private textOf(row: Subscription, client: string): string {
     const name = this.subscribers.client(row)?.clientInfo?.name ?? '';
     return [this.subscriptions.publicUri(row), row.uri, row.server, client, name].join('\n').toLowerCase();
@@ -78,7 +76,7 @@ export class SubscriptionAdmin {
   }
 }
 
-const clientOf = ({ subscriber }: Subscription): string => sessionHash({ id: subscriber });
+const clientOf = ({ subscriber }: Subscription): string => publicSessionId({ id: subscriber });
 
-/** Sorts as text: times of the epoch have as many digits for centuries to come. */
-const placeOf = ({ since, id }: Subscription): string => `${since} ${id}`;
+/** Sorts as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+const sortKey = ({ since, id }: Subscription): string => `${since} ${id}`;

@@ -20,7 +20,7 @@ const problemIn = async (act: Promise<unknown>): Promise<GatewayProblem> => {
 };
 
 describe('AdminApi', () => {
-  it('asks with the token, and encodes whatever is in a name', async () => {
+  it('sends the token and encodes names', async () => {
     const { api, asked } = await answering(200, '{"resources":[],"total":7}');
     expect(await api.page('resources', { q: 'a&b=c d', server: undefined, limit: 5 })).toEqual({
       rows: [],
@@ -33,7 +33,7 @@ describe('AdminApi', () => {
     ]);
   });
 
-  it('walks from page to page', async () => {
+  it('reads all pages', async () => {
     const asked: string[] = [];
     const { url } = await serve((request, response) => {
       asked.push(request.url!);
@@ -61,19 +61,19 @@ describe('AdminApi', () => {
     [500, 'oops', 'refused', 'the gateway answers with status 500'],
     [200, '<html>', 'refused', 'is no Gatehouse'],
     [302, '', 'unreachable', 'cannot reach the gateway'],
-  ])('makes a problem for people of status %i with %s', async (status, body, kind, words) => {
+  ])('maps status %i with %s to a problem', async (status, body, kind, words) => {
     const { api } = await answering(status, body);
     const problem = await problemIn(api.servers());
     expect(problem.kind).toBe(kind);
     expect(problem.message).toContain(words);
   });
 
-  it('says how to come by a token when it has none', async () => {
+  it('explains how to provide a token when it has none', async () => {
     const { url } = await serve((_request, response) => response.writeHead(401).end('{}'));
     expect((await problemIn(new AdminApi({ url }).servers())).message).toContain('GATEHOUSE_ADMIN_TOKEN');
   });
 
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const api = new AdminApi({ url: `http://127.0.0.1:${await freePort()}` });
     expect((await problemIn(api.servers())).message).toContain('nobody listens there');
   });

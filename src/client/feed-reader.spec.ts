@@ -27,7 +27,7 @@ async function following(answer: (response: Answer, time: number) => void) {
 const stream = (response: Answer): Answer => response.writeHead(200, { 'content-type': 'text/event-stream' });
 
 describe('FeedReader', () => {
-  it('tells every event, wherever the stream was cut', async () => {
+  it('reports every event for any chunk boundaries', async () => {
     const { heard } = await following((response) => {
       stream(response).write('id: 1\nevent: snapshot\ndata: {"revision":0}\n\nevent: ser');
       response.write('ver\ndata: {"id":"a"}\n\n: still here\n\nevent: odd\ndata: no json\n\n');
@@ -36,7 +36,7 @@ describe('FeedReader', () => {
     expect(heard).toEqual(['opened', 'snapshot {"revision":0}', 'server {"id":"a"}']);
   });
 
-  it('comes back when the stream ends, and says why it was gone', async () => {
+  it('reconnects after the stream ends and reports the cause', async () => {
     const { heard } = await following((response, time) => {
       stream(response).write(`event: snapshot\ndata: {"revision":${time}}\n\n`);
       if (time === 1) response.end();
@@ -51,7 +51,7 @@ describe('FeedReader', () => {
     ]);
   });
 
-  it('tries again after a refusal, and at once when somebody is impatient', async () => {
+  it('retries after a refusal, and immediately on retryNow', async () => {
     const { heard, reader } = await following((response, time) => {
       if (time === 1)
         response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"detail":"full"}');
@@ -63,7 +63,7 @@ describe('FeedReader', () => {
     expect(heard.slice(0, 2)).toEqual(['lost: full', 'opened']);
   });
 
-  it('ends when it is stopped, also while it waits', async () => {
+  it('stops also during a backoff', async () => {
     const { heard, reader, over } = await following((response) => response.destroy());
     await until('it is lost', () => heard.some((line) => line.startsWith('lost: cannot reach the gateway')));
     reader.stop();

@@ -15,12 +15,12 @@ const fileWith = (config: string): string => {
   return file;
 };
 
-describe('the gateway that a command is for', () => {
-  it('is the one that is configured here, if nothing else is said', async () => {
+describe('findGatewayTarget', () => {
+  it('uses the local configuration by default', async () => {
     expect(await resolveGatewayTarget({}, {}, findLocal)).toEqual(local);
   });
 
-  it('is the one on the command line before the one in the environment', async () => {
+  it('prefers options to environment variables', async () => {
     const env = {
       GATEHOUSE_URL: 'http://env:1',
       GATEHOUSE_ADMIN_TOKEN: 'of-env',
@@ -39,7 +39,7 @@ describe('the gateway that a command is for', () => {
     });
   });
 
-  it('gets a token that was found here only if it is here too', async () => {
+  it('sends a local token only to this machine', async () => {
     expect(await resolveGatewayTarget({ url: 'http://localhost:5000' }, {}, findLocal)).toMatchObject({
       token: local.token,
     });
@@ -51,7 +51,7 @@ describe('the gateway that a command is for', () => {
     });
   });
 
-  it('needs no configuration that can be read when it is named', async () => {
+  it('needs no readable configuration with a URL', async () => {
     expect(await resolveGatewayTarget({ url: 'http://localhost:1' }, {}, broken)).toEqual({
       url: 'http://localhost:1',
     });
@@ -64,17 +64,17 @@ describe('the gateway that a command is for', () => {
     ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:3000'],
     ['https://example.com/gate/admin/v1/', 'https://example.com/gate'],
     ['localhost:3000', 'http://localhost:3000'],
-  ])('may be written as %s', (written, base) => {
+  ])('accepts %s', (written, base) => {
     expect(normalizeGatewayUrl(written)).toBe(base);
   });
 
-  it.each(['http://', 'ftp://example.com', 'a b'])('may not be %j', (written) => {
+  it.each(['http://', 'ftp://example.com', 'a b'])('refuses %j', (written) => {
     expect(() => normalizeGatewayUrl(written)).toThrow(RangeError);
   });
 });
 
-describe('the gateway here', () => {
-  it('is found by the few keys that matter, although others need what is not here', () => {
+describe('findLocalGateway', () => {
+  it('reads only the keys it needs, although other keys use undefined variables', () => {
     const stateDir = tempDir();
     writeFileSync(join(stateDir, 'admin-token'), 'generated-token-1\n');
     const file = fileWith(
@@ -87,7 +87,7 @@ describe('the gateway here', () => {
     });
   });
 
-  it('follows the overrides that the gateway follows', () => {
+  it('applies overrides from the environment', () => {
     const env = {
       GATEHOUSE__HTTP__PORT: '4567',
       GATEHOUSE__ADMIN__TOKEN: 'token-of-the-environment',
@@ -99,7 +99,7 @@ describe('the gateway here', () => {
     });
   });
 
-  it('has no token where none can be read', () => {
+  it('returns no token when none is readable', () => {
     const stateDir = tempDir();
     mkdirSync(join(stateDir, 'admin-token'));
     expect(findLocalGateway(fileWith(`stateDir: ${stateDir}`), true, {})).toEqual({
@@ -107,7 +107,7 @@ describe('the gateway here', () => {
     });
   });
 
-  it('may be without a file unless one is named', () => {
+  it('needs no file unless a path is given', () => {
     const file = join(tempDir(), 'absent.yaml');
     expect(findLocalGateway(file, false, { GATEHOUSE__STATEDIR: tempDir() })).toEqual({
       url: 'http://127.0.0.1:3000',
@@ -115,7 +115,7 @@ describe('the gateway here', () => {
     expect(() => findLocalGateway(file, true, {})).toThrow('absent.yaml');
   });
 
-  it('cannot be found when it takes any port', () => {
+  it('refuses a configuration with port 0', () => {
     expect(() => findLocalGateway(fileWith('http: { port: 0 }'), true, {})).toThrow('--url');
   });
 });

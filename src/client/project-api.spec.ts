@@ -15,16 +15,16 @@ async function apiOf(project: string): Promise<ProjectApi> {
   return new ProjectApi({ url }, project);
 }
 
-describe('a gateway as a project sees it', () => {
-  it('has the servers of the project and no other', async () => {
+describe('ProjectApi', () => {
+  it('returns only the servers of the project', async () => {
     expect(await (await apiOf('logs')).servers()).toEqual([{ id: 'files' }]);
   });
 
-  it('lists what the project shows', async () => {
+  it('limits lists to the project', async () => {
     expect(await (await apiOf('logs')).page('tools', { q: 'x' })).toEqual({ rows: [{ name: 'files__x' }] });
   });
 
-  it('is no gateway where there is no such project', async () => {
+  it('refuses an unknown project', async () => {
     await expect((await apiOf('lgos')).servers()).rejects.toThrow('there is no project `lgos`');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { OperatorAccess } from '../admin/operator-access.js';
 import { OperatorGuard } from './operator.guard.js';
 
-/** A request with these headers, of somebody who is or is not an operator. */
+/** A request with these headers whose access check has the given result. */
 function ask(allowed: boolean, headers: Record<string, string> = {}) {
   const sent: Record<string, string> = {};
   const http = {
@@ -16,17 +16,17 @@ function ask(allowed: boolean, headers: Record<string, string> = {}) {
 }
 
 describe('OperatorGuard', () => {
-  it('lets operators in', () => {
+  it('admits operators', () => {
     expect(ask(true).enter()).toBe(true);
   });
 
-  it('asks who comes without a token for one', () => {
+  it('challenges a request without a token', () => {
     const { sent, enter } = ask(false);
     expect(enter).toThrow(expect.objectContaining({ status: 401 }));
     expect(sent['www-authenticate']).toMatch(/^Bearer /);
   });
 
-  it('turns away who comes with a wrong one', () => {
+  it('refuses a wrong token', () => {
     expect(ask(false, { authorization: 'Bearer guess' }).enter).toThrow(
       expect.objectContaining({ status: 403 }),
     );

@@ -30,11 +30,11 @@ class Servers {
 }
 
 describe('RequiredServers', () => {
-  it('are none unless the configuration names some', () => {
+  it('is satisfied without configured servers', () => {
     expect(new Servers().require().wereConnected).toBe(true);
   });
 
-  it('must each have been connected once', () => {
+  it('is satisfied after each server was connected once', () => {
     const servers = new Servers();
     const required = servers.require('a', 'b');
     servers.becomes('a', 'retrying');
@@ -44,7 +44,7 @@ describe('RequiredServers', () => {
     expect(required.wereConnected).toBe(true);
   });
 
-  it('may be lost later', () => {
+  it('stays satisfied when a server is lost later', () => {
     const servers = new Servers();
     const required = servers.require('a');
     servers.becomes('a', 'ready');
@@ -52,7 +52,7 @@ describe('RequiredServers', () => {
     expect(required.wereConnected).toBe(true);
   });
 
-  it('are not waited for once an operator has disabled them', () => {
+  it('does not wait for disabled servers', () => {
     const servers = new Servers();
     const required = servers.require('a');
     servers.current.set('a', { enabled: false });

@@ -11,13 +11,13 @@ const startupOf = (...servers: Promise<void>[]): StartupProgress => {
   return startup;
 };
 
-describe('Startup', () => {
+describe('StartupProgress', () => {
   it('is complete without servers', async () => {
     const startup = startupOf();
     expect(await until('it is complete', () => startup.isComplete)).toBe(true);
   });
 
-  it('is complete once every server was asked', async () => {
+  it('is complete after the first sync of every server', async () => {
     const [one, two] = [deferred(), deferred()];
     const startup = startupOf(one.promise, two.promise);
     one.resolve();

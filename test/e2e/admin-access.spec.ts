@@ -21,7 +21,7 @@ const idsOf = ({ json }: AdminAnswer): unknown =>
   (json['servers'] as { id: string; enabled: boolean }[]).map(({ id, enabled }) => `${id} ${enabled}`);
 
 describe('the admin token', () => {
-  it('is generated once, for the owner alone, and its place but not itself is logged', async () => {
+  it('is generated once with mode 0600, and only its path is logged', async () => {
     const stateDir = join(tempDir(), 'state');
     const gateway = await startGateway({ stateDir });
     const path = join(stateDir, 'admin-token');
@@ -37,7 +37,7 @@ describe('the admin token', () => {
     expect((await new AdminClient(again, token).get('servers')).status).toBe(200);
   }, 30_000);
 
-  it('opens nothing but the admin API, and nothing else opens that', async () => {
+  it('is accepted by the admin API only, which accepts no API key', async () => {
     const key = 'client-key-of-the-tests';
     const hash = `sha256:${createHash('sha256').update(key).digest('hex')}`;
     const gateway = await startGateway({
@@ -79,7 +79,7 @@ describe('the admin API', () => {
   }, 30_000);
 
   it.each(['servers', 'servers/one', 'tools', 'prompts', 'sessions', 'projects', 'config', 'events'])(
-    'answers GET %s to nobody without a token',
+    'answers GET %s with 401 without a valid token',
     async (path) => {
       for (const token of [null, 'x', `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1)]) {
         const { status, headers, json } = await new AdminClient(gateway, token).get(path);
@@ -91,7 +91,7 @@ describe('the admin API', () => {
     },
   );
 
-  it('believes no header but Authorization', async () => {
+  it('reads the token from the Authorization header only', async () => {
     const headers = {
       'x-forwarded-for': '127.0.0.1',
       'x-admin-token': ADMIN_TOKEN,
@@ -101,7 +101,7 @@ describe('the admin API', () => {
     expect((await new AdminClient(gateway, null).get(`servers?token=${ADMIN_TOKEN}`)).status).toBe(401);
   });
 
-  it('lets viewers look and not touch', async () => {
+  it('allows viewers to read and not to write', async () => {
     const viewer = new AdminClient(gateway, VIEWER_TOKEN);
     for (const path of ['servers', 'servers/one', 'tools', 'sessions', 'projects', 'config'])
       expect((await viewer.get(path)).status).toBe(200);
@@ -176,7 +176,7 @@ describe('the admin API', () => {
     expect(idsOf(await admin.get('servers'))).toEqual(before);
   });
 
-  it('honours If-Match with the version that is there', async () => {
+  it('honours If-Match', async () => {
     const { headers } = await admin.get('servers/one');
     const changed = await admin.post('servers/one/disable', { headers: { 'if-match': headers.etag! } });
     expect(changed.status).toBe(200);
@@ -187,7 +187,7 @@ describe('the admin API', () => {
     expect(back.headers.etag).toBe(headers.etag);
   });
 
-  it('lists and searches the catalog, page by page, without asking a server', async () => {
+  it('lists and searches the catalog in pages, without requests to servers', async () => {
     const asked = backend.received.length;
     const seen: unknown[] = [];
     for (let cursor = '', more = true; more; more = cursor !== '') {
@@ -208,7 +208,7 @@ describe('the admin API', () => {
     expect(backend.received.length).toBe(asked);
   });
 
-  it('shows sessions without their ids, and ends one', async () => {
+  it('lists sessions without their ids, and closes one', async () => {
     const session = await RawSession.open(gateway.urlOf('/projects/small/mcp'));
     const stream = await session.listen();
     const { json, text: answer } = await admin.get('sessions');
@@ -229,7 +229,7 @@ describe('the admin API', () => {
     expect((await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
   });
 
-  it('changes what a project shows, and its clients see it at once', async () => {
+  it('changes a project, and its clients see it at once', async () => {
     expect((await admin.put('projects/fresh', { servers: ['one'] })).status).toBe(201);
     const session = await RawSession.open(gateway.urlOf('/projects/fresh/mcp'));
     const stream = await session.listen();
@@ -248,7 +248,7 @@ describe('the admin API', () => {
     expect((await session.request('tools/list')).error).toMatchObject({ code: -32602 });
   });
 
-  it('has pages that need no token and nothing from elsewhere', async () => {
+  it('serves its documentation without a token and without external files', async () => {
     const anybody = new AdminClient(gateway, null);
     const page = await anybody.get('/admin/docs');
     expect(page.status).toBe(200);
@@ -262,8 +262,8 @@ describe('the admin API', () => {
   });
 });
 
-describe('what is secret', () => {
-  it('is in no answer, no event and no audit entry', async () => {
+describe('secrets', () => {
+  it('appear in no response, event or audit entry', async () => {
     const stateDir = join(tempDir(), 'state');
     const canaries = {
       env: 'canary-env-5f1c',

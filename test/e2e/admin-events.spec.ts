@@ -11,7 +11,7 @@ import { until } from '../kit/until.js';
 
 type Data = Record<string, unknown>;
 
-describe('the feed of changes', () => {
+describe('the event feed', () => {
   let config: string;
   let gateway: Gateway;
   let admin: AdminClient;
@@ -30,7 +30,7 @@ describe('the feed of changes', () => {
   const told = (what: string, matches: (data: Data) => boolean, from = 0): Promise<Data> =>
     until(`the feed tells of ${what}`, () => (feed.messages as Data[]).slice(from).find(matches));
 
-  it('begins with the revision of what was decided', async () => {
+  it('starts with the revision of the decisions', async () => {
     const first = await told('the snapshot', () => true);
     expect(first).toEqual({ revision: 0, at: expect.any(String) });
   });
@@ -39,7 +39,7 @@ describe('the feed of changes', () => {
     expect(await admin.send('HEAD', 'events')).toMatchObject({ status: 200, text: '' });
   });
 
-  it('tells of servers, lists and decisions', async () => {
+  it('publishes servers, catalog changes and decisions', async () => {
     await admin.post('servers/one/disable');
     await told('the server', ({ id, state }) => id === 'one' && state === 'disabled');
     await told('the list', ({ kind, servers }) => kind === 'tools' && String(servers) === 'one');
@@ -50,7 +50,7 @@ describe('the feed of changes', () => {
     expect(ready).toMatchObject({ enabled: true, transport: 'http' });
   });
 
-  it('tells of sessions', async () => {
+  it('publishes sessions', async () => {
     const session = await RawSession.open(gateway.url);
     const { id } = await told('the session', ({ principal }) => principal === 'anonymous');
     await session.end();
@@ -58,7 +58,7 @@ describe('the feed of changes', () => {
     expect(JSON.stringify(feed.all)).not.toContain(session.id);
   });
 
-  it('tells of projects', async () => {
+  it('publishes projects', async () => {
     await admin.put('projects/p', { servers: ['one'] });
     await told('the project', ({ id, servers }) => id === 'p' && String(servers) === 'one');
     await admin.delete('projects/p');
@@ -66,7 +66,7 @@ describe('the feed of changes', () => {
     expect(gone).toEqual({ id: 'p', removed: true });
   });
 
-  it('tells of reloads, also of those that fail', async () => {
+  it('publishes successful and failed reloads', async () => {
     await admin.post('config/reload');
     await told('the reload', ({ ok }) => ok === true);
     const good = readFileSync(config, 'utf8');
@@ -81,7 +81,7 @@ describe('the feed of changes', () => {
     writeFileSync(config, good);
   });
 
-  it('ends with the gateway, which does not wait for its readers', async () => {
+  it('ends at shutdown, which does not wait for readers', async () => {
     const { port } = new URL(gateway.url);
     const idle = connect(Number(port), '127.0.0.1');
     await once(idle, 'connect');

@@ -53,7 +53,7 @@ describe('resources in the admin API', () => {
     return [items.map(({ uri, uriTemplate }) => uri ?? uriTemplate!), json['total']];
   }
 
-  it('are listed as clients see them, with what their server calls them', async () => {
+  it('are listed with their public and own URIs', async () => {
     const { json } = await client.get('resources?server=wiki');
     expect(json).toMatchObject({
       resources: [
@@ -101,7 +101,7 @@ describe('resources in the admin API', () => {
     ['q=minutes%20quarterly', 0],
     ['q=report-3', 1],
     ['q=nothing', 0],
-  ])('are narrowed down by ?%s', async (query, total) => {
+  ])('are filtered by ?%s', async (query, total) => {
     const [found, counted] = await uris(`resources?${query}`);
     expect([found.length, counted]).toEqual([total, total]);
     expect(found).toEqual(found.toSorted());
@@ -120,12 +120,12 @@ describe('resources in the admin API', () => {
     ['project=reading', ['resource://wiki/wiki://{page}']],
     ['q=tmp', ['resource://files/file:///tmp/{name}']],
     ['q=any%20page', ['resource://wiki/wiki://{page}']],
-  ])('have templates that are narrowed down by ?%s', async (query, expected) => {
+  ])('have templates that are filtered by ?%s', async (query, expected) => {
     expect(await uris(`resource-templates?${query}`)).toEqual([expected, expected.length]);
   });
 
   it.each(['resources?', 'resources?q=figures&', 'resource-templates?'])(
-    'come in pages that hold every one once, and all say how many there are (%s)',
+    'come in pages with each entry once and the total (%s)',
     async (path) => {
       const [all, total] = await uris(path);
       const found: unknown[] = [];
@@ -143,7 +143,7 @@ describe('resources in the admin API', () => {
     },
   );
 
-  it('are refused for a cursor of another list, and for what is not there', async () => {
+  it('are refused for a cursor of another list, and for unknown servers and projects', async () => {
     const { json } = await client.get('resources?limit=2');
     const cursor = String(json['nextCursor']);
     for (const [path, status] of [
@@ -161,7 +161,7 @@ describe('resources in the admin API', () => {
     }
   });
 
-  it('are shown to viewers and to nobody without a token', async () => {
+  it('are shown to viewers, and not without a token', async () => {
     for (const path of ['resources', 'resource-templates']) {
       expect((await new AdminClient(gateway, VIEWER_TOKEN).get(path)).status).toBe(200);
       expect((await new AdminClient(gateway, null).get(path)).status).toBe(401);
@@ -177,7 +177,7 @@ describe('resources in the admin API', () => {
     }
   });
 
-  it('are gone from lists and reads before a disabled server is answered for, and its clients are told once', async () => {
+  it('are removed from lists and reads before the response to disable, with one list_changed per client', async () => {
     const sessions = await Promise.all(
       ['/mcp', '/projects/reading/mcp'].map((path) => RawSession.open(gateway.urlOf(path))),
     );

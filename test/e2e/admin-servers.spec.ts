@@ -57,7 +57,7 @@ beforeAll(async () => {
   atWork = await disableAtWork();
 }, 40_000);
 
-describe('switching servers and tools', () => {
+describe('enabling and disabling servers and tools', () => {
   const stateDir = join(tempDir(), 'state');
   let alpha: ScriptedBackend;
   let beta: ScriptedBackend;
@@ -98,7 +98,7 @@ describe('switching servers and tools', () => {
     );
   }
 
-  it('shows every server with how it is doing', async () => {
+  it('lists every server with its state', async () => {
     const { status, json } = await client.get('servers');
     expect(status).toBe(200);
     expect(json['servers']).toEqual([
@@ -120,7 +120,7 @@ describe('switching servers and tools', () => {
     ]);
   });
 
-  it('disables a server: gone from lists and routes before the answer, told once to those who saw it', async () => {
+  it('disables a server: removed from lists and routing before the response, with one list_changed per client', async () => {
     const [seen, unseen] = [inside.count(TOOLS_CHANGED), outside.count(TOOLS_CHANGED)];
     const entries = auditOf(stateDir).length;
     const first = await client.post('servers/alpha/disable');
@@ -144,7 +144,7 @@ describe('switching servers and tools', () => {
     ]);
   });
 
-  it('enables it again: in lists and routes before the answer, told once', async () => {
+  it('enables it again: in lists and routing before the response, with one list_changed per client', async () => {
     const [seen, unseen] = [inside.count(TOOLS_CHANGED), outside.count(TOOLS_CHANGED)];
     const answer = await client.post('servers/alpha/enable');
     expect(answer).toMatchObject({ status: 200, json: { enabled: true, state: 'ready' } });
@@ -155,7 +155,7 @@ describe('switching servers and tools', () => {
     expect(outside.count(TOOLS_CHANGED)).toBe(unseen);
   });
 
-  it('switches one tool off and on, whatever it is called', async () => {
+  it('switches a tool with any name off and on', async () => {
     const seen = inside.count(TOOLS_CHANGED);
     const path = `servers/alpha/tools/${encodeURIComponent('a/b c')}`;
     const off = await client.post(`${path}/disable`);
@@ -182,7 +182,7 @@ describe('switching servers and tools', () => {
     expect(inside.count(TOOLS_CHANGED)).toBe(seen + 2);
   });
 
-  it('reconnects on demand, but not what is disabled', async () => {
+  it('reconnects a server unless it is disabled', async () => {
     const before = alpha.countOf('initialize');
     expect(await client.post('servers/alpha/reconnect')).toMatchObject({
       status: 200,
@@ -197,7 +197,7 @@ describe('switching servers and tools', () => {
     await client.post('servers/alpha/enable');
   });
 
-  it('keeps what was decided over a restart, and needs no file change for it', async () => {
+  it('keeps decisions over a restart without changing the configuration file', async () => {
     await client.post('servers/alpha/disable');
     await client.post('servers/beta/tools/other/disable');
     const etag = (await client.get('servers/alpha')).headers.etag;
@@ -236,7 +236,7 @@ describe('defining servers', () => {
     client = new AdminClient(gateway);
   }, 30_000);
 
-  it('adds a server over HTTP that is there before the answer, and is kept over a restart', async () => {
+  it('adds a server that is ready before the response and survives a restart', async () => {
     const config = writeConfig({ admin });
     const first = launchGateway(['--config', config]);
     await first.listening();
@@ -269,7 +269,7 @@ describe('defining servers', () => {
     expect((await there.delete('servers/added')).status).toBe(404);
   }, 40_000);
 
-  it('changes a part of a definition, and keeps what the caller cannot see', async () => {
+  it('patches a definition and keeps masked values', async () => {
     await client.put('servers/part', { ...backend.http, headers: { 'x-key': 'secret-value-1' } });
     const { json } = await client.patch('servers/part', { timeoutMs: 1234, concurrency: null });
     expect(json['definition']).toMatchObject({ timeoutMs: 1234, concurrency: 8 });
@@ -284,14 +284,14 @@ describe('defining servers', () => {
     });
   });
 
-  it('adds a server that cannot be reached, and says so', async () => {
+  it('adds an unreachable server and reports its state', async () => {
     const { status, json } = await client.put('servers/dead', { url: 'http://127.0.0.1:9/mcp' });
     expect(status).toBe(201);
     expect(json).toMatchObject({ state: 'retrying', reason: expect.any(String) });
     await client.delete('servers/dead');
   });
 
-  it('refuses commands, and starts none', async () => {
+  it('refuses commands and starts none', async () => {
     const mark = join(tempDir(), 'mark');
     const touch = { command: '/usr/bin/touch', args: [mark] };
     const refused = { status: 403, json: { type: 'urn:gatehouse:problem:stdio-not-allowed' } };
@@ -307,7 +307,7 @@ describe('defining servers', () => {
     expect((await client.post('servers/fixed/enable')).status).toBe(200);
   });
 
-  it('takes commands where the configuration allows it', async () => {
+  it('accepts commands with allowStdio', async () => {
     const allowing = await startGateway({ admin: { ...admin, allowStdio: true } });
     const made = await new AdminClient(allowing).put('servers/everything', everythingOverStdio());
     expect(made).toMatchObject({ status: 201, json: { state: 'ready', transport: 'stdio' } });
@@ -315,14 +315,14 @@ describe('defining servers', () => {
     expect((await session.callTool('everything__echo', { message: 'hi' })).result).toBeDefined();
   }, 30_000);
 
-  it('takes away a server of the file, also over a reload', async () => {
+  it('deletes a configured server, also over a reload', async () => {
     await client.put('servers/fixed-too', { ...backend.http });
     expect((await client.delete('servers/fixed')).status).toBe(204);
     expect((await client.post('config/reload')).status).toBe(200);
     expect((await client.get('servers/fixed')).status).toBe(404);
   });
 
-  it('enables a server of the file that was taken away, also after a restart', async () => {
+  it('enables a deleted configured server, also after a restart', async () => {
     const config = writeConfig({ admin, mcpServers: { fixed: backend.stdio() } });
     const first = launchGateway(['--config', config]);
     await first.listening();
@@ -342,7 +342,7 @@ describe('defining servers', () => {
     expect((await session.callTool('fixed__one')).result).toEqual(text('1'));
   }, 40_000);
 
-  it('makes changes one after the other, however many come at once', async () => {
+  it('serializes concurrent changes', async () => {
     const toggles = Array.from({ length: 20 }, (_, index) =>
       client.post(`servers/fixed-too/${index % 2 === 0 ? 'disable' : 'enable'}`),
     );
@@ -352,7 +352,7 @@ describe('defining servers', () => {
 });
 
 describe('a server that is disabled while 50 calls are in flight', () => {
-  it('finishes them and takes no more', async () => {
+  it('finishes them and accepts no more', async () => {
     const { tookMs, listed, late, stream } = atWork;
     expect(tookMs).toBeLessThan(2000);
     expect(listed).toEqual([]);

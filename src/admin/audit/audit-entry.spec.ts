@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { auditEvent } from '../../../test/kit/state-audit.js';
-import { NO_ENTRIES, readEntry, writeEntry } from './audit-entry.js';
+import { EMPTY_CHAIN, readEntry, writeEntry } from './audit-entry.js';
 
 const TIME = new Date('2026-11-16T12:00:00Z');
-const line = writeEntry({ ...auditEvent(1), change: { enabled: false } }, NO_ENTRIES, TIME, []);
+const line = writeEntry({ ...auditEvent(1), change: { enabled: false } }, EMPTY_CHAIN, TIME, []);
 
-describe('an audit entry', () => {
-  it('is one line that says everything in a fixed order', () => {
+describe('writeEntry and readEntry', () => {
+  it('write one line with members in a fixed order', () => {
     const [body, hash] = line.split(',"hash":');
     expect(body).toBe(
       '{"seq":1,"time":"2026-11-16T12:00:00.000Z","actor":"admin","action":"server.disable","target":"server 1",' +
@@ -17,7 +17,7 @@ describe('an audit entry', () => {
     expect(hash).toBe(`"${createHash('sha256').update(`${body}}`).digest('hex')}"}`);
   });
 
-  it('is read back as it was written, whatever it says', () => {
+  it('read back any entry that was written', () => {
     const text = fc.string({ unit: 'binary' });
     const event = fc.record({
       actor: text,
@@ -29,7 +29,7 @@ describe('an audit entry', () => {
     });
     fc.assert(
       fc.property(event, fc.nat(), (given, seq) => {
-        const written = writeEntry(given, { ...NO_ENTRIES, seq }, TIME, ['a note']);
+        const written = writeEntry(given, { ...EMPTY_CHAIN, seq }, TIME, ['a note']);
         expect(written).not.toMatch(/[\n\r]/);
         const entry = readEntry(Buffer.from(written));
         expect(JSON.stringify(entry)).toBe(written);
@@ -38,13 +38,13 @@ describe('an audit entry', () => {
     );
   });
 
-  it('takes nothing from an event but what belongs there', () => {
+  it('write only known members of an event', () => {
     const event = { ...auditEvent(1), seq: 7, prev: 'x', hash: 'y', token: 'secret' };
-    expect(readEntry(Buffer.from(writeEntry(event, NO_ENTRIES, TIME, [])))).toMatchObject({ seq: 1 });
-    expect(writeEntry(event, NO_ENTRIES, TIME, [])).not.toContain('secret');
+    expect(readEntry(Buffer.from(writeEntry(event, EMPTY_CHAIN, TIME, [])))).toMatchObject({ seq: 1 });
+    expect(writeEntry(event, EMPTY_CHAIN, TIME, [])).not.toContain('secret');
   });
 
-  it('is not read when any one byte of it is another', () => {
+  it('refuse a line with any byte changed', () => {
     const bytes = Buffer.from(line);
     const unnoticed = [...bytes.keys()].filter((i) => {
       const changed = Buffer.from(bytes);
@@ -54,11 +54,11 @@ describe('an audit entry', () => {
     expect(unnoticed).toEqual([]);
   });
 
-  it.each(['', '{}', line.slice(0, -1), line.slice(1), `${line}\r`, ` ${line}`])('is not %j', (text) => {
+  it.each(['', '{}', line.slice(0, -1), line.slice(1), `${line}\r`, ` ${line}`])('refuse %j', (text) => {
     expect(readEntry(Buffer.from(text))).toBeUndefined();
   });
 
-  it('is not something else with a hash that fits', () => {
+  it('refuse a line with a valid hash that is not JSON', () => {
     const hash = createHash('sha256').update('nonsense}').digest('hex');
     expect(readEntry(Buffer.from(`nonsense,"hash":"${hash}"}`))).toBeUndefined();
   });

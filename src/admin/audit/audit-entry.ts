@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** Who did what to what, and how it went. */
+/** One admin action and its outcome. */
 export interface AuditEvent {
   readonly actor: string;
   readonly action: string;
   readonly target: string;
   readonly outcome: string;
   readonly requestId: string;
-  /** A small summary. Secrets have been taken out of it already. */
+  /** A short summary, already without secrets. */
   readonly change?: Readonly<Record<string, unknown>>;
 }
 
-/** Where a chain of entries has come to. */
+/** The last entry of a chain of entries. */
 export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;
@@ -19,30 +19,30 @@ export interface ChainEnd {
 
 export interface AuditEntry extends AuditEvent, ChainEnd {
   readonly time: string;
-  /** What the log had to say about itself before this entry. */
+  /** Damage that was found in the log before this entry. */
   readonly notes?: readonly string[];
-  /** The hash of the entry before. */
+  /** The hash of the previous entry. */
   readonly prev: string;
 }
 
-/** Before the first entry. */
-export const NO_ENTRIES: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
+/** The end of a chain without entries. */
+export const EMPTY_CHAIN: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
-/** The hash stands last, so that what it is taken of is the rest of the line with the bracket closed. */
+/** The hash is the last member. It covers the line without this member. */
 const HASH = /^,"hash":"([0-9a-f]{64})"\}$/;
 const HASH_LENGTH = ',"hash":""}'.length + 64;
 
-/** The next line of the log, without its line break. */
+/** The next line of the log, without the line break. */
 export function writeEntry(event: AuditEvent, end: ChainEnd, time: Date, notes: readonly string[]): string {
   const { actor, action, target, outcome, requestId, change } = event;
-  const said = { actor, action, target, outcome, requestId, change };
+  const members = { actor, action, target, outcome, requestId, change };
   const own = { seq: end.seq + 1, time: time.toISOString() };
   const noted = notes.length > 0 ? { notes } : {};
-  const body = JSON.stringify({ ...own, ...said, ...noted, prev: end.hash });
+  const body = JSON.stringify({ ...own, ...members, ...noted, prev: end.hash });
   return `${body.slice(0, -1)},"hash":"${sha256(body)}"}`;
 }
 
-/** Undefined when the line is not as it was written. */
+/** Undefined when the line was changed after it was written. */
 export function readEntry(line: Uint8Array): AuditEntry | undefined {
   const cut = Math.max(0, line.length - HASH_LENGTH);
   const text = Buffer.from(line.buffer, line.byteOffset, line.length);

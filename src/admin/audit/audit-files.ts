@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoOf } from '../../state/storage-failure.js';
 
-/** The names around `audit.jsonl`. Full files get numbers that grow, so a name once given never means another file. */
+/** The files of an audit log. Full files get increasing numbers, so a name is never used for a second file. */
 export class AuditFiles {
   readonly directory: string;
   readonly head: string;
@@ -20,7 +20,7 @@ export class AuditFiles {
     return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
   }
 
-  /** The number of the youngest full file; 0 when there is none. */
+  /** The number of the latest full file; 0 without one. */
   async lastFull(): Promise<number> {
     const prefix = `${basename(this.current)}.`;
     const names = (await listed(this.directory)).filter((name) => name.startsWith(prefix));

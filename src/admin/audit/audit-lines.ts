@@ -6,11 +6,11 @@ const LINE_BREAK = 0x0a;
 
 export interface AuditLine {
   readonly bytes: Buffer;
-  /** False for the last one of a file that does not end in a line break. */
+  /** False for a last line without a line break. */
   readonly isEnded: boolean;
 }
 
-/** Undefined when there is no such file. Otherwise the caller closes it. */
+/** Undefined when the file does not exist. Otherwise the caller closes it. */
 export async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r');
@@ -20,7 +20,7 @@ export async function openIfExists(path: string): Promise<FileHandle | undefined
   }
 }
 
-/** The lines as bytes: text that was decoded no longer shows every change. */
+/** The lines as bytes: decoding would hide some changes. */
 export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
   let rest: Buffer[] = [];
   for (let position = 0; ;) {
@@ -40,15 +40,15 @@ export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
 }
 
 export interface AuditTail {
-  /** Undefined when no line has ended yet. */
+  /** Undefined without a complete line. */
   readonly lastLine: Buffer | undefined;
-  /** How many bytes the lines that ended take up. */
+  /** Bytes of the complete lines. */
   readonly size: number;
-  /** What stands after them: a line that was not written to its end. */
+  /** The incomplete line after them. */
   readonly torn: Buffer;
 }
 
-/** Reads no more of a file than its last lines take up. */
+/** Reads only the end of the file. */
 export async function tailOf(file: FileHandle): Promise<AuditTail> {
   const { size } = await file.stat();
   for (let length = CHUNK_BYTES; ; length *= 2) {

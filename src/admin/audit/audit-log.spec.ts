@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 describe('AuditLog', () => {
-  it('adds one line for each event, chained to the one before', async () => {
+  it('adds one line per event, chained to the previous one', async () => {
     const { audit } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
     const first = await audit.append({ ...auditEvent(1), change: { enabled: false } });
     const second = await audit.append(auditEvent(2));
@@ -51,27 +51,27 @@ describe('AuditLog', () => {
     expect(first).toMatchObject({ change: { enabled: false }, prev: '0'.repeat(64) });
   });
 
-  it('is for nobody else to read', async () => {
+  it('creates files of mode 0600', async () => {
     await writeAudit(directory, 2);
     expect(['audit.jsonl', 'audit.head'].map((name) => statSync(path(name)).mode & 0o777)).toEqual([
       0o600, 0o600,
     ]);
   });
 
-  it('goes on with the chain in the next life', async () => {
+  it('continues the chain after a restart', async () => {
     for (const n of [1, 2, 3]) await addOne(n);
     expect(entries().map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(await verifyAudit(log())).toEqual({ ok: true, entries: 3, notes: [] });
   });
 
-  it('adds events in the order they came', async () => {
+  it('adds events in the order of the calls', async () => {
     const { audit } = await openAudit(directory);
     const added = await Promise.all(Array.from({ length: 20 }, (_, n) => audit.append(auditEvent(n))));
     expect(entries()).toEqual(added);
     expect(added.map(({ target }) => target)).toEqual(Array.from({ length: 20 }, (_, n) => `server ${n}`));
   });
 
-  it('finishes what was begun when it is closed and refuses what comes later', async () => {
+  it('finishes pending entries on close and refuses later ones', async () => {
     const { audit } = await openAudit(directory);
     const begun = audit.append(auditEvent(1));
     const closing = audit.close();
@@ -81,7 +81,7 @@ describe('AuditLog', () => {
     expect(entries()).toEqual([await begun]);
   });
 
-  it('begins a new file when one is full, without a break in the chain', async () => {
+  it('starts a new file when one is full, without a break in the chain', async () => {
     await writeAudit(directory, 5, { maxBytes: 600 });
     await writeAudit(directory, 5, { maxBytes: 600 });
     expect(others()).toEqual(['audit.jsonl.1', 'audit.jsonl.2', 'audit.jsonl.3', 'audit.jsonl.4']);
@@ -89,7 +89,7 @@ describe('AuditLog', () => {
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 10 });
   });
 
-  it('writes an entry that is larger than a file may be', async () => {
+  it('writes an entry that is larger than the maximum file size', async () => {
     const { audit, end } = await openAudit(directory, { maxBytes: 600 });
     for (const n of [1, 2]) await audit.append({ ...auditEvent(n), change: { text: 'x'.repeat(200_000) } });
     await end();
@@ -97,7 +97,7 @@ describe('AuditLog', () => {
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 
-  it('goes on after a crash between one file and the next', async () => {
+  it('continues after a crash between two files', async () => {
     await writeAudit(directory, 4, { maxBytes: 600 });
     writeFileSync(path('audit.jsonl.2'), readFileSync(log()));
     rmSync(log());
@@ -106,8 +106,8 @@ describe('AuditLog', () => {
   });
 });
 
-describe('AuditLog, when the disk refuses', () => {
-  it('adds nothing when there is no room for the line, and goes on once there is', async () => {
+describe('AuditLog on a full or read-only disk', () => {
+  it('adds nothing while the disk is full, and continues afterwards', async () => {
     const { audit } = await openAudit(directory);
     symlinkSync('/dev/full', log());
     await expect(audit.append(auditEvent(1))).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe('AuditLog, when the disk refuses', () => {
     expect(await verifyAudit(log())).toEqual({ ok: true, entries: 1, notes: [] });
   });
 
-  it('takes a line back when there is no room for the head', async () => {
+  it('removes the line when the head cannot be written', async () => {
     const { audit } = await openAudit(directory);
     const first = await audit.append(auditEvent(1));
     renameSync(path('audit.head'), path('head'));
@@ -131,14 +131,14 @@ describe('AuditLog, when the disk refuses', () => {
     expect(await verifyAudit(log())).toEqual({ ok: true, entries: 2, notes: [] });
   });
 
-  it('takes back the part of a line for which there was room', () => {
+  it('removes a partly written line', () => {
     // In blocks of 512 bytes: what fits of the line is written, and the rest is refused.
     const script = `ulimit -f 4; exec "${process.execPath}" test/kit/state-audit-until-full.mjs "${directory}"`;
     const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual({ kinds: ['storage-full', 'storage-full'], added: 7, afterwards: 8 });
   });
 
-  it('refuses in a directory that is read-only, and goes on once it is not', async () => {
+  it('refuses entries while the directory is read-only, and continues afterwards', async () => {
     await writeAudit(directory, 1);
     chmodSync(directory, 0o555);
     await unprivileged(directory, async () => {
@@ -149,7 +149,7 @@ describe('AuditLog, when the disk refuses', () => {
     });
   });
 
-  it('refuses while another gateway has its directory, and goes on from where that one left off', async () => {
+  it('refuses entries while another gateway holds the directory, and continues after its last entry', async () => {
     const sleeper = await openAudit(directory);
     await sleeper.audit.append(auditEvent(1));
     for (const name of readdirSync(directory)) if (name.startsWith('lock-')) rmSync(path(name));

@@ -12,14 +12,14 @@ import { findPosition, type AuditPosition } from './audit-position.js';
 const MAX_BYTES = 50 * 1024 * 1024;
 
 export interface AuditLogOptions {
-  /** A file that would grow beyond this is full, and a new one is begun. */
+  /** Maximum size of a file; beyond it a new file is started. */
   readonly maxBytes?: number;
   readonly now?: () => Date;
 }
 
 /**
- * Who changed what, one JSON line each in `audit.jsonl`. Every entry holds the hash of the one before, so that nobody
- * changes one unnoticed; whoever may write all the files can still write a whole new chain.
+ * Records admin actions as JSON lines in `audit.jsonl`. Every entry contains the hash of the previous one, so that a changed
+ * entry is detected; a process that can write all files can still replace the whole chain.
  */
 export class AuditLog {
   private readonly queue = new SerialQueue();
@@ -38,7 +38,7 @@ export class AuditLog {
     this.now = now;
   }
 
-  /** Only reads; rejects with a StateError when the log cannot be continued. Ends with `close`. */
+  /** Only reads. Rejects with a StateError when the log cannot be continued. */
   static async open(
     directory: string,
     lock: DirectoryLock,
@@ -48,13 +48,13 @@ export class AuditLog {
     return new AuditLog(files, lock, await findPosition(files), options);
   }
 
-  /** Resolves once the entry is durable. Rejects with `storage-full` or `storage-unavailable`: then there is none. */
+  /** Resolves when the entry is durable. Rejects with `storage-full` or `storage-unavailable`, and writes no entry then. */
   append(event: AuditEvent): Promise<AuditEntry> {
     if (this.isClosed) return Promise.reject(storageUnavailable('the gateway is shutting down'));
     return this.queue.run(() => this.add(event));
   }
 
-  /** Waits for the entries under way and refuses later ones. Idempotent. */
+  /** Waits for pending entries and refuses later ones. Idempotent. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.queue.run(() => Promise.resolve());
@@ -109,7 +109,7 @@ export class AuditLog {
       const end = { seq: entry.seq, hash: entry.hash };
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {
-      // What cannot even be cut off again is found as torn, or as an entry, when the log is next read.
+      // If this fails too, the next read finds an incomplete line or a complete entry.
       await file.truncate(size).catch(() => (this.tenure = 0));
       throw error;
     } finally {

@@ -31,8 +31,8 @@ beforeEach(() => {
   directory = tempDir();
 });
 
-describe('AuditLog, after a crash or worse', () => {
-  it('keeps a torn line aside and says so in the next entry, once', async () => {
+describe('AuditLog after a crash or manipulation', () => {
+  it('moves an incomplete line to a file of its own and notes it in the next entry only', async () => {
     await writeAudit(directory, 2);
     appendFileSync(log(), '{"seq":3,"time":"20');
     const aside = 'audit.jsonl.torn-2026-11-16T12-00-00.000Z';
@@ -47,13 +47,13 @@ describe('AuditLog, after a crash or worse', () => {
     });
   });
 
-  it('keeps aside a first line that was torn', async () => {
+  it('moves an incomplete first line to a file of its own', async () => {
     writeFileSync(log(), '{"seq":1');
     expect(await note()).toEqual([expect.stringContaining('8 bytes')]);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 1 });
   });
 
-  it('goes on from an entry that nobody was told of', async () => {
+  it('continues after an entry that was written but not acknowledged', async () => {
     await writeAudit(directory, 1);
     const head = readFileSync(path('audit.head'));
     await note();
@@ -64,13 +64,9 @@ describe('AuditLog, after a crash or worse', () => {
 
   it.each<[string, (lines: string[]) => string[], string]>([
     ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are gone'],
-    ['are all gone', () => [], 'of the entries before this one, 1 to 4 are gone'],
-    [
-      'end in a line that is damaged',
-      (lines) => lines.with(3, '{}'),
-      'the last line before this one cannot be read',
-    ],
-  ])('does not cover up that entries %s', async (_, tamper, said) => {
+    ['are all missing', () => [], 'of the entries before this one, 1 to 4 are gone'],
+    ['end in a damaged line', (lines) => lines.with(3, '{}'), 'the last line before this one cannot be read'],
+  ])('notes that entries %s', async (_, tamper, said) => {
     await writeAudit(directory, 4);
     const lines = readFileSync(log(), 'utf8').split('\n').slice(0, -1);
     writeFileSync(
@@ -84,7 +80,7 @@ describe('AuditLog, after a crash or worse', () => {
     expect(await verifyAudit(log())).toMatchObject({ ok: false });
   });
 
-  it('does not cover up that the last entry was replaced', async () => {
+  it('notes that the last entry was replaced', async () => {
     const other = tempDir();
     await writeAudit(directory, 2);
     await writeAudit(other, 2, { now: () => new Date(0) });
@@ -96,14 +92,14 @@ describe('AuditLog, after a crash or worse', () => {
   it.each([
     ['missing', () => rmSync(path('audit.head'))],
     ['damaged', () => writeFileSync(path('audit.head'), 'x'.repeat(500))],
-  ])('notes that the head was %s, and makes a new one', async (state, damage) => {
+  ])('notes that the head was %s, and writes a new one', async (state, damage) => {
     await writeAudit(directory, 2);
     damage();
     expect(await note()).toEqual([`audit.head was ${state}: entries after 2 may be gone`]);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 
-  it('does not start when there is nothing left to go on from, naming the files and the way out', async () => {
+  it('refuses to open without a usable end of the chain, and names the files and the remedy', async () => {
     await writeAudit(directory, 2);
     appendFileSync(log(), 'damaged\n');
     rmSync(path('audit.head'));
@@ -111,7 +107,7 @@ describe('AuditLog, after a crash or worse', () => {
     await expect(openAudit(directory)).rejects.toThrow(`${log()} cannot be used: its last line is damaged`);
   });
 
-  it('notices when the file is cut while it runs', async () => {
+  it('detects a file that is truncated while it runs', async () => {
     const { audit } = await openAudit(directory);
     for (const n of [1, 2]) await audit.append(auditEvent(n));
     truncateSync(log(), statSync(log()).size - 10);

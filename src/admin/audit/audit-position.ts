@@ -1,40 +1,40 @@
 import { StateError } from '../../state/state-error.js';
-import { NO_ENTRIES, readEntry, type ChainEnd } from './audit-entry.js';
+import { EMPTY_CHAIN, readEntry, type ChainEnd } from './audit-entry.js';
 import type { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';
 import { openIfExists, tailOf, type AuditTail } from './audit-lines.js';
 
-/** Where and how a log goes on. */
+/** The end of a log, where the next entry is written. */
 export interface AuditPosition {
   readonly end: ChainEnd;
-  /** How much of the current file is entries. */
+  /** Bytes of the entries in the current file. */
   readonly size: number;
-  /** What a crash left after them. */
+  /** The incomplete line that a crash left after them. */
   readonly torn: Buffer;
-  /** The number of the youngest full file. */
+  /** The number of the latest full file. */
   readonly lastFull: number;
-  /** What the next entry has to say about the log itself. */
+  /** Damage that the next entry has to report. */
   readonly notes: readonly string[];
 }
 
-const NOTHING: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
+const EMPTY_TAIL: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
 
-/** Only reads, and only the ends of files. */
+/** Reads only the ends of files. */
 export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
   const head = await readHead(files.head);
   const lastFull = await files.lastFull();
   const current = await tailAt(files.current);
   const lastLine = current.lastLine ?? (await tailAt(files.full(lastFull))).lastLine;
-  const last = lastLine ? readEntry(lastLine) : NO_ENTRIES;
+  const last = lastLine ? readEntry(lastLine) : EMPTY_CHAIN;
   if (!last && typeof head === 'string') throw unreadable(files, head);
   const { size, torn } = current;
   return { size, torn, lastFull, ...continuation(last, head) };
 }
 
-/** The chain goes on from whichever is further. If that is the head, entries are gone, and the gap stays visible. */
+/** The chain continues from the later of both. If that is the head, entries are missing and the gap stays visible. */
 function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {
-    const end = last ?? NO_ENTRIES;
+    const end = last ?? EMPTY_CHAIN;
     const isNew = end.seq === 0 && head === 'missing';
     return { end, notes: isNew ? [] : [`audit.head was ${head}: entries after ${end.seq} may be gone`] };
   }
@@ -47,7 +47,7 @@ function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPo
 async function tailAt(path: string): Promise<AuditTail> {
   const file = await openIfExists(path);
   try {
-    return file ? await tailOf(file) : NOTHING;
+    return file ? await tailOf(file) : EMPTY_TAIL;
   } finally {
     await file?.close();
   }

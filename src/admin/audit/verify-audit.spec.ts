@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
 import { tempDir } from '../../../test/kit/temp-dir.js';
-import { NO_ENTRIES, readEntry, writeEntry } from './audit-entry.js';
+import { EMPTY_CHAIN, readEntry, writeEntry } from './audit-entry.js';
 import { verifyAudit, type AuditVerdict } from './verify-audit.js';
 
 const ENTRIES = 5;
@@ -18,17 +18,17 @@ const verdictOf = async (): Promise<string> => sayVerdict(await verifyAudit(log(
 const sayVerdict = (verdict: AuditVerdict): string =>
   verdict.ok ? `${verdict.entries} entries` : `line ${verdict.line}: ${verdict.problem}`;
 
-/** What somebody does who has no way to make new hashes. */
+/** Manipulations without new hashes. */
 const TAMPERING: [string, (lines: string[]) => string[], string][] = [
   [
     'edits an entry',
     (lines) => lines.with(2, lines[2]!.replace('server 3', 'server 9')),
-    'line 3: the line is not as it was written',
+    'line 3: the line was changed after it was written',
   ],
   [
     'edits the last entry',
     (lines) => lines.with(4, lines[4]!.replace('done', 'none')),
-    'line 5: the line is not as it was written',
+    'line 5: the line was changed after it was written',
   ],
   [
     'edits a hash',
@@ -37,24 +37,28 @@ const TAMPERING: [string, (lines: string[]) => string[], string][] = [
         0,
         lines[0]!.replace(/(.)"}$/, (_, digit) => `${digit === '0' ? '1' : '0'}"}`),
       ),
-    'line 1: the line is not as it was written',
+    'line 1: the line was changed after it was written',
   ],
-  ['deletes the first', (lines) => lines.slice(1), 'line 1: entry 2 stands where entry 1 belongs'],
-  ['deletes one', (lines) => lines.toSpliced(2, 1), 'line 3: entry 4 stands where entry 3 belongs'],
-  ['deletes the last', (lines) => lines.slice(0, 4), 'line 5: the entries from 5 to 5 are missing'],
-  ['deletes the last two', (lines) => lines.slice(0, 3), 'line 4: the entries from 4 to 5 are missing'],
-  ['deletes all', () => [], 'line 1: the entries from 1 to 5 are missing'],
+  ['deletes the first entry', (lines) => lines.slice(1), 'line 1: entry 2 is in the place of entry 1'],
+  ['deletes an entry', (lines) => lines.toSpliced(2, 1), 'line 3: entry 4 is in the place of entry 3'],
+  ['deletes the last entry', (lines) => lines.slice(0, 4), 'line 5: the entries from 5 to 5 are missing'],
   [
-    'swaps two',
+    'deletes the last two entries',
+    (lines) => lines.slice(0, 3),
+    'line 4: the entries from 4 to 5 are missing',
+  ],
+  ['deletes all entries', () => [], 'line 1: the entries from 1 to 5 are missing'],
+  [
+    'swaps two entries',
     (lines) => lines.with(1, lines[2]!).with(2, lines[1]!),
-    'line 2: entry 3 stands where entry 2 belongs',
+    'line 2: entry 3 is in the place of entry 2',
   ],
   [
-    'doubles one',
+    'repeats an entry',
     (lines) => lines.toSpliced(2, 0, lines[1]!),
-    'line 3: entry 2 stands where entry 3 belongs',
+    'line 3: entry 2 is in the place of entry 3',
   ],
-  ['adds an empty line', (lines) => [...lines, ''], 'line 6: the line is not as it was written'],
+  ['adds an empty line', (lines) => [...lines, ''], 'line 6: the line was changed after it was written'],
 ];
 
 describe('verifyAudit', () => {
@@ -63,7 +67,7 @@ describe('verifyAudit', () => {
     await writeAudit(directory, ENTRIES);
   });
 
-  it('accepts a log as it was written', async () => {
+  it('accepts an unchanged log', async () => {
     expect(await verifyAudit(log())).toEqual({ ok: true, entries: ENTRIES, notes: [] });
   });
 
@@ -71,12 +75,12 @@ describe('verifyAudit', () => {
     expect(await verifyAudit(join(tempDir(), 'audit.jsonl'))).toEqual({ ok: true, entries: 0, notes: [] });
   });
 
-  it.each(TAMPERING)('notices who %s', async (_, tamper, verdict) => {
+  it.each(TAMPERING)('detects that an attacker %s', async (_, tamper, verdict) => {
     write(tamper(linesOf()));
     expect(await verdictOf()).toBe(verdict);
   });
 
-  it('notices the change of any byte, wherever it is', async () => {
+  it('detects the change of any byte', async () => {
     const bytes = readFileSync(log());
     const changes = fc.asyncProperty(
       fc.nat(bytes.length - 1),
@@ -89,7 +93,7 @@ describe('verifyAudit', () => {
     await fc.assert(changes, { numRuns: 150 });
   }, 30_000);
 
-  it('notices a cut at any byte', async () => {
+  it('detects a truncation at any byte', async () => {
     const bytes = readFileSync(log());
     const cuts = fc.asyncProperty(fc.nat(bytes.length - 1), async (length) => {
       writeFileSync(log(), bytes.subarray(0, length));
@@ -98,47 +102,45 @@ describe('verifyAudit', () => {
     await fc.assert(cuts, { numRuns: 100 });
   }, 30_000);
 
-  it('notices an entry with a good hash that was put in the place of another', async () => {
+  it('detects an entry with a valid hash in the place of another', async () => {
     const lines = linesOf();
     const end = readEntry(Buffer.from(lines[1]!))!;
     write(lines.with(2, writeEntry(auditEvent(3), end, new Date(0), [])));
-    expect(await verdictOf()).toBe('line 4: entry 4 does not follow from the one before it');
-    write(lines.slice(0, 4).with(2, writeEntry(auditEvent(3), NO_ENTRIES, new Date(0), [])));
-    expect(await verdictOf()).toBe('line 3: entry 1 stands where entry 3 belongs');
+    expect(await verdictOf()).toBe('line 4: entry 4 does not continue the previous entry');
+    write(lines.slice(0, 4).with(2, writeEntry(auditEvent(3), EMPTY_CHAIN, new Date(0), [])));
+    expect(await verdictOf()).toBe('line 3: entry 1 is in the place of entry 3');
   });
 
-  it('notices a last entry with a good hash that is another than was written', async () => {
+  it('detects a replaced last entry with a valid hash', async () => {
     const lines = linesOf();
     const end = readEntry(Buffer.from(lines[3]!))!;
     write(lines.with(4, writeEntry(auditEvent(5), end, new Date(0), [])));
-    expect(await verdictOf()).toBe('line 5: entry 5 is another one than was written');
+    expect(await verdictOf()).toBe('line 5: entry 5 was replaced');
   });
 
   it.each([
     ['missing', () => rmSync(join(directory, 'audit.head'))],
     ['damaged', () => writeFileSync(join(directory, 'audit.head'), '{"seq":5}')],
-  ])('does not vouch for the end when the head is %s', async (state, change) => {
+  ])('reports a possible truncation when the head is %s', async (state, change) => {
     change();
-    expect(await verdictOf()).toBe(
-      `line 6: audit.head is ${state}, so nobody can tell whether this is the end`,
-    );
+    expect(await verdictOf()).toBe(`line 6: audit.head is ${state}, so entries may be missing at the end`);
   });
 
   it.each([
-    ['a head that lags, as after a crash', 4],
-    ['a head that lags far, as after a power failure', 1],
+    ['a head one entry behind, as after a crash', 4],
+    ['a head several entries behind, as after a power failure', 1],
   ])('accepts %s', async (_, seq) => {
     const { hash } = readEntry(Buffer.from(linesOf()[seq - 1]!))!;
     writeFileSync(join(directory, 'audit.head'), `{"seq":${seq},"hash":"${hash}"}\n`);
     expect(await verdictOf()).toBe('5 entries');
   });
 
-  it('accepts a line at the end that nobody was told of, as a crash leaves it', async () => {
+  it('accepts an unacknowledged last line after a crash', async () => {
     writeFileSync(log(), '{"seq":6,"ti', { flag: 'a' });
     expect(await verdictOf()).toBe('5 entries');
   });
 
-  it('goes on while entries are added', async () => {
+  it('verifies while entries are appended', async () => {
     const { audit } = await openAudit(directory, { maxBytes: 600 });
     const adding = Array.from({ length: 30 }, (_, n) => audit.append(auditEvent(n)));
     for (const added of adding) {
@@ -149,13 +151,13 @@ describe('verifyAudit', () => {
   });
 });
 
-describe('verifyAudit, over files', () => {
+describe('verifyAudit over several files', () => {
   beforeEach(async () => {
     directory = tempDir();
     await writeAudit(directory, 10, { maxBytes: 600 });
   });
 
-  it('follows the chain from the oldest to the current', async () => {
+  it('follows the chain from the oldest file to the current one', async () => {
     expect(readdirSync(directory).toSorted()).toEqual([
       'audit.head',
       'audit.jsonl',
@@ -164,24 +166,24 @@ describe('verifyAudit, over files', () => {
     expect(await verdictOf()).toBe('10 entries');
   });
 
-  it.each([1, 2, 3, 4])('notices that file %i is gone', async (n) => {
+  it.each([1, 2, 3, 4])('detects that file %i is missing', async (n) => {
     rmSync(`${log()}.${n}`);
-    expect(await verdictOf()).toBe(`line 1: entry 9 stands where entry ${2 * n - 1} belongs`);
+    expect(await verdictOf()).toBe(`line 1: entry 9 is in the place of entry ${2 * n - 1}`);
   });
 
-  it('notices that the current file is gone', async () => {
+  it('detects that the current file is missing', async () => {
     rmSync(log());
     expect(await verdictOf()).toMatch(/the entries from 9 to 10 are missing$/);
   });
 
-  it('names the file in which something is wrong', async () => {
+  it('names the damaged file', async () => {
     const path = `${log()}.2`;
     write(linesOf(path).toReversed(), path);
     expect(await verifyAudit(log())).toEqual({
       ok: false,
       file: path,
       line: 1,
-      problem: 'entry 4 stands where entry 3 belongs',
+      problem: 'entry 4 is in the place of entry 3',
     });
   });
 });

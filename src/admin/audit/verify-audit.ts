@@ -1,11 +1,11 @@
 import { access, type FileHandle } from 'node:fs/promises';
-import { NO_ENTRIES, readEntry, type ChainEnd } from './audit-entry.js';
+import { EMPTY_CHAIN, readEntry, type ChainEnd } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';
 import { linesOf, openIfExists, type AuditLine } from './audit-lines.js';
 
 export type AuditVerdict =
-  /** The notes are what the log says about itself, such as that a crash tore a line. */
+  /** Notes are damage that entries report, such as an incomplete line after a crash. */
   | { readonly ok: true; readonly entries: number; readonly notes: readonly string[] }
   | { readonly ok: false; readonly file: string; readonly line: number; readonly problem: string };
 
@@ -15,42 +15,46 @@ interface PlacedLine extends AuditLine {
 }
 
 /**
- * Whether a log is the one that was written: nothing edited, left out, moved or cut off. Reads full files first, line
- * by line; a gateway may go on writing meanwhile.
+ * Detects entries that were edited, removed, moved or cut off. Reads full files first, line by line; a gateway may append
+ * meanwhile.
  */
 export async function verifyAudit(path: string): Promise<AuditVerdict> {
   const files = new AuditFiles(path);
-  // Before the lines: what is added while they are read is then no surprise.
+  // Read before the lines, so that entries appended meanwhile are not taken for missing ones.
   const head = await readHead(files.head);
   const notes: string[] = [];
-  let end = NO_ENTRIES;
+  let end = EMPTY_CHAIN;
   let place = { file: path, line: 0 };
   for await (const { bytes, isEnded, file, line } of allLines(files)) {
-    // Never acknowledged: a crash tore it, or it is being written. The head tells if there should be more.
+    // An incomplete line was never acknowledged. The head shows whether entries are missing.
     if (!isEnded && file === path) break;
     place = { file, line };
     const entry = readEntry(bytes);
-    if (!entry) return { ok: false, ...place, problem: 'the line is not as it was written' };
-    const problem = whatIsWrong(entry, end, head);
+    if (!entry) return { ok: false, ...place, problem: 'the line was changed after it was written' };
+    const problem = chainProblem(entry, end, head);
     if (problem) return { ok: false, ...place, problem };
     notes.push(...(entry.notes ?? []).map((note) => `entry ${entry.seq}: ${note}`));
     end = entry;
   }
-  const problem = whatIsMissing(end, head);
+  const problem = truncationProblem(end, head);
   if (problem) return { ok: false, file: place.file, line: place.line + 1, problem };
   return { ok: true, entries: end.seq, notes };
 }
 
-function whatIsWrong(entry: ChainEnd & { prev: string }, end: ChainEnd, head: AuditHead): string | undefined {
-  if (entry.seq !== end.seq + 1) return `entry ${entry.seq} stands where entry ${end.seq + 1} belongs`;
-  if (entry.prev !== end.hash) return `entry ${entry.seq} does not follow from the one before it`;
+function chainProblem(
+  entry: ChainEnd & { prev: string },
+  end: ChainEnd,
+  head: AuditHead,
+): string | undefined {
+  if (entry.seq !== end.seq + 1) return `entry ${entry.seq} is in the place of entry ${end.seq + 1}`;
+  if (entry.prev !== end.hash) return `entry ${entry.seq} does not continue the previous entry`;
   const wasReplaced = typeof head !== 'string' && head.seq === entry.seq && head.hash !== entry.hash;
-  return wasReplaced ? `entry ${entry.seq} is another one than was written` : undefined;
+  return wasReplaced ? `entry ${entry.seq} was replaced` : undefined;
 }
 
-function whatIsMissing(end: ChainEnd, head: AuditHead): string | undefined {
+function truncationProblem(end: ChainEnd, head: AuditHead): string | undefined {
   if (head === 'missing' && end.seq === 0) return undefined;
-  if (typeof head === 'string') return `audit.head is ${head}, so nobody can tell whether this is the end`;
+  if (typeof head === 'string') return `audit.head is ${head}, so entries may be missing at the end`;
   return head.seq > end.seq ? `the entries from ${end.seq + 1} to ${head.seq} are missing` : undefined;
 }
 
@@ -64,11 +68,11 @@ async function* allLines(files: AuditFiles): AsyncGenerator<PlacedLine> {
       continue;
     }
     const current = await openIfExists(files.current);
-    if (!(await isThere(full))) {
+    if (!(await exists(full))) {
       if (current) yield* placed(current, files.current);
       return;
     }
-    // It became full just now, and it may be either file that was opened.
+    // The file was renamed meanwhile, and either of both may have been opened.
     await current?.close();
   }
 }
@@ -83,7 +87,7 @@ async function* placed(handle: FileHandle, file: string): AsyncGenerator<PlacedL
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

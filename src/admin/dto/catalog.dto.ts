@@ -1,5 +1,5 @@
 import { IsInt, Min } from 'class-validator';
-import type { PlainObject } from '../plain-object.js';
+import type { JsonObject } from '../json-object.pipe.js';
 
 /** A tool or a prompt. */
 export class CatalogItemDto {
@@ -19,7 +19,7 @@ export class CatalogItemDto {
   readonly own: string;
 
   /** The definition that clients receive. */
-  readonly definition: PlainObject;
+  readonly definition: JsonObject;
 }
 
 export class ToolsDto {
@@ -61,7 +61,7 @@ export class ResourceDto {
   readonly subscribers: number;
 
   /** The definition that clients receive. */
-  readonly definition: PlainObject;
+  readonly definition: JsonObject;
 }
 
 export class ResourcesDto {
@@ -96,7 +96,7 @@ export class ResourceTemplateDto {
   readonly id: string;
 
   /** The definition that clients receive. */
-  readonly definition: PlainObject;
+  readonly definition: JsonObject;
 }
 
 export class ResourceTemplatesDto {

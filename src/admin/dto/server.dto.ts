@@ -1,6 +1,6 @@
 import { IsInt, IsISO8601, Min } from 'class-validator';
 import type { BackendStatus } from '../../backends/backend-status.js';
-import type { PlainObject } from '../plain-object.js';
+import type { JsonObject } from '../json-object.pipe.js';
 
 /** `serverInfo` of the server's initialize result, with every member that the server sent. */
 export class ServerInfoDto {
@@ -111,7 +111,7 @@ export class ServerToolDto {
   readonly description?: string;
 
   /** The tool as its server lists it. Present only while the tool is switched off. */
-  readonly definition?: PlainObject;
+  readonly definition?: JsonObject;
 }
 
 export class ServerToolsDto {
@@ -120,7 +120,7 @@ export class ServerToolsDto {
 
 export class ServerDetailDto extends ServerDto {
   /** Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
-  readonly definition: PlainObject;
+  readonly definition: JsonObject;
 
   /** The last lines that a stdio server wrote to stderr. */
   readonly stderr: string[];

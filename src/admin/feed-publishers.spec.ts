@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import type { Backends } from '../backends/backends.service.js';
 import type { ChangeFeed } from './change-feed.js';
-import { ServerFeed } from './feed-sources.js';
+import { ServerFeed } from './feed-publishers.js';
 
 const IDLE = { calls: 0, inFlight: 0, waiting: 0, stderr: [] as readonly string[] };
 
@@ -45,7 +45,7 @@ describe('ServerFeed', () => {
     ['is busy', { inFlight: 1 }],
     ['has calls waiting', { waiting: 1 }],
     ['wrote to stderr', { stderr: ['once more'] }],
-  ])('tells within a second of a server that %s, and of no other', (_what, change) => {
+  ])('publishes within a second only the server that %s', (_what, change) => {
     running.set('b', { ...IDLE, ...change });
     jest.advanceTimersByTime(1000);
     expect(told).toEqual(['b']);
@@ -53,7 +53,7 @@ describe('ServerFeed', () => {
     expect(told).toEqual(['b']);
   });
 
-  it('tells of one that went and came back as of a new one', () => {
+  it('publishes a server that was removed and added again as a new one', () => {
     running.delete('a');
     jest.advanceTimersByTime(1000);
     expect(told).toEqual([]);
@@ -62,7 +62,7 @@ describe('ServerFeed', () => {
     expect(told).toEqual(['a']);
   });
 
-  it('looks at nothing while nobody reads', () => {
+  it('polls no server without readers', () => {
     hasReaders = false;
     running.set('a', { ...IDLE, calls: 1 });
     jest.advanceTimersByTime(5000);

@@ -13,20 +13,20 @@ import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
 import { configDto } from './config.controller.js';
-import { sessionHash, sessionDto } from './session-admin.js';
+import { publicSessionId, sessionDto } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
-/** How busy servers are changes with every call, and some write to stderr without end; it is told this often. */
-const LOAD_EVERY_MS = 1000;
+/** Load changes with every call and stderr with every line, so both are polled. */
+const LOAD_INTERVAL_MS = 1000;
 
 type Load = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr'>;
 
-/** What a server is and how it is doing. */
+/** Publishes changes of servers and of the catalog. */
 @Injectable()
 export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
-  /** By server: how busy it was when it was last told, and what it had written. */
+  /** The load of each server at the last poll. */
   private loads: ReadonlyMap<string, Load> = new Map();
 
   constructor(
@@ -43,11 +43,11 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
       const ids = new Set([...before.keys(), ...now.keys()]);
       const changed = [...ids].filter((id) => !isDeepStrictEqual(before.get(id), now.get(id)));
       before = now;
-      // Later, when the house has been made to fit.
-      queueMicrotask(() => changed.forEach((id) => this.tell(id)));
+      // After the backends have followed the change.
+      queueMicrotask(() => changed.forEach((id) => this.publish(id)));
     });
-    this.backends.onStateChange(({ id }) => this.tell(id));
-    this.timer = setInterval(() => this.tellLoads(), LOAD_EVERY_MS).unref();
+    this.backends.onStateChange(({ id }) => this.publish(id));
+    this.timer = setInterval(() => this.publishLoads(), LOAD_INTERVAL_MS).unref();
     this.registry.onChange((change) => {
       for (const kind of LIST_KINDS)
         if (change[kind].size > 0) this.feed.publish('catalog', { kind, servers: [...change[kind]] });
@@ -58,16 +58,16 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  private tellLoads(): void {
+  private publishLoads(): void {
     if (!this.feed.hasReaders) return;
     const before = this.loads;
     const now = new Map<string, Load>();
     for (const backend of this.backends.all()) now.set(backend.id, backend.status());
     this.loads = now;
-    for (const [id, load] of now) if (!isSame(load, before.get(id))) this.tell(id);
+    for (const [id, load] of now) if (!isSame(load, before.get(id))) this.publish(id);
   }
 
-  private tell(id: string): void {
+  private publish(id: string): void {
     const server = this.views.find(id);
     this.feed.publish('server', server ? this.views.summary(server) : { id, removed: true });
   }
@@ -79,11 +79,11 @@ const isSame = (load: Load, before: Load | undefined): boolean =>
   load.waiting === before.waiting &&
   load.stderr === before.stderr;
 
-/** Everything else that changes. */
+/** Publishes changes of decisions, projects, sessions and the configuration. */
 @Injectable()
 export class GatewayFeed implements OnModuleInit {
   constructor(
-    private readonly state: DecisionStore,
+    private readonly decisions: DecisionStore,
     private readonly projects: Projects,
     private readonly sessions: Sessions,
     private readonly reloader: ConfigReloader,
@@ -91,9 +91,9 @@ export class GatewayFeed implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.state.onChange(({ revision }) => this.feed.publish('decisions', { revision }));
+    this.decisions.onChange(({ revision }) => this.feed.publish('decisions', { revision }));
     this.reloader.onOutcome((outcome) => this.feed.publish('config', configDto(outcome)));
-    this.sessions.onOpen((session) => this.opened(session));
+    this.sessions.onOpen((session) => this.publishSession(session));
     let before = this.currentProjects();
     this.projects.onChange(() => {
       const now = this.currentProjects();
@@ -104,9 +104,9 @@ export class GatewayFeed implements OnModuleInit {
     });
   }
 
-  private opened(session: Session): void {
+  private publishSession(session: Session): void {
     this.feed.publish('session', sessionDto(session));
-    const id = sessionHash(session);
+    const id = publicSessionId(session);
     session.onClose(() => this.feed.publish('session', { id, closed: true }));
   }
 
@@ -115,7 +115,7 @@ export class GatewayFeed implements OnModuleInit {
   }
 }
 
-/** Who is subscribed to what. */
+/** Publishes changes of subscriptions. */
 @Injectable()
 export class SubscriptionFeed implements OnModuleInit {
   constructor(
@@ -125,10 +125,10 @@ export class SubscriptionFeed implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.subscribers.onChange((subscription, _client, isThere) => {
+    this.subscribers.onChange((subscription, _client, exists) => {
       if (!this.feed.hasReaders) return;
       const { id } = subscription;
-      this.feed.publish('subscription', isThere ? this.admin.dtoOf(subscription) : { id, ended: true });
+      this.feed.publish('subscription', exists ? this.admin.dtoOf(subscription) : { id, ended: true });
     });
   }
 }
