@@ -25,7 +25,7 @@ export interface Offered {
 
 export const STYLES: readonly ResourceStyle[] = ['resource', 'underscore', 'original'];
 
-/** Work that never has to wait. */
+/** A `Yield` for jobs that run in one slice. */
 export const neverYield = (): undefined => undefined;
 
 export const resource = (uri: string, more: object = {}): Definition => ({
