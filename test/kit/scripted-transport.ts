@@ -28,7 +28,7 @@ export const FACTS = {
   serverInfo: { name: 'scripted', version: '1' },
 };
 
-/** A wire in memory: the spec is the server at its other end, and says everything by hand. */
+/** An in-memory transport: the spec acts as the server and sends every message itself. */
 export class ScriptedTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -43,9 +43,9 @@ export class ScriptedTransport implements LinkTransport {
   starts = 0;
   closes = 0;
   protocolVersion: string | undefined;
-  hasStandingStream = false;
-  /** How often the stream was taken for dead. */
-  renewals = 0;
+  hasNotificationStream = false;
+  /** How often the notification stream was reopened. */
+  reopens = 0;
   pid: number | undefined;
 
   constructor(private readonly script: Script = {}) {}
@@ -68,11 +68,11 @@ export class ScriptedTransport implements LinkTransport {
   }
 
   openNotificationStream(): void {
-    this.hasStandingStream = true;
+    this.hasNotificationStream = true;
   }
 
   reopenNotificationStream(): void {
-    this.renewals++;
+    this.reopens++;
   }
 
   abandon(requestId: RequestId): void {

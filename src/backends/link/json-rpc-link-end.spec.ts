@@ -89,7 +89,7 @@ describe('JsonRpcLink, failing to send', () => {
       if (how === 'answered') transport.answer(id, {});
       else transport.refuse(id, { code: -32601, message: 'ping?' });
       await settled();
-      expect(transport.renewals).toBe(0);
+      expect(transport.reopens).toBe(0);
     },
   );
 
@@ -101,7 +101,7 @@ describe('JsonRpcLink, failing to send', () => {
     const outcome = outcomeOf(link.closed);
     transport.onstream?.('silent');
     await settled();
-    expect(transport.renewals).toBe(1);
+    expect(transport.reopens).toBe(1);
     expect(outcome).toEqual({});
   });
 

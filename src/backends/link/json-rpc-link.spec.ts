@@ -30,7 +30,7 @@ describe('JsonRpcLink.connect', () => {
       clientInfo: { name: 'gatehouse', version: '9.9' },
     });
     expect(transport.protocolVersion).toBe('2025-11-25');
-    expect(transport.hasStandingStream).toBe(true);
+    expect(transport.hasNotificationStream).toBe(true);
     expect(link.facts).toEqual(FACTS);
   });
 
