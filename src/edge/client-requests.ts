@@ -11,12 +11,12 @@ interface PendingRequest {
   readonly onProgress: ClientRequestOptions['onProgress'];
 }
 
-/** What servers ask one client, and its answers. The ids and progress tokens are the session's own. */
+/** The requests of servers to one client. Ids and progress tokens are unique in the session. */
 export class ClientRequests {
   private readonly pending = new Map<RequestId, PendingRequest>();
   private lastId = 0;
 
-  /** `send` puts a message on the stream where the question belongs. */
+  /** `send` writes to the stream that the request belongs to. */
   send(
     method: string,
     params: JsonText | undefined,
@@ -30,7 +30,7 @@ export class ClientRequests {
       const withdraw = (): void => {
         this.pending.delete(id);
         send(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
-        reject(new GatewayError('cancelled', 'The question was withdrawn'));
+        reject(new GatewayError('cancelled', 'The server withdrew its request'));
       };
       const done = (): void => signal.removeEventListener('abort', withdraw);
       this.pending.set(id, {
@@ -43,13 +43,13 @@ export class ClientRequests {
     });
   }
 
-  /** False when nobody asked. */
+  /** False when no request has this id. */
   receive(response: Extract<Inbound, { kind: 'response' }>): boolean {
-    const question = this.pending.get(response.id);
-    if (!question) return false;
+    const request = this.pending.get(response.id);
+    if (!request) return false;
     this.pending.delete(response.id);
-    if (response.outcome === 'result') question.resolve(new JsonText(response.text));
-    else question.reject(remoteError(response.text));
+    if (response.outcome === 'result') request.resolve(new JsonText(response.text));
+    else request.reject(remoteError(response.text));
     return true;
   }
 
@@ -57,11 +57,10 @@ export class ClientRequests {
     this.pending.get(token as RequestId)?.onProgress?.(new JsonText(params));
   }
 
-  /** The client is gone: nobody will answer. */
   close(): void {
-    const questions = [...this.pending.values()];
+    const requests = [...this.pending.values()];
     this.pending.clear();
-    for (const question of questions) question.reject(new GatewayError('cancelled', 'The client is gone'));
+    for (const request of requests) request.reject(new GatewayError('cancelled', 'The client is gone'));
   }
 }
 
@@ -70,7 +69,7 @@ function remoteError(text: string): RemoteError {
   return new RemoteError(Number(code), String(message), text);
 }
 
-/** Whether a client said it can be asked this. */
+/** Whether the client declared the capability that the request needs. */
 export function supportsRequest(
   capabilities: ClientCapabilities,
   method: string,
@@ -80,8 +79,8 @@ export function supportsRequest(
   if (method === 'roots/list') return capabilities.roots !== undefined;
   const { elicitation } = capabilities;
   if (method !== 'elicitation/create' || elicitation === undefined) return false;
-  const asked: unknown = params?.toJSON();
-  const mode = isObject(asked) && asked['mode'] === 'url' ? 'url' : 'form';
-  // A client of an older revision says only that it can elicit, which then means by form.
+  const value: unknown = params?.toJSON();
+  const mode = isObject(value) && value['mode'] === 'url' ? 'url' : 'form';
+  // Clients of older revisions declare no modes, which means form.
   return elicitation[mode] !== undefined || (mode === 'form' && Object.keys(elicitation).length === 0);
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 
-/** What the clients of the SDKs send. Reading a list of media ranges takes longer than finding a session. */
+/** What SDK clients send; compared first because parsing media ranges is slow. */
 const USUAL_ACCEPT = 'application/json, text/event-stream';
 
-/** The client must take every one of these, because the answer may become any of them. */
+/** The client must accept all of the types, because the answer may have any of them. */
 export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
   const accept = request.headers.accept ?? '';
   if (accept === USUAL_ACCEPT || types.every((type) => accepts(accept, type))) return;
@@ -30,5 +30,5 @@ function accepts(header: string, type: string): boolean {
     });
 }
 
-/** A weight of zero means: anything but this. */
+/** A weight of zero excludes the type (RFC 9110, 12.4.2). */
 const isRefusal = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);

@@ -4,13 +4,13 @@ import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const CHECK_INTERVAL_MS = 10_000;
-/** The pauses between them double from 0.2 s on, or more where the way is long: a silence of 25 s at least. */
+/** Retransmission intervals double from 0.2 s, or more with a long round trip: at least 25 s without an acknowledgement. */
 const MAX_RETRANSMISSIONS = 7;
 
 /**
- * Lets go of clients whose machine or network vanished without a word. The kernel probes only a connection on which
- * nothing is under way. A comment that keeps a stream alive soon is, and is sent again for a quarter of an hour. Node can
- * neither shorten that nor say what was acknowledged; the kernel's own table does.
+ * Closes connections to peers whose machine or network vanished. TCP keep-alive probes only connections without
+ * unacknowledged data; the keep-alive comments of a stream are such data, and Linux retransmits them for a quarter of an
+ * hour. Node neither sets that timeout nor reports acknowledgements, so they are read from the kernel's table.
  */
 export class DeadPeerDetector {
   private readonly open = new Set<Socket>();
@@ -42,6 +42,6 @@ export class DeadPeerDetector {
   }
 }
 
-/** The zone of a link-local address is not in the table. */
+/** The kernel's table has link-local addresses without their zone. */
 const keyOf = ({ localPort, remoteAddress, remotePort }: EndPoints): string =>
   `${localPort} ${remoteAddress?.split('%')[0]} ${remotePort}`;

@@ -5,7 +5,7 @@ import { MessageReceiver } from './message-receiver.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
-/** Ends the gateway's work in order: nothing new, what runs may finish, then everybody is let go. */
+/** Shutdown in order: refuse new requests, end notification streams, wait for running requests, close sessions. */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Drain');
@@ -28,7 +28,7 @@ export class Drain implements BeforeApplicationShutdown {
     const outcome = await Promise.race([this.receiver.idle(), deadline]);
     clearTimeout(timer);
     if (outcome === 'late') this.logger.warn({ message: 'requests were cut off by the drain deadline' });
-    // What ends from here on ends with the process: clients come back to the next one.
+    // Stored sessions stay as they are: the next process restores them.
     this.persistence.stop();
     this.sessions.close();
   }

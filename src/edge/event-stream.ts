@@ -6,7 +6,7 @@ import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';
 import type { ReplayBuffer } from './replay-buffer.js';
 import { StreamConnection } from './stream-connection.js';
 
-/** Hears what becomes of notifications and connections. */
+/** For metrics: the outcome of notifications and the ends of connections. */
 export interface StreamObserver {
   countNotification(kind: NotificationKind, outcome: NotificationOutcome): void;
   countStreamEnd(reason: StreamEnd): void;
@@ -14,49 +14,45 @@ export interface StreamObserver {
 
 const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
-/** What an event that waits may suffer when too many wait: the first to go are those that say something once. */
+/** Which queued events are dropped first when the queue is full. */
 type DropOrder = 'dropped first' | 'dropped last' | 'kept';
 
 interface QueuedEvent {
   readonly frame: EventFrame;
-  readonly fate: DropOrder;
+  readonly dropOrder: DropOrder;
   readonly options: DeliverOptions;
 }
 
 export interface StreamLimits {
-  /** Events that may wait for a slow reader. */
+  /** Maximum of queued events; those that are never dropped are not limited. */
   readonly queuedEvents: number;
-  /** Milliseconds after which a reader that takes nothing is not coming back for it. */
+  /** A connection whose client reads nothing for this long is destroyed. */
   readonly stuckMs: number;
 }
 
-/** Connections that one stream may have; the oldest makes room. */
+/** Per stream; a further connection ends the oldest. */
 const MAX_CONNECTIONS = 4;
 
-/** Bytes of events that may wait for a slow reader. */
 const MAX_QUEUED_BYTES = 1_048_576;
 
 /**
- * A stream of events to one client that outlives its connections: it can lose one, and go on over the next. A slow
- * reader costs a bounded queue and nothing else.
+ * A stream of server-sent events that outlives its connections: after a reconnect it continues on the new connection.
+ * For a slow reader it keeps a bounded queue.
  */
 export class EventStream {
   private readonly queued = new Map<string, QueuedEvent>();
   private queuedBytes = 0;
-  /**
-   * Events to be sent again, ahead of what waits. They come from the log, which bounds them: what is new must not make
-   * room for what is old.
-   */
+  /** Events to replay before the queue is sent. The replay buffer bounds them, so they do not count as queued. */
   private replayed = new Set<EventFrame>();
-  /** Every open connection; events go to the newest, because each is sent only once. */
+  /** Open connections. Each event is sent once, on the newest. */
   private readonly connections: StreamConnection[] = [];
   private unkeyed = 0;
   private ended = false;
 
   constructor(
-    /** Empty for a standing stream. */
+    /** Empty for the standalone stream. */
     readonly name: string,
-    private readonly log: ReplayBuffer,
+    private readonly replayBuffer: ReplayBuffer,
     private readonly limits: StreamLimits,
     private readonly observer: StreamObserver = NO_OBSERVER,
   ) {}
@@ -65,12 +61,12 @@ export class EventStream {
     return this.connections.length > 0;
   }
 
-  /** True when nothing is left to do: everything was sent, or the reader is gone and the log has the rest. */
+  /** True after `end`, when everything was sent or the client is disconnected and may replay the rest. */
   get isDone(): boolean {
     return this.ended && (this.isAllSent || !this.isConnected);
   }
 
-  /** Goes on over this response, whose head has been sent. A connection it still had is kept in reserve. */
+  /** Continues on this response, whose head was sent. Older connections stay open without events. */
   connect(response: ServerResponse, resumeAfter?: number): void {
     if (response.destroyed) return;
     this.connections.push(
@@ -87,16 +83,16 @@ export class EventStream {
   send(frame: EventFrame, options: DeliverOptions = {}): void {
     if (this.ended) return;
     if (this.isWritable) {
-      this.log.append(frame);
+      this.replayBuffer.append(frame);
       this.deliver(frame, options.kind);
     } else this.enqueue(frame, options);
   }
 
-  /** Leaves out what waits and this is true of. What was sent once was for the client then. */
+  /** Removes matching events from the queue and the replay buffer. Events that were sent stay. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
     for (const [key, { frame, options }] of this.queued) {
       if (!isStale(options)) continue;
-      this.log.withdraw(frame);
+      this.replayBuffer.withdraw(frame);
       this.remove(key, 'dropped');
     }
   }
@@ -106,7 +102,7 @@ export class EventStream {
     for (const connection of this.connections) if (!connection.isBlocked) connection.write(KEEP_ALIVE);
   }
 
-  /** No more events: the connection ends when everything that waits has been sent. */
+  /** Accepts no more events. Connections end when the queue is sent. */
   end(): void {
     this.ended = true;
     this.flush();
@@ -127,12 +123,12 @@ export class EventStream {
   private enqueue(frame: EventFrame, options: DeliverOptions): void {
     const { coalesce, droppable = false } = options;
     const key = coalesce ?? `#${this.unkeyed++}`;
-    const fate = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
+    const dropOrder = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
     const replaced = this.queued.get(key);
-    if (replaced) this.log.withdraw(replaced.frame);
-    this.log.append(frame);
+    if (replaced) this.replayBuffer.withdraw(replaced.frame);
+    this.replayBuffer.append(frame);
     this.remove(key, 'coalesced');
-    this.add(key, { frame, fate, options });
+    this.add(key, { frame, dropOrder, options });
     while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));
   }
 
@@ -140,37 +136,36 @@ export class EventStream {
     return this.queued.size > this.limits.queuedEvents || this.queuedBytes > MAX_QUEUED_BYTES;
   }
 
-  /** Leaves out the oldest event of this fate. */
-  private drop(fate: DropOrder): boolean {
-    for (const [key, waiting] of this.queued) {
-      if (waiting.fate !== fate) continue;
+  private drop(dropOrder: DropOrder): boolean {
+    for (const [key, event] of this.queued) {
+      if (event.dropOrder !== dropOrder) continue;
       this.remove(key, 'dropped');
       return true;
     }
     return false;
   }
 
-  private add(key: string, waiting: QueuedEvent): void {
-    this.queued.set(key, waiting);
-    this.queuedBytes += waiting.frame.size;
+  private add(key: string, event: QueuedEvent): void {
+    this.queued.set(key, event);
+    this.queuedBytes += event.frame.size;
   }
 
   private remove(key: string, outcome?: NotificationOutcome): void {
-    const waiting = this.queued.get(key);
-    if (!waiting) return;
-    this.queuedBytes -= waiting.frame.size;
-    // The only one is the last one, too, and what takes its place may do so without a new table.
+    const event = this.queued.get(key);
+    if (!event) return;
+    this.queuedBytes -= event.frame.size;
+    // A single entry that is replaced keeps its place, which saves the map a rehash.
     if (outcome !== 'coalesced' || this.queued.size > 1) this.queued.delete(key);
-    const { kind } = waiting.options;
+    const { kind } = event.options;
     if (outcome && kind) this.observer.countNotification(kind, outcome);
   }
 
-  /** What was sent after this sequence is sent again, ahead of what waits. */
+  /** Schedules the events after this sequence number for replay. */
   private rewind(sequence: number): void {
-    // The log may have forgotten some that an earlier replay did not come to.
+    // The buffer may have dropped events that an earlier replay had not sent yet.
     const left = [...this.replayed].filter((frame) => frame.sequence > sequence);
     const next = left[0] ?? this.queued.values().next().value?.frame;
-    const sent = this.log
+    const sent = this.replayBuffer
       .after(this.name, sequence)
       .filter((frame) => !next || frame.sequence < next.sequence);
     this.replayed = new Set([...sent, ...left]);

@@ -6,11 +6,11 @@ import type { DeliverOptions } from '../mcp/mcp-context.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
 
-/** What an exchange needs of the session it belongs to. */
+/** The session, as far as an exchange uses it. */
 export interface ExchangeHost {
   readonly revision: Revision;
   readonly streams: {
-    /** A stream of its own, which the client can resume. */
+    /** Opens a response stream, which the client can resume. */
     open(): EventStream;
     close(stream: EventStream): void;
   };
@@ -28,8 +28,8 @@ export function openEventStream(response: ServerResponse): void {
 }
 
 /**
- * The answer to one POST. It is plain JSON if nothing has to be said before the result; otherwise, from the first
- * word on, it is an event stream that outlives its connection.
+ * The answer to one POST: JSON, or an event stream that outlives its connection if any message precedes the result or
+ * the result takes long.
  */
 export class Exchange {
   private readonly answers: string[] = [];
@@ -39,7 +39,7 @@ export class Exchange {
   constructor(
     private readonly response: ServerResponse,
     private readonly host: ExchangeHost,
-    /** Requests yet to be answered. */
+    /** Number of requests without an answer. */
     private open: number,
     private readonly isBatch: boolean,
   ) {}
@@ -48,7 +48,7 @@ export class Exchange {
     return this.open === 0;
   }
 
-  /** Something ahead of the result. */
+  /** Sends a notification or request of the server before the result. */
   send(message: string, options?: DeliverOptions): void {
     if (this.open === 0) return;
     const stream = this.asStream();
@@ -70,7 +70,7 @@ export class Exchange {
     if (this.open === 0) setImmediate(writeJson, this.response, `[${this.answers.join(',')}]`);
   }
 
-  /** A result that others get too: it is written from where it is. */
+  /** A result that is shared with other clients: its bytes are written without a copy. */
   answerShared(id: RequestId, result: SharedJson): void {
     if (this.stream || this.isBatch) {
       this.answer(this.host.revision.resultMessage(id, result));
@@ -80,12 +80,12 @@ export class Exchange {
     setImmediate(writeShared, this.response, this.host.revision.resultHead(id), result.bytes);
   }
 
-  /** A result that takes long: something must travel, or a proxy takes the silence for death. */
+  /** Turns a slow answer into a stream and writes a comment, so that proxies do not close the connection. */
   keepAlive(): void {
     if (this.open > 0) this.asStream().keepAlive();
   }
 
-  /** Becomes a stream, with whatever was answered so far as its first events. */
+  /** Switches to a stream that begins with the answers so far. */
   private asStream(): EventStream {
     if (this.stream) return this.stream;
     const stream = this.host.streams.open();
@@ -105,13 +105,13 @@ export class Exchange {
   }
 }
 
-// Answers are written at the end of the turn in which they came, one after the other (docs/decisions/0015).
+// Answers are written in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
 
 function writeJson(response: ServerResponse, body: string): void {
   if (response.destroyed) return;
   const length = Buffer.byteLength(body);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
-  // Where each character is one byte, it need not be looked at again to be encoded.
+  // For ASCII, latin1 gives the same bytes and is faster.
   response.end(body, length === body.length ? 'latin1' : 'utf8');
 }
 

@@ -4,11 +4,11 @@ import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
 import { AuthenticationError } from './auth/authentication-error.js';
 
-/** For how long, and how much of, what a client still sends is taken and thrown away after it was refused. */
+/** Limits for reading and discarding the rest of the body of a refused request. */
 const DISCARD_TIMEOUT_MS = 1000;
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-/** Answers an exchange that failed before, or apart from, any method. */
+/** Answers a failure of the exchange itself, outside any MCP method. */
 export function writeError(
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,7 +21,7 @@ export function writeError(
   }
   const { http, text } = JsonRpcError.from(error);
   const body = errorMessage(id, text);
-  // A body that was not read to its end would be taken for the next request.
+  // The unread rest of a body would be parsed as the next request.
   const unread = request.complete ? {} : { connection: 'close' };
   const challenge = error instanceof AuthenticationError ? error.headers : {};
   response.writeHead(http, {
@@ -35,8 +35,8 @@ export function writeError(
 }
 
 /**
- * A connection that ends while its client is still sending is reset, and the answer may be lost with it. So the answer
- * goes out first, and the end comes when the client is done with its request, within bounds.
+ * Closing a connection while the client is still sending resets it, and the client may lose the answer. So the answer is
+ * written at once, and the connection is closed after the rest of the request was read, within limits.
  */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
   let left = MAX_DISCARDED_BYTES;

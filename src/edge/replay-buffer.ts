@@ -1,9 +1,6 @@
 import type { EventFrame } from '../mcp/event-frame.js';
 
-/**
- * The last events of a session, so that a stream that broke can be taken up where it broke. One reference for each: the
- * same event is kept by every session that got it.
- */
+/** The last events of a session, for replay after a broken connection. Sessions share the frames of broadcasts. */
 export class ReplayBuffer {
   private readonly events: EventFrame[] = [];
   private bytes = 0;
@@ -19,7 +16,7 @@ export class ReplayBuffer {
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
-  /** One that was never sent, and that a later one stands for. It is among the last. */
+  /** Removes a frame that was never sent. It is searched from the end. */
   withdraw(frame: EventFrame): void {
     const index = this.events.lastIndexOf(frame);
     if (index === -1) return;
@@ -28,7 +25,7 @@ export class ReplayBuffer {
     this.bytes -= frame.size;
   }
 
-  /** The events of one stream that came after a sequence, oldest first. */
+  /** The events of one stream after a sequence number, oldest first. */
   after(stream: string, sequence: number): EventFrame[] {
     return this.events.filter((frame) => frame.stream === stream && frame.sequence > sequence);
   }

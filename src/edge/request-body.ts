@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 
-/** The body as text. Stops reading at the limit, wherever the length was or was not announced. */
+/** The body as text. Stops reading at the limit, with or without a Content-Length. */
 export function readBody(request: IncomingMessage, limit: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -10,7 +10,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     let isOver = false;
     const stop = (): void => {
       isOver = true;
-      // The request lives as long as its answer takes, and would hold the body all that time.
+      // The listener holds the body, and the request is referenced until it is answered.
       request.off('data', onData);
     };
     const tooLarge = (): void => {
@@ -31,13 +31,13 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
       if (isOver) return;
       stop();
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-      // It is dealt with when all that has arrived was read (docs/decisions/0015).
+      // Processed after everything that has arrived was read (docs/decisions/0015).
       setImmediate(() => {
         if (isUtf8(bytes)) resolve(bytes.toString());
         else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
       });
     });
-    // A request that breaks off is closed too; without anybody who listens for it there is no error.
+    // An aborted request emits 'close'; without a listener for 'error' it emits no error.
     request.on('close', () => {
       if (!isOver) reject(new GatewayError('bad-request', 'The body ended early'));
     });

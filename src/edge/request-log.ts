@@ -3,7 +3,7 @@ import type { ErrorKind } from '../core/errors.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { RequestContext } from './request-context.js';
 
-/** Failures that an operator wants to know of. The rest are the client's own, or the server's answer. */
+/** Failures that concern operators; all others are mistakes of the client or answers of the server. */
 const NOTEWORTHY = new Set<ErrorKind | 'remote'>([
   'server-unavailable',
   'timeout',
@@ -11,7 +11,7 @@ const NOTEWORTHY = new Set<ErrorKind | 'remote'>([
   'limit-exceeded',
 ]);
 
-/** One line per failed request, with its cause and without its payload. */
+/** Logs one line per failed request, with the cause and without the payload. */
 @Injectable()
 export class RequestLog {
   private readonly logger = new Logger('Request');

@@ -9,10 +9,10 @@ import { SessionRestorer } from './session-restorer.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** What a client says of itself may be as long as a request; longer than this it is not worth a place on the disk. */
+/** Length of capabilities and client information, above which a session is not stored. */
 const MAX_PROFILE_LENGTH = 16_384;
 
-/** A disk that hangs is not to keep clients from subscribing. */
+/** How long a subscription waits for a hanging disk. */
 const WRITE_TIMEOUT_MS = 1000;
 
 interface TrackedSession {
@@ -22,8 +22,8 @@ interface TrackedSession {
 }
 
 /**
- * Keeps the sessions that have subscriptions for a later life of the gateway. Others are not worth it: their clients
- * initialize again, and have lost nothing.
+ * Stores the sessions that have subscriptions for the next process. Clients of other sessions initialize again without
+ * loss.
  */
 @Injectable()
 export class SessionPersistence implements OnModuleInit {
@@ -51,13 +51,12 @@ export class SessionPersistence implements OnModuleInit {
     });
     this.sessions.onInterval(() => this.writeChanges());
     const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
-    this.metrics.expose(
-      { ...failures, help: 'Times that sessions could not be kept for the time after a restart.' },
-      () => [[{}, this.records.failures]],
-    );
+    this.metrics.expose({ ...failures, help: 'Failed writes of the session journal.' }, () => [
+      [{}, this.records.failures],
+    ]);
   }
 
-  /** Everything stays as it is now, whatever becomes of the sessions. */
+  /** Writes the last activity and stops: sessions that close afterwards stay stored. */
   stop(): void {
     this.stopListening();
     this.stopListening = () => {};
@@ -108,7 +107,7 @@ export class SessionPersistence implements OnModuleInit {
     return kept;
   }
 
-  /** No request waits for the disk, and none writes to it: now and then it is written who was there. */
+  /** Called periodically, so that no request writes its activity to the disk. */
   private writeChanges(): void {
     for (const kept of this.stored.values()) {
       const { session, logLevel } = kept;

@@ -64,7 +64,7 @@ describe('sessions of an earlier life', () => {
       scope: EVERYTHING,
     });
     expect(levels).toEqual(['error']);
-    expect(lines.join()).toContain('"message":"sessions were taken up again"');
+    expect(lines.join()).toContain('"message":"sessions restored"');
   });
 
   it('are not talked about when there were none', async () => {

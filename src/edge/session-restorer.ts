@@ -10,7 +10,7 @@ import { SessionScopes } from './session-scopes.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Takes up the sessions of an earlier life, as far as their clients might have them now. */
+/** Restores the stored sessions of the previous process whose credentials are still valid. */
 @Injectable()
 export class SessionRestorer {
   private readonly logger = new Logger('Sessions');
@@ -24,11 +24,11 @@ export class SessionRestorer {
     private readonly logMessages: LogMessages,
   ) {}
 
-  /** Before there is any link: whatever is restored is told to a server as soon as it is there. */
+  /** Called before any link is opened, so that upstream subscriptions are made when the links come up. */
   async restoreAll(): Promise<Session[]> {
     const records = await this.records.load();
     const revived: Session[] = [];
-    // Where there is not room for all, the last to be seen come first.
+    // If the limit of sessions is lower now, the most recently active ones are restored.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
       const session = this.restore(record);
       if (session) revived.push(session);
@@ -36,14 +36,14 @@ export class SessionRestorer {
     }
     if (records.length > 0)
       this.logger.log({
-        message: 'sessions were taken up again',
+        message: 'sessions restored',
         sessions: revived.length,
         dropped: records.length - revived.length,
       });
     return revived;
   }
 
-  /** Undefined when there is nothing left that its client could come back to. */
+  /** Undefined when the session or all of its subscriptions cannot be restored. */
   private restore({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
     const session = this.sessionOf(stored, seen);
     if (!session) return undefined;

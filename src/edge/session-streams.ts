@@ -10,23 +10,22 @@ export interface SessionStreamLimits {
   readonly replayEvents: number;
 }
 
-/** The last event of a stream that its client has. */
+/** The last event that the client received, from Last-Event-ID. */
 export interface ResumePoint {
   readonly stream: string;
   readonly sequence: number;
 }
 
-/** Bytes of events that a session keeps for resumption. */
 const REPLAY_BYTES = 1_048_576;
 
-/** All streams of one client, and what it takes to take each of them up again. */
+/** All event streams of one session, with the buffer for their replay. */
 export class SessionStreams {
   readonly standalone: EventStream;
   private readonly log: ReplayBuffer;
-  /** Those of answers, by name. */
+  /** Response streams by name. */
   private readonly responses = new Map<string, EventStream>();
   private lastName = 0;
-  /** Ids up to this are of events that were never here, or in an earlier life. */
+  /** Sequence numbers up to this one belong to other sessions or to the previous process. */
   private readonly createdAfter = latestSequence();
   private keptAliveAt = performance.now();
 
@@ -38,12 +37,12 @@ export class SessionStreams {
     this.standalone = this.streamOf('');
   }
 
-  /** How many the client reads right now. */
+  /** Number of streams with an open connection. */
   get connected(): number {
     return [this.standalone, ...this.responses.values()].filter((stream) => stream.isConnected).length;
   }
 
-  /** One for an answer. */
+  /** Opens a response stream. */
   open(): EventStream {
     const name = (++this.lastName).toString(36);
     const stream = this.streamOf(name);
@@ -51,17 +50,17 @@ export class SessionStreams {
     return stream;
   }
 
-  /** Forgets one that has nothing left to do. */
+  /** Removes a stream that is done. */
   close(stream: EventStream): void {
     if (stream.isDone) this.responses.delete(stream.name);
   }
 
-  /** Goes on over this response: with the standing stream, or with the one that broke off. */
+  /** Connects the response to the standalone stream, or to the stream to be resumed. */
   listen(response: ServerResponse, resume?: ResumePoint): void {
     openEventStream(response);
     const isOwnSequence = resume !== undefined && this.isOurs(resume.sequence);
     if (!resume?.stream) {
-      // What a client has not seen since an earlier life is all there is.
+      // A client of the previous process has seen none of the events of this one.
       this.standalone.connect(response, resume && (isOwnSequence ? resume.sequence : 0));
       return;
     }
@@ -71,13 +70,13 @@ export class SessionStreams {
       this.close(stream);
       return;
     }
-    // A stream of an earlier life is over, whatever has its name now.
+    // A stream of the previous process has ended; a stream of this process may have the same name.
     const over = this.streamOf(resume.stream);
     over.end();
     over.connect(response, isOwnSequence ? resume.sequence : undefined);
   }
 
-  /** Called now and then: keeps the standing stream alive and forgets those that slow readers have read. */
+  /** Called periodically: writes a comment to a quiet standalone stream and removes response streams that are done. */
   keepAlive(quietMs: number): void {
     const now = performance.now();
     if (now - this.keptAliveAt >= quietMs) {
@@ -97,7 +96,7 @@ export class SessionStreams {
     );
   }
 
-  /** Whether an event of this life may have had it; that of an earlier one may be ahead where a clock was set back. */
+  /** Sequence numbers of the previous process may also lie ahead, if the clock was set back. */
   private isOurs(sequence: number): boolean {
     return sequence > this.createdAfter && sequence <= latestSequence();
   }

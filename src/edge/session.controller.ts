@@ -12,7 +12,7 @@ import { isLoggingLevel } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
 import type { RequestContext } from './request-context.js';
 
-/** The methods that concern the session itself. */
+/** The MCP methods that concern the session itself. */
 @McpController()
 export class SessionController {
   constructor(
@@ -79,7 +79,7 @@ export class SessionController {
     this.backends.notifySessionLinks(session, 'notifications/roots/list_changed');
   }
 
-  /** What the servers in scope tell models about themselves, each under its own name. */
+  /** The instructions of the servers in scope, each under the name of its server. */
   private instructions(scope: Scope): { instructions?: string } {
     const parts = this.registry.catalog.servers.flatMap(({ id, listing: { instructions } }) =>
       instructions && scope.allows(id) ? [`# ${id}\n\n${instructions}`] : [],

@@ -27,41 +27,41 @@ export interface SessionLimits extends SessionStreamLimits {
   readonly inFlightPerSession: number;
 }
 
-/** Who a client said it is. */
+/** What the client declared in `initialize`. */
 export interface ClientProfile {
   readonly revision: Revision;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
 }
 
-/** What is known of a session from an earlier life of the gateway. Times are milliseconds since the epoch. */
+/** A session of the previous process. Times are milliseconds since the epoch. */
 export interface PreviousSession {
   readonly id: string;
   readonly openedAt: number;
   readonly seenAt: number;
 }
 
-/** What a session is called by everybody but its client. */
+/** The id of a session is the hash of its key. */
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
-/** A request while it is being answered. */
+/** A request that is not answered yet. */
 export interface RunningRequest {
   readonly requestId: RequestId | undefined;
   abort(): void;
-  /** Shows the client that it is being answered, if that has taken so long already. */
+  /** Writes a keep-alive comment if the request has run for `quietMs`. */
   keepAlive(quietMs: number): void;
 }
 
-/** One client from its `initialize` to its end: what it may do, what it is doing, and how to reach it. */
+/** The state of one client from `initialize` to its end: scope, running requests and streams. */
 export class Session implements NotificationRecipient, ExchangeHost {
   /**
-   * From a CSPRNG; whoever knows it holds the session, so it is never logged nor kept. Of a session from an earlier
-   * life it is not known until the client comes back with it.
+   * The secret in Mcp-Session-Id, never logged or stored. For a restored session it is unknown until the client sends its
+   * next request.
    */
   key: string | undefined;
-  /** Made from the key, and opens nothing. */
+  /** Not a secret: gives no access to the session. */
   readonly id: string;
-  /** The project it was opened in; it never leaves it. */
+  /** The project in which it was opened. */
   project: string | undefined;
   private currentScope: Scope = NOTHING;
   readonly openedAt: number;
@@ -74,7 +74,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
   private readonly scopeListeners = new ListenerSet();
   private lastActiveAt: number;
   private closed = false;
-  /** The client has said that it is ready to hear from us. */
+  /** The client has sent `notifications/initialized`. */
   isReady = false;
   logLevel: LoggingLevel | undefined;
 
@@ -109,13 +109,12 @@ export class Session implements NotificationRecipient, ExchangeHost {
     return this;
   }
 
-  /** Fixes the project; what is seen through it may change later. */
   bindProject(project: string | undefined, scope: Scope): void {
     this.project = project;
     this.scope = scope;
   }
 
-  /** What it hears of. Each request settles its own. */
+  /** Limits notifications. Requests have a scope of their own. */
   get scope(): Scope {
     return this.currentScope;
   }
@@ -140,7 +139,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
     this.lastActiveAt = performance.now();
   }
 
-  /** For how long nothing was heard; not at all while something is open or under way. */
+  /** Time since the last activity; 0 while a stream is open or a request is running. */
   get idleMs(): number {
     const busy = this.requests.size > 0 || this.standalone.isConnected;
     return busy ? 0 : performance.now() - this.lastActiveAt;
@@ -186,7 +185,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
     this.deliver(frame, { droppable: true, kind: notificationKind(method) });
   }
 
-  /** Puts an event on the standing stream; it waits there, within bounds, for a client that has none open. */
+  /** Sends an event on the standalone stream, where it is queued while the client has no connection open. */
   deliver(frame: EventFrame, options: DeliverOptions): void {
     this.standalone.send(frame, options);
   }
@@ -207,9 +206,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
     options: ClientRequestOptions,
   ): Promise<JsonText> {
     if (!this.standalone.isConnected)
-      return Promise.reject(
-        new GatewayError('internal', 'The client has no stream on which it could be asked'),
-      );
+      return Promise.reject(new GatewayError('internal', 'The client has no open stream for a request'));
     return this.sendRequestOn((message) => this.deliver(eventFrame(message), {}), method, params, options);
   }
 
@@ -232,13 +229,13 @@ export class Session implements NotificationRecipient, ExchangeHost {
     this.clientRequests.receiveProgress(token, params);
   }
 
-  /** A client that listens is there, however long it has had nothing to say. */
+  /** An open stream keeps the session from expiring. */
   listen(response: ServerResponse, resume?: ResumePoint): void {
     response.once('close', () => this.touch());
     this.streams.listen(response, resume);
   }
 
-  /** Called now and then: keeps what is quiet alive. */
+  /** Called periodically. */
   keepAlive(quietMs: number): void {
     this.streams.keepAlive(quietMs);
     for (const request of this.requests.values()) request.keepAlive(quietMs);

@@ -8,21 +8,18 @@ import { Session, sessionIdOf, type PreviousSession } from './session.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 const KEEP_ALIVE_INTERVAL_MS = 5000;
-/** Sessions that are tended in one turn of the event loop: to write to thousands of streams takes its time. */
+/** Keep-alive comments for thousands of streams are written in slices. */
 const SESSIONS_PER_SLICE = 250;
-/**
- * So long nothing travels on a stream. An answer that is not there by then becomes a stream, so that something can
- * travel meanwhile.
- */
+/** Maximum time without bytes on a stream. An answer that takes longer becomes a stream. */
 const QUIET_MS = 15_000;
-/** In the time of an expiry it is written down so often that a client is there. */
+/** How often the last activity is stored within `sessionIdleMs`. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
 
-/** The sessions there are. A session is a record and nothing else: no process or connection belongs to it alone. */
+/** All open sessions: lookup, limit, expiry and keep-alive. */
 @Injectable()
 export class Sessions implements OnModuleInit {
   private readonly sessions = new Map<string, Session>();
-  /** By what their clients hold; those of an earlier life are not here until their clients come back. */
+  /** By key. A restored session is added with the first request of its client. */
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private nextSlice: NodeJS.Immediate | undefined;
@@ -52,7 +49,7 @@ export class Sessions implements OnModuleInit {
     return this.sessions.values();
   }
 
-  /** A session that nobody can use until it is added. */
+  /** The session cannot be used before it is added. */
   create(principal: Principal): Session {
     return new Session(this.limits, principal, this.metrics);
   }
@@ -69,19 +66,17 @@ export class Sessions implements OnModuleInit {
     });
   }
 
-  /** By its id, which is not what its client holds. */
   find(id: string): Session | undefined {
     return this.sessions.get(id);
   }
 
-  /** Between two times that it is written down, for a later life, that a client is there. */
   get activityWriteIntervalMs(): number {
     return this.limits.sessionIdleMs / ACTIVITY_WRITES_PER_EXPIRY;
   }
 
-  /** A session from an earlier life, which also nobody can use until it is added. Undefined when its time is over. */
+  /** A session of the previous process, not added yet. Undefined when it has expired or the limit is reached. */
   restore(principal: Principal, past: PreviousSession): Session | undefined {
-    // It may have been there after that was last written down.
+    // The client may have been active after its activity was stored last.
     const seenAt = Math.min(Date.now(), past.seenAt + this.activityWriteIntervalMs);
     const session = new Session(this.limits, principal, this.metrics, { ...past, seenAt });
     return this.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
@@ -100,7 +95,7 @@ export class Sessions implements OnModuleInit {
       });
   }
 
-  /** The key alone opens nothing: to anybody but who opened it, a session does not exist. */
+  /** For any other principal than the one that opened it, a session does not exist. */
   get(key: string | undefined, principal: Principal): Session {
     if (key === undefined)
       throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
@@ -112,12 +107,11 @@ export class Sessions implements OnModuleInit {
     return session;
   }
 
-  /** Calls the listener when a client comes with another token than before, which may carry other grants. */
+  /** Calls the listener when the client sends a new token, which may have other grants. */
   onPrincipalChange(listener: (session: Session) => void): void {
     this.principalListeners.add(listener);
   }
 
-  /** Lets go of everything, once nothing new comes in any more. */
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
     clearImmediate(this.nextSlice);
@@ -143,18 +137,17 @@ export class Sessions implements OnModuleInit {
       if (session.isIdleFor(this.limits.sessionIdleMs)) session.close();
   }
 
-  /** Calls the listener every few seconds, while there are sessions to look after. */
+  /** Calls the listener every few seconds. */
   onInterval(listener: () => void): void {
     this.intervalListeners.add(listener);
   }
 
   private runInterval(): void {
     this.intervalListeners.emit();
-    // A round that takes longer than it should is not begun twice.
+    // The previous round may still be running.
     if (!this.nextSlice) this.keepAliveSlice(this.sessions.values());
   }
 
-  /** Who comes or goes between two slices is met or not met. */
   private keepAliveSlice(rest: Iterator<Session>): void {
     this.nextSlice = undefined;
     for (let left = SESSIONS_PER_SLICE; left > 0; left--) {

@@ -1,24 +1,20 @@
 import type { ServerResponse } from 'node:http';
 
-/** Bytes of an event that are written at once: who takes so many of a large one is slow, and not stuck. */
-const SLICE = 65_536;
+/** Large events are written in parts, so that a client that reads slowly is not taken for one that reads nothing. */
+const MAX_WRITE_BYTES = 65_536;
 const NOTHING = Buffer.alloc(0);
 
-/** What a connection tells the stream that it is of. */
 export interface ConnectionListener {
   drained(): void;
   closed(connection: StreamConnection): void;
 }
 
-/**
- * One connection of a stream. It lets go of a reader that takes nothing for too long by itself: its stream, and the
- * session of that, may be over by then.
- */
+/** One connection of a stream. Destroys itself when the client reads nothing for too long, also after its stream ended. */
 export class StreamConnection {
-  /** What is not yet written of the last event. */
+  /** The rest of the last event. */
   private unwritten: Buffer = NOTHING;
   private ending = false;
-  /** There while the reader has something to take before more is written. */
+  /** Runs while the socket is full. */
   private stuckTimer: NodeJS.Timeout | undefined;
   isStuck = false;
 
@@ -35,12 +31,11 @@ export class StreamConnection {
     return this.stuckTimer !== undefined;
   }
 
-  /** Everything was written, which does not say that it was read. */
   get isEnded(): boolean {
     return this.response.writableEnded;
   }
 
-  /** Only for one that is not blocked. */
+  /** Must not be called while the connection is blocked. */
   write(bytes: Buffer): void {
     this.unwritten = bytes;
     this.writeSlices();
@@ -54,9 +49,9 @@ export class StreamConnection {
 
   private writeSlices(): void {
     while (this.unwritten.length > 0 && !this.isBlocked) {
-      const isLast = this.unwritten.length <= SLICE;
-      const slice = isLast ? this.unwritten : this.unwritten.subarray(0, SLICE);
-      this.unwritten = isLast ? NOTHING : this.unwritten.subarray(SLICE);
+      const isLast = this.unwritten.length <= MAX_WRITE_BYTES;
+      const slice = isLast ? this.unwritten : this.unwritten.subarray(0, MAX_WRITE_BYTES);
+      this.unwritten = isLast ? NOTHING : this.unwritten.subarray(MAX_WRITE_BYTES);
       if (!this.response.write(slice)) this.startStuckTimer();
     }
   }
@@ -64,7 +59,7 @@ export class StreamConnection {
   private finish(): void {
     if (this.isEnded) return;
     this.response.end();
-    // No drain comes any more, but the close does once everything is taken.
+    // After end() there is no 'drain'; 'close' follows when everything was read.
     this.startStuckTimer();
   }
 

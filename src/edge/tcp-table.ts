@@ -1,29 +1,28 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 
-/** A connection whose other side has something to acknowledge. */
+/** A TCP connection with unacknowledged data. */
 export interface UnacknowledgedConnection {
   readonly localPort: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** How often what the other side did not acknowledge was sent again since it last acknowledged anything. */
+  /** Since the peer's last acknowledgement. */
   readonly retransmissions: number;
 }
 
 const FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/** Place, local end, remote end, state, queues, timer (01: something is to be sent again), retransmissions. */
+/** Slot, local and remote address, state, queues, timer (01: retransmission), number of retransmissions. */
 const LINE = /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
 
-/** The kernel gives a page at a time, however much room there is; one buffer takes them all. */
+/** The kernel returns at most one page per read. */
 const page = Buffer.allocUnsafeSlow(16_384);
 
 /**
- * What Linux says of the connections of this network namespace, some whole lines at a time: there is one for every
- * connection of everybody. Nothing on other systems. One may read at a time.
+ * Reads the TCP connections of this network namespace from Linux, in chunks of whole lines; yields nothing on other
+ * systems. The buffer is shared: only one reader at a time.
  */
 export async function* readTcpTable(files: readonly string[] = FILES): AsyncGenerator<string, void> {
   for (const file of files) {
-    // Where there is no such table, or none that we may read, there is no telling.
     const table = await open(file).catch(() => undefined);
     if (!table) continue;
     try {
@@ -57,7 +56,7 @@ export function* unacknowledgedIn(table: string): Iterable<UnacknowledgedConnect
     };
 }
 
-/** As Node writes it. The table has words of four bytes, the last byte first. */
+/** The address as Node writes it. The table has little-endian words of four bytes. */
 function addressOf(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32();
   if (bytes.length === 4) return bytes.join('.');
