@@ -74,7 +74,7 @@ describe('completion/complete', () => {
     ['{"ref":{"type":"ref/prompt","name":"none"}}', 'Unknown prompt: none'],
     ['{"ref":{"type":"ref/resource","uri":7}}', 'uri must be a string'],
     ['{"ref":{"type":"ref/resource","uri":"y:1"}}', 'RESOURCE_NOT_FOUND: resource y:1 is not available'],
-    ['{"ref":{"type":"ref/resource","uri":"x:1","Uri":"y:1"}}', '"Uri" is too much like uri'],
+    ['{"ref":{"type":"ref/resource","uri":"x:1","Uri":"y:1"}}', '"Uri" is too similar to uri'],
   ])('refuses %s with -32602, and asks nobody', async (params, message) => {
     const { calls, complete } = await completion();
     const error = JsonRpcError.from(await asRefused(() => complete(params)));

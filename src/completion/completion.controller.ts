@@ -5,18 +5,17 @@ import type { Scope } from '../core/scope.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import { isObject, type Params } from '../mcp/json-rpc.js';
-import { requireString, withOwnValue } from '../mcp/params.js';
-import { requireUri } from '../mcp/uri-param.js';
+import { requireString, requireUri, withOwnValue } from '../mcp/params.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** What is to be completed, as its server knows it. */
+/** The prompt or template to complete, by its own name or URI at the server. */
 interface Reference {
   readonly server: string;
   readonly key: 'name' | 'uri';
   readonly own: string;
 }
 
-/** Completion of the arguments of prompts and of the variables of resource templates. */
+/** Completes arguments of prompts and variables of resource templates. */
 @McpController()
 export class CompletionController {
   constructor(
@@ -54,7 +53,7 @@ export class CompletionController {
     const template = view.findTemplate(uri);
     if (template) return { server: template.server, key: 'uri', own: template.uriTemplate };
     const found = view.find(uri);
-    // Only a read of what is not there has a code of its own.
+    // The code of a missing resource is for reads only.
     if (!found) throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
     return { server: found.server, key: 'uri', own: found.uri };
   }

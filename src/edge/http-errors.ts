@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
-import { AuthenticationError } from './auth/authentication-error.js';
+import { AuthenticationError } from './auth/auth-errors.js';
 
 /** Limits for reading and discarding the rest of the body of a refused request. */
 const DISCARD_TIMEOUT_MS = 1000;

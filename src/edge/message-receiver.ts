@@ -56,7 +56,7 @@ export class MessageReceiver {
     if (answered.length === 0) acknowledge(response);
   }
 
-  /** The one request that makes its session: the session becomes usable only with the answer that names it. */
+  /** Creates the session; it can be used only after the answer that contains its key. */
   async initialize(message: Request, response: ServerResponse, source: RequestSource): Promise<void> {
     const session = this.sessions.create(source.principal);
     const exchange = new Exchange(response, session, 1, false);
@@ -72,10 +72,10 @@ export class MessageReceiver {
     }
   }
 
-  /** Resolves when no request is being answered, and the answers are written. */
+  /** Resolves when no request is running and all answers are written. */
   async idle(): Promise<void> {
     if (this.running > 0) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
-    // They are written at the end of the turn.
+    // Answers are written in setImmediate.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -143,7 +143,7 @@ export class MessageReceiver {
   private notifyIdle(): void {
     const listeners = this.idleListeners;
     this.idleListeners = [];
-    for (const tell of listeners) tell();
+    for (const listener of listeners) listener();
   }
 }
 
@@ -157,7 +157,7 @@ function contextOf(
   return new RequestContext(session, exchange, message.method, id, message.paramsText, source.projects);
 }
 
-/** What a span says of a request. The session is named by nothing that could be used to hold it. */
+/** The attributes of a request's span. The session key is a secret and not among them. */
 function tracedMethod({ id, method, params }: Request, session: Session): TracedMethod {
   const subject = params?.['name'] ?? params?.['uri'];
   return {

@@ -1,7 +1,7 @@
 import { RpcException } from '@nestjs/microservices';
 import { answerTo, GatewayError, RemoteError, type Era, type ErrorKind } from '../core/errors.js';
 
-/** An error in the form it has on the wire: `text` is the JSON-RPC error object. */
+/** An error with its JSON-RPC code and HTTP status. `text` is the JSON-RPC error object. */
 export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError';
 
@@ -15,7 +15,7 @@ export class JsonRpcError extends Error {
     super(text, options);
   }
 
-  /** The only reader of the code table. What it does not know is an internal error and keeps its cause to itself. */
+  /** Any other exception becomes an internal error, whose cause is not sent. */
   static from(exception: unknown, era: Era = '2025'): JsonRpcError {
     if (exception instanceof JsonRpcError) return exception;
     if (exception instanceof RemoteError)

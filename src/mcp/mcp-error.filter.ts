@@ -2,7 +2,7 @@ import { Catch, type ArgumentsHost, type RpcExceptionFilter } from '@nestjs/comm
 import { throwError, type Observable } from 'rxjs';
 import type { McpContext } from './mcp-context.js';
 
-/** Whatever a guard or handler of an MCP method throws leaves it as the right JSON-RPC error. */
+/** Maps what guards and handlers of MCP methods throw to the JSON-RPC error of the client's revision. */
 @Catch()
 export class McpErrorFilter implements RpcExceptionFilter {
   catch(exception: unknown, host: ArgumentsHost): Observable<never> {

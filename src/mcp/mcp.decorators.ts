@@ -14,10 +14,10 @@ const ParamsAndContext: MethodDecorator = (target, key) => {
   Ctx()(target, key, 1);
 };
 
-/** Answers one MCP request method, for instance `tools/call`. */
+/** Handles one MCP request method, for instance `tools/call`. */
 export const McpRequest = (method: string): MethodDecorator =>
   applyDecorators(MessagePattern(method, MCP), ParamsAndContext);
 
-/** Takes one MCP notification, for instance `notifications/cancelled`. */
+/** Handles one MCP notification, for instance `notifications/cancelled`. */
 export const McpNotification = (method: string): MethodDecorator =>
   applyDecorators(EventPattern(method, MCP) as MethodDecorator, ParamsAndContext);

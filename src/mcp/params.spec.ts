@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { requireString, withOwnValue } from './params.js';
+import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
+import { requireString, requireUri, withOwnValue } from './params.js';
 
 const refused = (message: string | RegExp) =>
   expect.objectContaining({ kind: 'invalid-params', message: expect.stringMatching(message) });
@@ -14,6 +15,34 @@ describe('requireString', () => {
     'refuses %j, naming the key',
     (params) => {
       expect(() => requireString(params, 'name')).toThrow(refused(/^name must be a string$/));
+    },
+  );
+});
+
+describe('requireUri', () => {
+  it.each(['', 'x:1'])('takes %j as it is', (uri) => {
+    expect(requireUri({ uri })).toBe(uri);
+  });
+
+  it.each([undefined, {}, { uri: undefined }, { uri: null }, { uri: 7 }, { uri: ['x:1'] }, { URI: 'x:1' }])(
+    'refuses params without one: %j',
+    (params) => {
+      expect(() => requireUri(params)).toThrow(
+        expect.objectContaining({ kind: 'invalid-params', message: 'uri must be a string' }),
+      );
+    },
+  );
+
+  it.each(LONGEST_AND_TOO_LONG)(
+    'refuses one that is too long, without repeating it, in %s',
+    (_what, longest, tooLong) => {
+      expect(requireUri({ uri: longest })).toBe(longest);
+      expect(() => requireUri({ uri: tooLong })).toThrow(
+        expect.objectContaining({
+          kind: 'invalid-params',
+          message: 'uri must not be longer than 8192 bytes',
+        }),
+      );
     },
   );
 });
@@ -58,7 +87,7 @@ describe('withOwnValue', () => {
     ['something after a NUL, where some parsers stop', 'name', 'name\\u0000x'],
   ])('refuses a second key with %s', (_what, key, alike) => {
     for (const params of [`{"${key}":"a","${alike}":"b"}`, `{"${alike}":"b","${key}":"a"}`])
-      expect(() => withOwnValue(params, key, 'own')).toThrow(refused(`is too much like ${key}$`));
+      expect(() => withOwnValue(params, key, 'own')).toThrow(refused(`is too similar to ${key}$`));
   });
 
   it.each(['nam', 'names', 'title', 'arguments', '_meta', '__proto__', 'task', ''])(

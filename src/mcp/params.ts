@@ -1,3 +1,4 @@
+import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import { GatewayError } from '../core/errors.js';
 import { mapMember, membersOf } from '../lib/json-text/json-text.js';
 import type { Params } from './json-rpc.js';
@@ -8,9 +9,16 @@ export function requireString(params: Params | undefined, key: string): string {
   return value;
 }
 
+export function requireUri(params: Params | undefined): string {
+  const uri = requireString(params, 'uri');
+  if (isUriTooLong(uri))
+    throw new GatewayError('invalid-params', `uri must not be longer than ${MAX_URI_BYTES} bytes`);
+  return uri;
+}
+
 /**
- * The params with the server's own name or URI in the place of the public one. A key that only looks like it is
- * refused: a backend that reads keys with less care could take it for the real one, past every check here.
+ * The params with the server's own name or URI instead of the public one. A similar key is refused: a server with a
+ * lenient parser could read it instead of the one that was checked here.
  */
 export function withOwnValue(params: string | undefined, key: string, own: string): string {
   const text = params ?? '{}';
@@ -18,17 +26,17 @@ export function withOwnValue(params: string | undefined, key: string, own: strin
   const members = membersOf(text);
   for (const member of members) {
     if (member.key !== key && fold(member.key) === folded)
-      throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too much like ${key}`);
+      throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too similar to ${key}`);
   }
   return mapMember(text, key, () => JSON.stringify(own), members);
 }
 
 /**
- * What some parsers take for the same key: case, with its look-alikes (the long s, the Kelvin sign, both Turkish i),
- * marks, invisible characters, hyphens and underscores do not count, nor does anything after a NUL.
+ * Keys that lenient parsers treat as equal: ignores case, including special cases (long s, Kelvin sign, Turkish i),
+ * marks, invisible characters, hyphens and underscores, and everything after a NUL.
  */
 function fold(key: string): string {
-  // Nearly every key: nothing in it but its case could deceive.
+  // Fast path for nearly every key.
   if (/^[a-zA-Z0-9]*$/.test(key)) return key.toLowerCase();
   return key
     .normalize('NFKD')

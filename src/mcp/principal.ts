@@ -1,10 +1,15 @@
-/** Who sends a request, as the edge found out; never from what a message claims. */
+/** The authenticated sender of a request, determined from its HTTP headers, never from a message. */
 export interface Principal {
   /** Stable over token refreshes: the id of a key, or issuer and subject of a token. */
   readonly id: string;
-  /** The projects it may use, or everything. */
+  /** The projects that it may use, or all servers. */
   readonly grants: ReadonlySet<string> | '*';
 }
 
-/** Everybody, where no authentication is configured. */
+/** Every client, where no authentication is configured. */
 export const ANONYMOUS: Principal = { id: 'anonymous', grants: '*' };
+
+export const ALL_PROJECTS = '*';
+
+export const grantsOf = (projects: readonly string[]): Principal['grants'] =>
+  projects.includes(ALL_PROJECTS) ? ALL_PROJECTS : new Set(projects);

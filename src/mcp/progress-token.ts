@@ -1,8 +1,8 @@
 import { mapMember, memberText, membersOf } from '../lib/json-text/json-text.js';
 
 /**
- * The progress token in a request's params, as it was written. Also one that JSON.parse would not see because its
- * `_meta` stands twice: a server may, and would report under a token that on its connection is somebody else's.
+ * The progress token in the params of a request, as it was written. Every `_meta` member is searched, not only the last
+ * one as JSON.parse does: a server may read the first, and its token could be that of another client's call.
  */
 export function progressTokenOf(params: string | undefined): string | undefined {
   // The key may be written with escapes.
@@ -15,12 +15,12 @@ export function progressTokenOf(params: string | undefined): string | undefined 
   return token;
 }
 
-/** The same params under another token: tokens are unique on one connection, so each hop has its own. */
+/** The params with another token: tokens are unique per connection, so each hop has its own. */
 export const withProgressToken = (params: string, token: string): string =>
   mapMember(params, '_meta', (meta) =>
     meta.startsWith('{') ? mapMember(meta, 'progressToken', () => token) : meta,
   );
 
-/** The params of a progress notification under another token. */
+/** The params of a progress notification with another token. */
 export const progressUnder = (token: string, params: string): string =>
   mapMember(params, 'progressToken', () => token);

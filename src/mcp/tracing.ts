@@ -11,25 +11,21 @@ import {
 import { mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
 import { isObject, type Params } from './json-rpc.js';
 
-/** The keys of the trace context in `_meta`, as the specification reserves them. */
+/** The keys that MCP reserves for the trace context in `_meta`. */
 const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 type Carrier = Record<string, string>;
-/** Headers as Node has them. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One MCP method on its way, from a client to us or from us to a server. */
+/** One MCP request, from a client to the gateway or from the gateway to a server. */
 export interface TracedMethod {
   readonly method: string;
-  /** The tool, prompt or resource it is about, by the name it has on this hop. */
+  /** The tool, prompt or resource, by its name on this hop. */
   readonly name?: string | undefined;
   readonly attributes?: Attributes;
 }
 
-/**
- * Spans for what the gateway does, by the semantic conventions of OpenTelemetry for MCP. Off, it makes none: every
- * method here is then a comparison.
- */
+/** Spans by the semantic conventions of OpenTelemetry for MCP. Without a tracer it makes none. */
 export class Tracing {
   private constructor(private readonly tracer: Tracer | undefined) {}
 
@@ -43,7 +39,7 @@ export class Tracing {
     return this.tracer !== undefined;
   }
 
-  /** A client's request. The trace goes on from its `_meta`, else from the HTTP headers. */
+  /** For a client's request. The parent is in its `_meta`, else in the HTTP headers. */
   startServerSpan(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
     if (!this.tracer) return undefined;
     const parent = propagation.extract(ROOT_CONTEXT, carrierIn(params?.['_meta']) ?? headers);
@@ -51,7 +47,7 @@ export class Tracing {
     return this.tracer.startSpan(spanName(traced), options, parent);
   }
 
-  /** Our request to a server, as a part of a client's. */
+  /** For a request to a server, below the span of the client's request. */
   startClientSpan(traced: TracedMethod, parent: Span | undefined): Span | undefined {
     if (!this.tracer || !parent) return undefined;
     const options = { kind: SpanKind.CLIENT, attributes: attributesOf(traced) };
@@ -59,7 +55,7 @@ export class Tracing {
   }
 }
 
-/** The params with this hop's span in the place of the client's, so that the server's own spans hang below it. */
+/** The params with the trace context of this hop's span, which becomes the parent of the server's spans. */
 export function withTraceContext(span: Span | undefined, params: string | undefined): string | undefined {
   if (!span) return params;
   const carrier: Carrier = {};
@@ -74,7 +70,6 @@ export function withTraceContext(span: Span | undefined, params: string | undefi
   return meta === undefined ? withMember(text, '_meta', own) : mapMember(text, '_meta', () => own);
 }
 
-/** Ends a span; `error` is its type and code where it failed. */
 export function endSpan(
   span: Span | undefined,
   error?: { readonly type: string; readonly code?: number },

@@ -6,7 +6,7 @@ import { Projects } from './projects.service.js';
 
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
-/** Settles what a request may see, before any handler looks: who sends it, narrowed to the project it names. */
+/** Sets project and scope of an MCP message: the grants of its principal, limited to the project that it names. */
 @Injectable()
 export class ProjectGuard implements CanActivate {
   constructor(private readonly projects: Projects) {}
@@ -28,7 +28,7 @@ export class ProjectGuard implements CanActivate {
   }
 }
 
-/** A project in the metadata of a request. What is there and no name is a mistake and not "no project". */
+/** The projects named in `_meta`. A value that is not a string is an error and not "no project". */
 function projectsIn(params: Params | undefined): string[] {
   const meta = params?.['_meta'];
   if (!isObject(meta)) return [];

@@ -10,11 +10,11 @@ export interface Project {
   readonly id: string;
   readonly servers: readonly string[];
   readonly description?: string | undefined;
-  /** Whether it stands in the configuration, or was made by an administrator. */
+  /** Whether it comes from the configuration or from a decision of an administrator. */
   readonly origin: 'config' | 'admin';
 }
 
-/** The projects there are, and what a principal sees through them. */
+/** The projects of configuration and decisions, and the scopes that they give to principals. */
 @Injectable()
 export class Projects {
   private readonly listeners = new ListenerSet();
@@ -42,7 +42,7 @@ export class Projects {
     return this.listeners.add(listener);
   }
 
-  /** What a principal sees in a project, or in all it may use. An unknown project looks like a forbidden one. */
+  /** The scope of a principal in one project, or in all that it may use. A forbidden project looks like an unknown one. */
   scope({ grants }: Principal, project?: string): Scope {
     if (project !== undefined) {
       if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))

@@ -10,7 +10,7 @@ import { requireString, withOwnValue } from '../mcp/params.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The prompts of all servers as one list, and the way from a public name to the server behind it. */
+/** Lists the prompts of all servers and forwards requests to the server of a public name. */
 @McpController()
 export class PromptsController {
   constructor(

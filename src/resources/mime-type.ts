@@ -1,7 +1,7 @@
 import { elementsOf, memberText, type JsonText } from '../lib/json-text/json-text.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
 
-/** The type of the first content of a read, without parsing what may be a large text or blob beside it. */
+/** The MIME type of the first content of a read, without parsing its text or blob, which may be large. */
 export function mimeTypeOf({ text }: JsonText): string | undefined {
   const contents = text.startsWith('{') ? memberText(text, 'contents') : undefined;
   if (!contents?.startsWith('[')) return undefined;
@@ -10,7 +10,7 @@ export function mimeTypeOf({ text }: JsonText): string | undefined {
   return content?.startsWith('{') ? namedIn(content) : undefined;
 }
 
-/** The type that the list has for what was asked for. */
+/** The MIME type in the definition of the resource or its template. */
 export function listedTypeOf({ resource, template }: ResolvedResource): string | undefined {
   const listed = resource ?? template;
   return listed && namedIn(listed.text);

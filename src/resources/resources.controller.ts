@@ -7,15 +7,14 @@ import type { ResolvedResource } from '../core/resources/server-resources.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
-import { withOwnValue } from '../mcp/params.js';
-import { requireUri } from '../mcp/uri-param.js';
+import { requireUri, withOwnValue } from '../mcp/params.js';
 import { outcomeOfFailure } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 import { listedTypeOf, mimeTypeOf } from './mime-type.js';
 
-/** The resources and templates of all servers as one list each, and the way from a public URI to what is behind it. */
+/** Lists the resources and templates of all servers and forwards reads to the server of a public URI. */
 @McpController()
 export class ResourcesController {
   private readonly logger = new Logger('Resources');

@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Params } from '../mcp/json-rpc.js';
 import type { SessionContext } from '../mcp/mcp-context.js';
-import { requireUri } from '../mcp/uri-param.js';
+import { requireUri } from '../mcp/params.js';
 import { Subscriptions } from './subscriptions.service.js';
 
 /** Refuses a subscription beyond the limits before the handler runs. */

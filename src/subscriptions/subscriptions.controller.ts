@@ -2,7 +2,7 @@ import { UseGuards } from '@nestjs/common';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { SessionContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
-import { requireUri } from '../mcp/uri-param.js';
+import { requireUri } from '../mcp/params.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { Subscriptions } from './subscriptions.service.js';
 

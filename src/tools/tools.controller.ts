@@ -13,7 +13,7 @@ import { MetaTools } from '../registry/meta-tools.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The tools of all servers as one list, and the way from a public name to the server behind it. */
+/** Lists the tools of all servers and forwards calls to the server of a public name. */
 @McpController()
 export class ToolsController {
   constructor(

@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config/load-config.js';
 import type { AuthSettings } from '../../src/config/auth-settings.js';
 import type { Authenticator } from '../../src/edge/auth/authenticator.js';
-import { AuthenticationError } from '../../src/edge/auth/authentication-error.js';
+import { AuthenticationError } from '../../src/edge/auth/auth-errors.js';
 import { JsonRpcError } from '../../src/mcp/json-rpc-error.js';
 import type { Principal } from '../../src/mcp/principal.js';
 

@@ -1,8 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { ApiKeyConfig } from '../../config/api-key-config.js';
-import type { Principal } from '../../mcp/principal.js';
-import { grantsOf } from './grants.js';
-import { TokenError } from './token-error.js';
+import { grantsOf, type Principal } from '../../mcp/principal.js';
+import { TokenError } from './auth-errors.js';
 
 interface ApiKey {
   readonly config: ApiKeyConfig;
@@ -15,9 +14,8 @@ const SCHEME = 'sha256:';
 const INDEX_LENGTH = 32;
 
 /**
- * The keys that clients may come with, known by their SHA-256 alone. Half of a digest finds the key, without a look at
- * any other; the whole then decides in constant time. How long the finding takes tells nothing: nobody can choose the
- * digest of a guess.
+ * API keys, stored as SHA-256. The first half of a digest is the index, and the whole digest is compared in constant
+ * time. The time of the lookup reveals nothing, because a client cannot choose the digest of a guess.
  */
 export class ApiKeys {
   private byIndex: ReadonlyMap<string, ApiKey> = new Map();
@@ -30,7 +28,7 @@ export class ApiKeys {
     this.replace(keys);
   }
 
-  /** A key that is not among them is refused from now on. One that did not change keeps its principal. */
+  /** A removed key is refused from now on. An unchanged key keeps its principal. */
   replace(configs: readonly ApiKeyConfig[]): void {
     const before = new Map([...this.byIndex.values()].map((key) => [JSON.stringify(key.config), key]));
     const keys = configs.map((config) => before.get(JSON.stringify(config)) ?? keyOf(config));
@@ -38,7 +36,7 @@ export class ApiKeys {
     this.byPrincipal = new Map(keys.map((key) => [key.principal, key]));
   }
 
-  /** Whose key has this SHA-256, in hex; undefined when nobody's has. Throws a Refusal when the key has expired. */
+  /** The principal of the key with this SHA-256 in hex. Throws a TokenError when the key has expired. */
   find(digest: string): Principal | undefined {
     const key = this.byIndex.get(indexOf(digest));
     if (!key || !timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))) return undefined;
@@ -46,19 +44,19 @@ export class ApiKeys {
     return key.principal;
   }
 
-  /** Whether the key that the principal came with would be taken again. */
+  /** Whether the key of the principal would be accepted again. */
   isCurrent(principal: Principal): boolean {
     const key = this.byPrincipal.get(principal);
     return key !== undefined && !this.isExpired(key);
   }
 
-  /** Under which settings the principal was let in: with any other of them its key is another. */
+  /** A digest of the settings of the key; any change of them makes it another key. */
   termsOf(principal: Principal): string | undefined {
     const key = this.byPrincipal.get(principal);
     return key && termsOf(key.config);
   }
 
-  /** The principal that was let in under these terms in an earlier life; undefined when it would not be now. */
+  /** The principal of the previous process, if its key has the same settings and has not expired. */
   restorePrincipal(id: string, terms: string): Principal | undefined {
     for (const key of this.byPrincipal.values())
       if (key.principal.id === id && termsOf(key.config) === terms && !this.isExpired(key))

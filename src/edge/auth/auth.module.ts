@@ -21,7 +21,7 @@ import { OpenAccessWarning } from './open-access-warning.js';
 export class AuthModule implements OnApplicationBootstrap {
   constructor(private readonly authenticator: Authenticator) {}
 
-  /** Not waited for: an issuer that is down must not keep the gateway from starting. */
+  /** Not awaited: the gateway starts although an issuer is down. */
   onApplicationBootstrap(): void {
     void this.authenticator.prepare();
   }

@@ -6,19 +6,15 @@ import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
 import type { AuthFailure } from '../../metrics/metrics.js';
 import { ApiKeys } from './api-keys.js';
-import { AuthenticationError } from './authentication-error.js';
+import { AuthenticationError, TokenError, type TokenErrorKind } from './auth-errors.js';
 import { readBearerToken } from './bearer-token.js';
 import { challenge } from './challenge.js';
 import { JwtVerifier } from './jwt-verifier.js';
-import { TokenError, type TokenErrorKind } from './token-error.js';
 
-/** Enough of a digest to find the same token in two log lines, and too little to find the token. */
+/** Enough digits to correlate log lines of one token without revealing the digest. */
 const LOGGED_DIGEST_LENGTH = 12;
 
-/**
- * Finds out who sends a request, from its Authorization header and nothing else: no other header, no cookie and no
- * part of the URL can make somebody of nobody.
- */
+/** Determines the principal of a request from its Authorization header; no other part of the request matters. */
 export class Authenticator {
   private readonly logger = new Logger('Auth');
   private readonly keys: ApiKeys;
@@ -33,7 +29,7 @@ export class Authenticator {
     this.replace(settings);
   }
 
-  /** Whether a request needs a credential. */
+  /** Whether requests need credentials. */
   get isRequired(): boolean {
     return this.settings.isConfigured;
   }
@@ -42,7 +38,7 @@ export class Authenticator {
     return this.settings.jwt;
   }
 
-  /** Other settings take the place of these, for the very next request. */
+  /** The next request is checked with the new settings. */
   replace(settings: AuthSettings): void {
     this.settings = settings;
     this.keys.replace(settings.apiKeys ?? []);
@@ -50,14 +46,12 @@ export class Authenticator {
       this.tokens = settings.jwt && new JwtVerifier(settings.jwt, this.now);
   }
 
-  /** Gets ready for the first token, so that it does not wait for the issuer's keys. Never rejects. */
+  /** Fetches the issuer's keys before the first token comes. Never rejects. */
   async prepare(): Promise<void> {
     await this.tokens?.prepare();
   }
 
-  /**
-   * A promise only for a token that was not seen lately. Throws, or rejects with, an AuthenticationError.
-   */
+  /** Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. */
   authenticate(headers: { readonly authorization?: string | undefined }): Principal | Promise<Principal> {
     if (!this.isRequired) return ANONYMOUS;
     const token = this.tokenIn(headers.authorization);
@@ -74,16 +68,13 @@ export class Authenticator {
     });
   }
 
-  /**
-   * Whether what the principal came with would be taken again: its key was neither taken away nor changed, its token
-   * has not expired. For whatever outlives the request, such as a stream.
-   */
+  /** Whether the credentials of the principal would be accepted again. For streams, which outlive their request. */
   isCurrent(principal: Principal): boolean {
     if (!this.isRequired) return principal === ANONYMOUS;
     return this.keys.isCurrent(principal) || this.tokens?.isCurrent(principal) === true;
   }
 
-  /** What to keep of a principal so that a later life can recall it. Undefined when it is not current any more. */
+  /** The principal as it is stored for the next process. Undefined when its credentials are no longer valid. */
   storedForm(principal: Principal): StoredPrincipal | undefined {
     if (!this.isCurrent(principal)) return undefined;
     const { id } = principal;
@@ -95,7 +86,7 @@ export class Authenticator {
     return this.tokens && until !== undefined ? { id, grants, terms: this.tokens.terms, until } : undefined;
   }
 
-  /** Whoever was let in in an earlier life, if the same would be let in now: as little may have changed as for a reload. */
+  /** The principal of the previous process, if its credentials would be accepted under the current settings. */
   restorePrincipal({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
     if (!this.isRequired) return id === ANONYMOUS.id && terms === '' ? ANONYMOUS : undefined;
     if (until === undefined) return this.keys.restorePrincipal(id, terms);
@@ -122,11 +113,11 @@ export class Authenticator {
         throw new AuthenticationError('bad-request', description, challenge(this.jwt, fault));
       }
       default:
-        throw this.reject(new TokenError('invalid', 'longer than any token'));
+        throw this.reject(new TokenError('invalid', 'the token is too long'));
     }
   }
 
-  /** The log gets the reason. The client gets no more than helps one who has the right token. */
+  /** Logs the reason; the client gets only its kind. */
   private reject(error: unknown, digest?: string): unknown {
     if (!(error instanceof TokenError)) return error;
     this.onFailure(error.kind);
@@ -140,7 +131,7 @@ export class Authenticator {
   }
 }
 
-/** Three parts, the first of which is the beginning of a JSON object in base64. */
+/** Three parts, and the first begins like a JSON object in base64. */
 const isJwt = (token: string): boolean => token.startsWith('ey') && token.split('.').length === 3;
 
 const DESCRIPTIONS: Record<TokenErrorKind, string> = {
@@ -161,7 +152,7 @@ function authenticationErrorFor(refusal: TokenError, jwt: JwtSettings | undefine
       challenge(jwt, { error: 'insufficient_scope', description }),
       options,
     );
-  // A token we could not look at is not called invalid: its owner would throw it away.
+  // A client discards a token that is called invalid.
   const fault = kind === 'unverifiable' ? undefined : ({ error: 'invalid_token', description } as const);
   return new AuthenticationError(
     'unauthorized',

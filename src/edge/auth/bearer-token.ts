@@ -1,4 +1,4 @@
-/** Longer than any token that fits with other headers into a request; what is longer need not even be hashed. */
+/** A longer token is refused without hashing it. */
 export const MAX_TOKEN_LENGTH = 8192;
 
 const BEARER = /^bearer(?: +|$)/i;
@@ -7,7 +7,7 @@ const TOKEN = /^[\x21-\x7e]+$/;
 export type BearerToken =
   { readonly kind: 'token'; readonly token: string } | { readonly kind: 'none' | 'malformed' | 'too-long' };
 
-/** Reads the Authorization header. Another scheme than Bearer, or Bearer with nothing behind it, is no token. */
+/** Reads the Authorization header. Another scheme, or Bearer without a token, counts as no token. */
 export function readBearerToken(authorization: string | undefined): BearerToken {
   const scheme = BEARER.exec(authorization ?? '');
   if (!scheme) return { kind: 'none' };

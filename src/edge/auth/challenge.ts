@@ -2,12 +2,12 @@ import type { JwtSettings } from '../../config/jwt-settings.js';
 import { metadataUrl } from './protected-resource.js';
 
 export interface BearerError {
-  /** A code of RFC 6750. */
+  /** An error code of RFC 6750. */
   readonly error: 'invalid_request' | 'invalid_token' | 'insufficient_scope';
   readonly description: string;
 }
 
-/** The value of WWW-Authenticate. Without a fault: there was no token, so there is nothing to say about it. */
+/** The value of WWW-Authenticate. A request without a token gets no error code (RFC 6750, 3.1). */
 export function challenge(jwt: JwtSettings | undefined, fault?: BearerError): string {
   const params = jwt ? [['resource_metadata', metadataUrl(jwt)]] : [['realm', 'gatehouse']];
   if (jwt && jwt.scopes.length > 0) params.push(['scope', jwt.scopes.join(' ')]);

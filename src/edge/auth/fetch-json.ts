@@ -1,11 +1,11 @@
 import { request } from 'undici';
 
-/** A key set has a few thousand bytes. */
+/** Far above the size of a key set, which has a few thousand bytes. */
 const MAX_BYTES = 262_144;
 
-/** Gets a JSON document. Follows no redirect, and reads no more than such a document can have. */
+/** Fetches a JSON document of limited size, without following redirects. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  // One exchange in many minutes: there is no connection worth keeping.
+  // Requests are minutes apart, so the connection is not kept.
   const { statusCode, body } = await request(url, {
     signal,
     reset: true,
@@ -22,6 +22,6 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
   try {
     return JSON.parse(Buffer.concat(chunks).toString());
   } catch (cause) {
-    throw new Error(`${url} answered something else than JSON`, { cause });
+    throw new Error(`${url} answered with invalid JSON`, { cause });
   }
 }

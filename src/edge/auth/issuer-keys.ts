@@ -3,21 +3,21 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { fetchJson } from './fetch-json.js';
 import { discoverJwksUri } from './issuer-metadata.js';
-import { TokenError } from './token-error.js';
+import { TokenError } from './auth-errors.js';
 
-/** After that the keys are fetched again before they are used: one the issuer took away is no longer trusted. */
+/** Older keys are fetched again before use, so that keys which the issuer removed are no longer trusted. */
 export const MAX_AGE_MS = 600_000;
-/** Beyond any outage in which tokens of a normal lifetime could still be good. */
+/** While the issuer is unreachable, keys are used for at most this long. */
 const MAX_STALE_MS = 86_400_000;
-/** Between two fetches that tokens of unknown keys, or an issuer out of reach, give reason for. */
+/** Between fetches for tokens with unknown keys, and after failed fetches. */
 const MIN_REFETCH_INTERVAL_MS = 10_000;
-/** The same while there is no key at all, and therefore nobody can come in. */
+/** After failed fetches while there are no keys, and every token is refused. */
 const MIN_FIRST_FETCH_INTERVAL_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 /**
- * The public keys of the issuer. While it is out of reach the keys at hand go on; a token of a key that is not among
- * them makes us look again, as after a rotation, but not more often than the cool-down allows.
+ * The public keys of the issuer, cached. While the issuer is unreachable, the cached keys are used; a token with an
+ * unknown key causes a fetch, as after a key rotation, at a limited rate.
  */
 export class IssuerKeys {
   private readonly logger = new Logger('Auth');
@@ -28,14 +28,14 @@ export class IssuerKeys {
   private refetchedAt = -Infinity;
   private fetching: Promise<void> | undefined;
 
-  /** `onChange` is told when the issuer has other keys than before. */
+  /** `onChange` is called when the issuer's keys changed. */
   constructor(
     private readonly settings: Pick<JwtSettings, 'issuer' | 'jwksUri'>,
     private readonly onChange: () => void = () => {},
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** The key for a token of this header, in the form jose asks for it. */
+  /** The key for a token with this header, as jose's `jwtVerify` expects it. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     await this.refresh();
     try {
@@ -47,7 +47,7 @@ export class IssuerKeys {
     }
   };
 
-  /** Fetches the keys unless those at hand are fresh. A failure is logged, not thrown. */
+  /** Fetches the keys if they are too old. A failure is logged, not thrown. */
   async refresh(): Promise<void> {
     if (this.now() - this.fetchedAt < MAX_AGE_MS) return;
     const coolDown = this.keys ? MIN_REFETCH_INTERVAL_MS : MIN_FIRST_FETCH_INTERVAL_MS;
@@ -65,7 +65,7 @@ export class IssuerKeys {
     throw new TokenError('unverifiable', 'the keys of the issuer cannot be fetched');
   }
 
-  /** One at a time: whoever comes while it runs waits for the same answer. */
+  /** Concurrent callers share one fetch. */
   private fetch(): Promise<void> {
     this.fetching ??= this.load()
       .catch((error: unknown) => this.failed(error as Error))

@@ -1,7 +1,7 @@
 import { isSecureUrl } from '../../config/secure-url.js';
 import { fetchJson } from './fetch-json.js';
 
-/** Where an issuer says that its keys are. */
+/** Finds the JWKS URI in the metadata of the issuer. */
 export async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
   const failures: Error[] = [];
   for (const url of metadataUrls(issuer)) {
@@ -14,7 +14,7 @@ export async function discoverJwksUri(issuer: string, signal: AbortSignal): Prom
   throw new AggregateError(failures, failures.map(({ message }) => message).join('; '));
 }
 
-/** OpenID Connect puts the well-known part behind the issuer's path, RFC 8414 before it. */
+/** OpenID Connect appends the well-known part to the issuer's path, RFC 8414 inserts it before the path. */
 export function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -24,7 +24,7 @@ export function metadataUrls(issuer: string): string[] {
   ];
 }
 
-/** Metadata that name another issuer are another issuer's (RFC 8414, 3.3). */
+/** The metadata must name the same issuer (RFC 8414, 3.3). */
 function jwksUriIn(metadata: unknown, issuer: string): string {
   const { issuer: named, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
   if (named !== issuer) throw new Error(`the metadata are not those of ${issuer}`);

@@ -3,14 +3,13 @@ import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import type { Principal } from '../../mcp/principal.js';
 import { MAX_AGE_MS, IssuerKeys } from './issuer-keys.js';
-import { TokenError } from './token-error.js';
+import { TokenError } from './auth-errors.js';
 import { grantsIn, hasScopes } from './token-claims.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
-/** What clocks may differ by. */
 const CLOCK_TOLERANCE_S = 60;
 
-/** Checks the tokens of one issuer. */
+/** Verifies the tokens of one issuer. */
 export class JwtVerifier {
   private readonly keys: IssuerKeys;
   private readonly verified = new VerifiedTokens();
@@ -23,17 +22,16 @@ export class JwtVerifier {
     this.keys = new IssuerKeys(settings, () => this.verified.clear(), now);
   }
 
-  /** Fetches the issuer's keys ahead of the first token. Never rejects. */
   prepare(): Promise<void> {
     return this.keys.refresh();
   }
 
-  /** Who came with the token of this SHA-256 lately. */
+  /** The principal of a token with this SHA-256, if it was verified recently. */
   cached(digest: string): Principal | undefined {
     return this.verified.get(digest, this.now());
   }
 
-  /** Rejects with a Refusal. */
+  /** Rejects with a TokenError. */
   async verify(token: string, digest: string): Promise<Principal> {
     const claims = await this.claimsOf(token);
     const { iss, sub, exp } = claims;
@@ -43,27 +41,27 @@ export class JwtVerifier {
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
     const end = (exp! + CLOCK_TOLERANCE_S) * 1000;
     this.expiries.set(principal, end);
-    // No longer than the keys are fresh: a token of a key that the issuer took away has to be noticed.
+    // Not longer than the keys are cached, so that a token whose key was removed is noticed.
     this.verified.add(digest, { principal, until: Math.min(end, this.now() + MAX_AGE_MS) });
     return principal;
   }
 
-  /** Whether the token that the principal came with has not expired yet. */
+  /** Whether the token of the principal has not expired. */
   isCurrent(principal: Principal): boolean {
     return this.now() < (this.expiries.get(principal) ?? -Infinity);
   }
 
-  /** Under which settings tokens are taken. */
+  /** A digest of the settings under which tokens are accepted. */
   get terms(): string {
     return hash('sha256', JSON.stringify(this.settings), 'hex');
   }
 
-  /** When the token that the principal came with ends; undefined when it came with none of these. */
+  /** When the token of the principal expires; undefined when its credentials are not a token. */
   expiryOf(principal: Principal): number | undefined {
     return this.expiries.get(principal);
   }
 
-  /** Takes a principal of an earlier life for one whose token was verified, until that token ends. */
+  /** Accepts a principal of the previous process until its token expires. */
   restorePrincipal(principal: Principal, end: number): Principal | undefined {
     if (this.now() >= end) return undefined;
     this.expiries.set(principal, end);
@@ -88,7 +86,7 @@ export class JwtVerifier {
   }
 }
 
-/** jose's messages name claims and headers, never their values. */
+/** Messages of jose name claims and headers, never their values. */
 function tokenErrorFor(error: Error): TokenError {
   if (error instanceof TokenError) return error;
   const kind = error instanceof errors.JWTExpired ? 'expired' : 'invalid';

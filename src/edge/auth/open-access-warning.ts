@@ -5,7 +5,7 @@ import { Authenticator } from './authenticator.js';
 
 const WARN_INTERVAL_MS = 60_000;
 
-/** Says again and again that anybody may come in, lest a flag set for one afternoon be forgotten. */
+/** Warns periodically while remote clients need no authentication, because the flag may have been left on by mistake. */
 @Injectable()
 export class OpenAccessWarning implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Auth');
@@ -29,7 +29,7 @@ export class OpenAccessWarning implements OnModuleInit, OnModuleDestroy {
   private warn(): void {
     if (this.authenticator.isRequired) return;
     this.logger.warn({
-      message: 'everybody who reaches the gateway can call every tool (http.allowRemoteWithoutAuth)',
+      message: 'remote clients can call every tool without authentication (http.allowRemoteWithoutAuth)',
       host: this.http.host,
     });
   }

@@ -99,6 +99,6 @@ describe('a gateway that anybody can reach', () => {
     ['is not one on loopback', {}, 0],
   ])('%s', async (_what, config, times) => {
     const { log } = await start(config);
-    expect(log.filter((line) => line.includes('everybody who reaches the gateway'))).toHaveLength(times);
+    expect(log.filter((line) => line.includes('remote clients can call every tool'))).toHaveLength(times);
   });
 });

@@ -2,7 +2,7 @@ import { Controller, Get, NotFoundException } from '@nestjs/common';
 import { Authenticator } from './authenticator.js';
 import { METADATA_PATH, protectedResource, type ProtectedResource } from './protected-resource.js';
 
-/** Public by nature: it is what a client without a token asks for. */
+/** Public, because clients without a token need it. */
 @Controller(METADATA_PATH)
 export class ProtectedResourceController {
   constructor(private readonly authenticator: Authenticator) {}

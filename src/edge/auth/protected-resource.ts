@@ -1,6 +1,6 @@
 import type { JwtSettings } from '../../config/jwt-settings.js';
 
-/** RFC 9728: what a client must know to get a token for us. */
+/** Protected resource metadata (RFC 9728): how a client gets a token for this gateway. */
 export interface ProtectedResource {
   readonly resource: string;
   readonly resource_name: string;
@@ -19,7 +19,7 @@ export const protectedResource = (jwt: JwtSettings): ProtectedResource => ({
   ...(jwt.scopes.length > 0 && { scopes_supported: jwt.scopes }),
 });
 
-/** The well-known part stands between host and path (RFC 9728, 3.1). */
+/** The well-known part is inserted between host and path (RFC 9728, 3.1). */
 export function metadataUrl(jwt: JwtSettings): string {
   const { origin, pathname, search } = new URL(resourceOf(jwt));
   return `${origin}${METADATA_PATH}${pathname === '/' ? '' : pathname}${search}`;

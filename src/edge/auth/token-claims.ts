@@ -1,13 +1,14 @@
 import type { JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
-import type { Principal } from '../../mcp/principal.js';
-import { ALL, grantsOf } from './grants.js';
+import { ALL_PROJECTS, grantsOf, type Principal } from '../../mcp/principal.js';
 
-/** What the token may use: what the config gives every token, and what the claim names besides. */
+/** The projects that the configuration grants to every token, and those in the token's claim. */
 export function grantsIn(claims: JWTPayload, settings: JwtSettings): Principal['grants'] {
   const claimed = wordsOf(claims[settings.projectsClaim]);
-  const believed = settings.allowAllProjects ? claimed : claimed.filter((project) => project !== ALL);
-  return grantsOf([...settings.projects, ...believed]);
+  const accepted = settings.allowAllProjects
+    ? claimed
+    : claimed.filter((project) => project !== ALL_PROJECTS);
+  return grantsOf([...settings.projects, ...accepted]);
 }
 
 /** Issuers call the claim `scope` (RFC 9068) or `scp`. */

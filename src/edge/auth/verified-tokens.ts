@@ -7,7 +7,7 @@ interface VerifiedToken {
   readonly until: number;
 }
 
-/** Tokens whose signature need not be checked again, by their SHA-256. Those used last stay longest. */
+/** An LRU cache of verified tokens by their SHA-256. */
 export class VerifiedTokens {
   private readonly tokens = new Map<string, VerifiedToken>();
 

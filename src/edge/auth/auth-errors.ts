@@ -1,0 +1,32 @@
+import { GatewayError } from '../../core/errors.js';
+
+/** The request has no valid credentials. `headers` tell the client how to get them. */
+export class AuthenticationError extends GatewayError {
+  readonly headers: { readonly 'www-authenticate': string };
+
+  constructor(
+    kind: 'unauthorized' | 'insufficient-scope' | 'bad-request',
+    message: string,
+    challenge: string,
+    options?: ErrorOptions,
+  ) {
+    super(kind, message, undefined, options);
+    this.headers = { 'www-authenticate': challenge };
+  }
+}
+
+/** `unverifiable`: the keys of the issuer are not available. */
+export type TokenErrorKind = 'invalid' | 'expired' | 'insufficient-scope' | 'unverifiable';
+
+/** Why a token is refused. The message is for the log and contains no part of the token; the client gets the kind. */
+export class TokenError extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly kind: TokenErrorKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
