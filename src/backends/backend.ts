@@ -14,8 +14,7 @@ import type { LinkFactory } from './link/link-factory.js';
 import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
-import { FirstSync } from './listing/first-sync.js';
-import { Sync } from './listing/sync.js';
+import { ListingSync } from './listing/listing-sync.js';
 import { traceCall } from './trace-call.js';
 
 /** Queue key of requests that the gateway makes itself. Session ids are never empty. */
@@ -23,8 +22,7 @@ const GATEWAY_KEY = '';
 
 /** What a backend reports to the Backends service. */
 export interface BackendEvents {
-  /** A sync has finished. */
-  /** Resolves when the catalog has it. */
+  /** A list was fetched. Resolves when the catalog has the listing. */
   listed(listing: Listing): Promise<void>;
   /** The link that all clients share was opened, or lost. */
   linkChanged(link: Link | undefined): void;
@@ -50,8 +48,7 @@ export class Backend {
   private readonly gate: CallGate;
   private readonly connection: ServerConnection;
   private readonly sessionLinks: SessionLinks | undefined;
-  private readonly sync: Sync;
-  private readonly firstSync = new FirstSync();
+  private readonly sync: ListingSync;
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private calls = 0;
@@ -73,11 +70,7 @@ export class Backend {
       () => this.settings.timeoutMs,
       (notification) => events.notified(notification),
     );
-    this.sync = new Sync(
-      id,
-      (listing) => this.listed(listing),
-      () => this.firstSync.complete(),
-    );
+    this.sync = new ListingSync(id, (listing) => this.listed(listing));
     this.connection = new ServerConnection(id, connect, {
       opened: (link) => this.linkOpened(link),
       lost: (link, cause) => this.linkLost(link, cause),
@@ -111,7 +104,7 @@ export class Backend {
 
   /** Resolves after the first sync over the link, when the server cannot be reached, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
-    return this.firstSync.wait(timeoutMs);
+    return this.sync.whenSynced(timeoutMs);
   }
 
   /** Refuses new calls, lets calls in flight finish within their own timeout, and stops. */
@@ -129,10 +122,9 @@ export class Backend {
     await Promise.all([this.connection.stop(), this.sessionLinks?.closeAll()]);
   }
 
-  /** From now on `whenSynced` waits for a sync over the next link, so the sync over this one is detached. */
+  /** Replaces the link. From now on `whenSynced` waits for the first sync over the next one. */
   reconnect(): void {
-    this.firstSync.reset();
-    this.sync.detach();
+    this.sync.reset();
     this.connection.reconnect();
   }
 
@@ -243,13 +235,13 @@ export class Backend {
 
   private stateChanged(): void {
     const { state } = this.connection.status;
-    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped') this.firstSync.complete();
+    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped') this.sync.skip();
     this.events.stateChanged();
   }
 
   private linkOpened(link: Link): void {
     link.onNotification((notification) => this.notified(notification));
-    link.onGap(() => this.sync.catchUp());
+    link.onGap(() => this.sync.fetchAfterGap());
     this.log.apply(link);
     this.sync.attach(link);
     this.events.linkChanged(link);
@@ -271,7 +263,7 @@ export class Backend {
   }
 
   private notified(notification: ServerNotification): void {
-    if (this.sync.takeNotice(notification.method) || this.log.take(notification)) return;
+    if (this.sync.listChanged(notification.method) || this.log.take(notification)) return;
     this.events.notified(notification);
   }
 

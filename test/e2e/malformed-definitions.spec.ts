@@ -74,7 +74,7 @@ describe('entries that clients would refuse', () => {
       ['resources/templates/list', 2],
       ['prompts/list', 2],
     ] as const) {
-      const message = `${method}: some are not what clients accept`;
+      const message = `${method}: invalid definitions were repaired or left out`;
       expect(await gateway.logged({ message })).toMatchObject({ server: 'odd', count });
       expect(gateway.logs.filter((entry) => entry.message === message)).toHaveLength(1);
     }

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeLink, settled, type Answers } from '../../../test/kit/fake-link.js';
 import type { Listing } from '../../core/catalog/catalog.js';
-import { Sync } from './sync.js';
+import { ListingSync } from './listing-sync.js';
 import { TransportError } from '../link/transport.js';
 
 const BOTH = { capabilities: { tools: {}, prompts: {} } };
@@ -11,7 +11,7 @@ const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
 class Synced {
   readonly listings: Listing[] = [];
-  readonly sync = new Sync('db', async (listing) => void this.listings.push(listing));
+  readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
 
   /** The names that were published last, tools and prompts. */
   get names(): string {
@@ -56,36 +56,36 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('a sync', () => {
-  it('fetches everything that a new link offers, at once', async () => {
+describe('ListingSync', () => {
+  it('fetches all lists over a new link at once', async () => {
     const synced = new Synced();
     await synced.attach(offering('t', 'p'), { ...BOTH, instructions: 'be kind' });
     expect(synced.names).toBe('t/p');
     expect(synced.listings.at(-1)?.instructions).toBe('be kind');
   });
 
-  it('asks for nothing that the server does not have', async () => {
+  it('fetches no list without its capability', async () => {
     const synced = new Synced();
     const link = await synced.attach(offering('t', 'p'), { capabilities: { prompts: {} } });
     expect(synced.names).toBe('/p');
     expect(link.count('tools/list')).toBe(0);
   });
 
-  it('fetches again only the kind that has changed', async () => {
+  it('fetches only the changed list again', async () => {
     const synced = new Synced();
     const link = await synced.attach(offering('t', 'p'));
-    expect(synced.sync.takeNotice(TOOLS_CHANGED)).toBe(true);
+    expect(synced.sync.listChanged(TOOLS_CHANGED)).toBe(true);
     await pass(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([2, 1]);
   });
 
-  it('leaves other notifications to others', () => {
+  it('does not take other notifications', () => {
     const synced = new Synced();
-    expect(synced.sync.takeNotice('notifications/message')).toBe(false);
-    expect(synced.sync.takeNotice('notifications/resources/updated')).toBe(false);
+    expect(synced.sync.listChanged('notifications/message')).toBe(false);
+    expect(synced.sync.listChanged('notifications/resources/updated')).toBe(false);
   });
 
-  it('takes a storm of notices for one a second, and ends with the last state', async () => {
+  it('fetches at most once a second during a storm of list changes, and ends with the last state', async () => {
     const synced = new Synced();
     let version = 0;
     const link = await synced.attach({
@@ -94,7 +94,7 @@ describe('a sync', () => {
     });
     for (let n = 0; n < 300; n++) {
       version = n;
-      synced.sync.takeNotice(TOOLS_CHANGED);
+      synced.sync.listChanged(TOOLS_CHANGED);
       await pass(10);
     }
     await pass(2000);
@@ -103,24 +103,24 @@ describe('a sync', () => {
   });
 });
 
-describe('a list that does not come', () => {
-  it('holds up only itself', async () => {
+describe('ListingSync, a list that is not answered', () => {
+  it('does not delay the other list', async () => {
     const synced = new Synced();
     await synced.attach({ 'prompts/list': () => list('prompts', 'p') });
     expect(synced.names).toBe('/p');
   });
 
-  it('does not hold up a later change of the other kind, either', async () => {
+  it('does not delay a later change of the other list', async () => {
     const synced = new Synced();
     let prompt = 'old';
     await synced.attach({ 'prompts/list': () => list('prompts', prompt) });
     prompt = 'new';
-    synced.sync.takeNotice(PROMPTS_CHANGED);
+    synced.sync.listChanged(PROMPTS_CHANGED);
     await pass(2000);
     expect(synced.names).toBe('/new');
   });
 
-  it('stays as it was last known, and is tried again', async () => {
+  it('stays as last known and is fetched again', async () => {
     const synced = new Synced();
     let fails = false;
     const link = await synced.attach({
@@ -128,7 +128,7 @@ describe('a list that does not come', () => {
       'prompts/list': () => list('prompts', 'p'),
     });
     fails = true;
-    synced.sync.takeNotice(TOOLS_CHANGED);
+    synced.sync.listChanged(TOOLS_CHANGED);
     await pass(2000);
     expect(synced.names).toBe('t/p');
     expect(warnings).toHaveBeenCalledTimes(1);
@@ -140,7 +140,7 @@ describe('a list that does not come', () => {
     expect(link.count('tools/list')).toBe(3);
   });
 
-  it('stays as it was last known when it was cut short, unless nothing was known', async () => {
+  it('stays as last known when the new one is truncated, unless none was known', async () => {
     const synced = new Synced();
     await synced.attach(endless('part'), { capabilities: { tools: {} } });
     expect(synced.names).toBe('part/');
@@ -152,8 +152,8 @@ describe('a list that does not come', () => {
   });
 });
 
-describe('a link that is replaced', () => {
-  it('is heard of no more, even if its list comes after all', async () => {
+describe('ListingSync, a replaced link', () => {
+  it('does not publish its list, even if it arrives later', async () => {
     const synced = new Synced();
     const stale = await synced.attach({}, { capabilities: { tools: {} } });
     await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
@@ -164,7 +164,7 @@ describe('a link that is replaced', () => {
     expect(synced.names).toBe('new/');
   });
 
-  it('does not delay the list of the next one once it is closed', async () => {
+  it('does not delay the list of the next link', async () => {
     const synced = new Synced();
     const stale = await synced.attach({}, { capabilities: { tools: {} } });
     await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
@@ -173,7 +173,7 @@ describe('a link that is replaced', () => {
     expect(synced.names).toBe('new/');
   });
 
-  it('is not asked while there is none, and nobody is warned of that', async () => {
+  it('is not used, and nothing is logged, while there is no link', async () => {
     const synced = new Synced();
     const link = await synced.attach({}, BOTH);
     synced.sync.detach();
@@ -183,7 +183,7 @@ describe('a link that is replaced', () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it('leaves what was known as it was', async () => {
+  it('leaves the known lists unchanged', async () => {
     const synced = new Synced();
     const link = await synced.attach(offering('t', 'p'));
     synced.sync.detach();
@@ -193,11 +193,11 @@ describe('a link that is replaced', () => {
   });
 });
 
-describe('a sync that is stopped', () => {
-  it('publishes nothing more, plans nothing more, and warns of nothing', async () => {
+describe('ListingSync.stop', () => {
+  it('ends publishing, scheduling and warnings', async () => {
     const synced = new Synced();
     const link = await synced.attach({}, BOTH);
-    synced.sync.takeNotice(TOOLS_CHANGED);
+    synced.sync.listChanged(TOOLS_CHANGED);
     const before = synced.listings.length;
     synced.sync.stop();
     link.asked('prompts/list').answer(list('prompts', 'p'));

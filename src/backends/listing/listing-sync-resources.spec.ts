@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { FakeLink, settled, type Answers } from '../../../test/kit/fake-link.js';
 import type { Listing } from '../../core/catalog/catalog.js';
 import { RemoteError } from '../../core/errors.js';
-import { Sync } from './sync.js';
+import { ListingSync } from './listing-sync.js';
 
 const RESOURCES = { capabilities: { resources: {} } };
 const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 
 class Synced {
   readonly listings: Listing[] = [];
-  readonly sync = new Sync('db', async (listing) => void this.listings.push(listing));
+  readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
 
   /** The URIs and templates that were published last. */
   get listed(): string {
@@ -49,8 +49,8 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('a sync of resources', () => {
-  it('fetches every page of both lists', async () => {
+describe('ListingSync of resources', () => {
+  it('fetches every page of resources and templates', async () => {
     const synced = new Synced();
     const link = await synced.attach({
       'resources/list': ({ params }) =>
@@ -67,7 +67,7 @@ describe('a sync of resources', () => {
     expect([link.count('resources/list'), link.count('resources/templates/list')]).toEqual([2, 2]);
   });
 
-  it('asks for neither where the server has no resources, and forgets those it had', async () => {
+  it('fetches neither list without the resources capability, and drops earlier ones', async () => {
     const synced = new Synced();
     await synced.attach(
       offering(
@@ -83,7 +83,7 @@ describe('a sync of resources', () => {
     expect(synced.listings.at(-1)!.templates).toBe(templates);
   });
 
-  it('fetches both again when the server says that the resources have changed', async () => {
+  it('fetches both lists again after a list change', async () => {
     const synced = new Synced();
     let version = 1;
     const link = await synced.attach(
@@ -93,13 +93,13 @@ describe('a sync of resources', () => {
       ),
     );
     version = 2;
-    expect(synced.sync.takeNotice(RESOURCES_CHANGED)).toBe(true);
+    expect(synced.sync.listChanged(RESOURCES_CHANGED)).toBe(true);
     await pass(2000);
     expect(synced.listed).toBe('x:2/y:2/{z}');
     expect([link.count('resources/list'), link.count('resources/templates/list')]).toEqual([2, 2]);
   });
 
-  it('keeps the very same lists when they come again, in whatever order', async () => {
+  it('keeps the same list objects when the lists are equal, in any order', async () => {
     const synced = new Synced();
     let [uris, templates] = [
       ['x:1', 'x:2'],
@@ -113,7 +113,7 @@ describe('a sync of resources', () => {
     );
     const before = synced.listings.at(-1)!;
     [uris, templates] = [uris.toReversed(), templates.toReversed()];
-    synced.sync.takeNotice(RESOURCES_CHANGED);
+    synced.sync.listChanged(RESOURCES_CHANGED);
     await pass(2000);
     const after = synced.listings.at(-1)!;
     expect(after).not.toBe(before);
@@ -121,7 +121,7 @@ describe('a sync of resources', () => {
     expect(after.templates).toBe(before.templates);
   });
 
-  it('leaves a hostile template out, warns of it once, and keeps the rest of the list', async () => {
+  it('leaves out and logs hostile templates once, and keeps the rest', async () => {
     const synced = new Synced();
     const hostile = Array.from({ length: 300 }, (_, n) => `x:${n}${'{a}'.repeat(2000)}`);
     await synced.attach(
@@ -137,28 +137,28 @@ describe('a sync of resources', () => {
     expect(JSON.stringify(entry).length).toBeLessThan(2000);
   });
 
-  it('warns of what is the matter with a list when that changes, not whenever it is fetched', async () => {
+  it('warns about invalid items only when the warning changes', async () => {
     const synced = new Synced();
-    let odd: object[] = [{ uri: 'x:1' }, { name: 'nobody' }];
+    let items: object[] = [{ uri: 'x:1' }, { name: 'without uri' }];
     await synced.attach({
-      'resources/list': () => ({ resources: odd }),
+      'resources/list': () => ({ resources: items }),
       'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: '{{', name: 'n' }] }),
     });
-    synced.sync.takeNotice(RESOURCES_CHANGED);
+    synced.sync.listChanged(RESOURCES_CHANGED);
     await pass(2000);
-    odd = [{ uri: 'x:1', name: 'one', size: 'large' }];
-    synced.sync.takeNotice(RESOURCES_CHANGED);
+    items = [{ uri: 'x:1', name: 'one', size: 'large' }];
+    synced.sync.listChanged(RESOURCES_CHANGED);
     await pass(2000);
-    const said = warnings.mock.calls.map(([entry]) => entry as Record<string, unknown>);
-    const message = 'resources/list: some are not what clients accept';
-    expect(said.filter(({ count }) => count !== undefined)).toHaveLength(3);
-    expect(said.filter((entry) => entry['message'] === message)).toEqual([
+    const entries = warnings.mock.calls.map(([entry]) => entry as Record<string, unknown>);
+    const message = 'resources/list: invalid definitions were repaired or left out';
+    expect(entries.filter(({ count }) => count !== undefined)).toHaveLength(3);
+    expect(entries.filter((entry) => entry['message'] === message)).toEqual([
       { message, server: 'db', count: 2, leftOut: 1, repaired: 1 },
       { message, server: 'db', count: 1, leftOut: 0, repaired: 1 },
     ]);
   });
 
-  it('keeps the lists as last known when they are cut short, or do not come', async () => {
+  it('keeps the last known lists when new ones are truncated or fail', async () => {
     const synced = new Synced();
     const whole = offering(
       () => ['x:1'],
@@ -177,7 +177,7 @@ describe('a sync of resources', () => {
     ]);
   });
 
-  it('takes a part of the list where nothing was known before', async () => {
+  it('takes a truncated list when no earlier one is known', async () => {
     const synced = new Synced();
     await synced.attach({
       'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
@@ -189,7 +189,7 @@ describe('a sync of resources', () => {
     expect(synced.listed).toBe('part:1/part:{x}');
   });
 
-  it('takes a server that does not know the method for one that has none, and does not ask again', async () => {
+  it('takes an unknown method for an empty list, and does not retry', async () => {
     const synced = new Synced();
     const link = await synced.attach({
       ...offering(
@@ -204,7 +204,7 @@ describe('a sync of resources', () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it('warns of how many have no usable URI', async () => {
+  it('warns with the number of items without a usable URI', async () => {
     const synced = new Synced();
     await synced.attach({
       'resources/templates/list': () => ({}),
@@ -213,7 +213,7 @@ describe('a sync of resources', () => {
     expect(warnings.mock.calls).toEqual([[expect.objectContaining({ server: 'db', leftOut: 2 })]]);
   });
 
-  it('drops a list that is ready only after its link was replaced', async () => {
+  it('drops a list that arrives after its link was replaced', async () => {
     const synced = new Synced();
     const stale = await synced.attach({});
     await synced.attach(

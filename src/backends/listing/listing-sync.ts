@@ -4,12 +4,13 @@ import { ERROR_CODES, RemoteError } from '../../core/errors.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import { parseTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
+import { DebouncedTask } from '../../lib/queues/debounced-task.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Link } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
-import { DebouncedTask } from '../../lib/queues/debounced-task.js';
+import { FirstSync } from './first-sync.js';
 
-/** Everything that a server lists; each list is fetched on its own. */
+/** Each list is fetched and published separately. */
 type Lists = Omit<Listing, 'instructions'>;
 type Kind = keyof Lists;
 
@@ -21,74 +22,89 @@ const METHODS: Readonly<Record<Kind, ListMethod>> = {
 };
 const KINDS = Object.keys(METHODS) as readonly Kind[];
 
-const KINDS_OF_NOTICE = new Map<string, readonly Kind[]>([
+const CHANGED_KINDS = new Map<string, readonly Kind[]>([
   ['notifications/tools/list_changed', ['tools']],
   ['notifications/prompts/list_changed', ['prompts']],
-  // There is no notice for templates alone.
+  // MCP has no list change for templates alone.
   ['notifications/resources/list_changed', ['resources', 'templates']],
 ]);
 
-/** What is the matter, and with how many. */
-type Facts = { readonly count: number } & Readonly<Record<string, unknown>>;
+/** Fields of a warning; `count` is the number of items concerned. */
+type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
-/** A failed sync is tried again after this long; the server itself may have nothing more to say. */
+/** A failed list is fetched again after this long, because the server need not send another list change. */
 const RETRY_MS = 5000;
 /** A burst of list changes causes one sync, and no list is fetched more often than once a second. */
 const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
 
 /**
- * Keeps a server's listing current. What cannot be fetched stays as it was last known. Each kind is fetched and
- * published on its own, so that a list which hangs holds up only itself.
+ * Keeps the listing of one server current. A list that cannot be fetched stays as last known. Each list is fetched and
+ * published separately, so that one that hangs does not delay the others.
  */
-export class Sync {
+export class ListingSync {
   private readonly logger = new Logger('Sync');
-  private readonly resyncs = new Map(
+  private readonly tasks = new Map(
     KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind), RESYNC_TIMES)]),
   );
   private known: Lists = EMPTY_LISTING;
-  /** Over the link there is. */
-  private readonly tried = new Set<Kind>();
-  /** By message, the facts that were last warned of. */
-  private readonly warned = new Map<string, string>();
+  private readonly firstSync = new FirstSync();
+  /** Kinds that were fetched over the current link, or could not be. */
+  private readonly done = new Set<Kind>();
+  /** The last warning by message. */
+  private readonly warnings = new Map<string, string>();
   private link: Link | undefined;
 
   constructor(
     private readonly server: string,
     /** Resolves when the catalog has the listing. */
     private readonly publish: (listing: Listing) => Promise<void>,
-    /** Every kind has been fetched over the link there is, or could not be. */
-    private readonly onTried: () => void = () => {},
   ) {}
 
-  /** A new link: everything it offers is fetched at once. */
+  /** Fetches all lists over a new link at once. */
   attach(link: Link): void {
     this.link = link;
-    this.tried.clear();
-    for (const resync of this.resyncs.values()) resync.runNow();
+    this.done.clear();
+    for (const task of this.tasks.values()) task.runNow();
   }
 
-  /** The link is lost: there is nothing to fetch until the next one, and what is known stays. */
+  /** The link is lost. What is known stays until the next one is attached. */
   detach(): void {
     this.link = undefined;
   }
 
-  /** True when the notification was a change notice, and so is dealt with. */
-  takeNotice(method: string): boolean {
-    const kinds = KINDS_OF_NOTICE.get(method);
-    for (const kind of kinds ?? []) this.resyncs.get(kind)!.schedule();
+  /** The link is being replaced: from now on `whenSynced` waits for the first sync over the next one. */
+  reset(): void {
+    this.firstSync.reset();
+    this.detach();
+  }
+
+  /** The server cannot be reached, so `whenSynced` need not wait any longer. */
+  skip(): void {
+    this.firstSync.complete();
+  }
+
+  /** Resolves after the first sync over the link, after `skip`, or after the timeout. */
+  whenSynced(timeoutMs: number): Promise<void> {
+    return this.firstSync.wait(timeoutMs);
+  }
+
+  /** Schedules a sync after a list change. False when the notification is none. */
+  listChanged(method: string): boolean {
+    const kinds = CHANGED_KINDS.get(method);
+    for (const kind of kinds ?? []) this.tasks.get(kind)!.schedule();
     return kinds !== undefined;
   }
 
-  /** Change notices may have been missed: what the server would have told of is fetched again. */
-  catchUp(): void {
+  /** List changes may have been lost: fetches the lists for which the server sends them. */
+  fetchAfterGap(): void {
     const { capabilities = {} } = this.link?.facts ?? {};
     for (const kind of ['tools', 'prompts', 'resources'] as const)
-      if (capabilities[kind]?.listChanged) this.takeNotice(`notifications/${kind}/list_changed`);
+      if (capabilities[kind]?.listChanged) this.listChanged(`notifications/${kind}/list_changed`);
   }
 
   stop(): void {
     this.detach();
-    for (const resync of this.resyncs.values()) resync.stop();
+    for (const task of this.tasks.values()) task.stop();
   }
 
   private async run(kind: Kind): Promise<void> {
@@ -104,10 +120,10 @@ export class Sync {
       if (this.link !== link) return;
       const { server } = this;
       this.logger.warn({ message: `${METHODS[kind]} failed`, server, cause: String(error) });
-      this.resyncs.get(kind)!.schedule(RETRY_MS);
+      this.tasks.get(kind)!.schedule(RETRY_MS);
     }
-    this.tried.add(kind);
-    if (this.tried.size === KINDS.length) this.onTried();
+    this.done.add(kind);
+    if (this.done.size === KINDS.length) this.firstSync.complete();
   }
 
   private readonly fetch: { [K in Kind]: (link: Link) => Promise<Partial<Lists>> } = {
@@ -119,14 +135,14 @@ export class Sync {
 
   private async named(link: Link, kind: 'tools' | 'prompts'): Promise<readonly Definition[]> {
     if (!link.facts.capabilities[kind]) return [];
-    const definitions = await this.wholeList(link, kind, this.known[kind].length > 0);
-    return definitions ? firstOfEach(definitions) : this.known[kind];
+    const definitions = await this.fetchDefinitions(link, kind, this.known[kind].length > 0);
+    return definitions ? withoutDuplicates(definitions) : this.known[kind];
   }
 
   private async resources(link: Link): Promise<ResourceList> {
     if (!link.facts.capabilities.resources) return ResourceList.NONE;
     const { resources } = this.known;
-    const definitions = await this.wholeList(link, 'resources', resources.size > 0);
+    const definitions = await this.fetchDefinitions(link, 'resources', resources.size > 0);
     if (!definitions) return resources;
     const yieldIfDue = sliceScheduler.start();
     const list = await ResourceList.build(this.server, definitions, yieldIfDue);
@@ -137,49 +153,52 @@ export class Sync {
   private async templates(link: Link): Promise<readonly ResourceTemplate[]> {
     if (!link.facts.capabilities.resources) return EMPTY_LISTING.templates;
     const known = this.known.templates;
-    const definitions = await this.wholeList(link, 'templates', known.length > 0);
+    const definitions = await this.fetchDefinitions(link, 'templates', known.length > 0);
     if (!definitions) return known;
     const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
-    this.warnAnew('templates are not listed: they are no valid URI templates, or too much of one', {
+    this.warnOnce('templates are not listed: invalid or too complex URI templates', {
       count: refused.length,
       uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
     });
     return sameTexts(templates, known) ? known : templates;
   }
 
-  /** Servers are listed again and again: what is the matter with some entries is said when it changes. */
-  private warnAnew(message: string, facts: Facts): void {
-    const text = JSON.stringify(facts);
-    if (this.warned.get(message) === text) return;
-    this.warned.set(message, text);
-    if (facts.count > 0) this.logger.warn({ message, server: this.server, ...facts });
+  /** Warns only when the warning differs from the last one, because lists are fetched repeatedly. */
+  private warnOnce(message: string, warning: Warning): void {
+    const text = JSON.stringify(warning);
+    if (this.warnings.get(message) === text) return;
+    this.warnings.set(message, text);
+    if (warning.count > 0) this.logger.warn({ message, server: this.server, ...warning });
   }
 
-  /** Undefined when it was cut short and what is known already serves better. */
-  private async wholeList(
+  /** Undefined when the list is truncated and an earlier one is known, which is kept. */
+  private async fetchDefinitions(
     link: Link,
     kind: Kind,
-    anyKnown: boolean,
+    isKnown: boolean,
   ): Promise<FetchedList['definitions'] | undefined> {
     const { server } = this;
-    const fetched = await fetchList(link, METHODS[kind]).catch(noneIfUnknown);
+    const fetched = await fetchList(link, METHODS[kind]).catch(emptyIfUnknownMethod);
     const { definitions, leftOut = 0, repaired = 0, truncated } = fetched;
-    const odd = leftOut + repaired;
-    this.warnAnew(`${METHODS[kind]}: some are not what clients accept`, { count: odd, leftOut, repaired });
+    this.warnOnce(`${METHODS[kind]}: invalid definitions were repaired or left out`, {
+      count: leftOut + repaired,
+      leftOut,
+      repaired,
+    });
     if (truncated === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
-    return anyKnown ? undefined : definitions;
+    return isKnown ? undefined : definitions;
   }
 }
 
-/** Servers with resources need not have templates, and say so by not knowing the method. */
-function noneIfUnknown(error: unknown): FetchedList {
+/** A server with resources need not implement templates. */
+function emptyIfUnknownMethod(error: unknown): FetchedList {
   if (error instanceof RemoteError && error.code === ERROR_CODES['method-not-found'].code)
     return { definitions: [] };
   throw error;
 }
 
-function firstOfEach(definitions: readonly Definition[]): readonly Definition[] {
+function withoutDuplicates(definitions: readonly Definition[]): readonly Definition[] {
   const seen = new Set<string>();
   return definitions.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
