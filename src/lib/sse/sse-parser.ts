@@ -7,7 +7,11 @@ const SPACE = 0x20;
 const DELETE = 0x7f;
 const NEWLINE = Buffer.from('\n');
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
-const MAX_FIELD_NAME_LENGTH = 'retry'.length;
+const DATA = Buffer.from('data');
+const EVENT = Buffer.from('event');
+const ID = Buffer.from('id');
+const RETRY = Buffer.from('retry');
+const FIELD_NAMES = [DATA, EVENT, ID, RETRY];
 const MAX_ID_LENGTH = 1024;
 /** Space for a field name, a colon and a space on the line of the largest event. */
 const FIELD_OVERHEAD = 16;
@@ -70,18 +74,17 @@ export class SseParser {
       this.endEvent();
       return true;
     }
-    const colon = text.indexOf(COLON);
-    const nameEnd = colon === -1 ? text.length : colon;
-    if (nameEnd === 0 || nameEnd > MAX_FIELD_NAME_LENGTH) return true;
-    const valueStart = text[nameEnd + 1] === SPACE ? nameEnd + 2 : nameEnd + 1;
-    return this.readField(text.toString('latin1', 0, nameEnd), text.subarray(valueStart));
+    const name = FIELD_NAMES.find((candidate) => hasFieldName(text, candidate));
+    if (!name) return true;
+    const valueStart = text[name.length + 1] === SPACE ? name.length + 2 : name.length + 1;
+    return this.readField(name, text.subarray(valueStart));
   }
 
-  private readField(name: string, value: Buffer): boolean {
-    if (name === 'data') return this.addData(value);
-    if (name === 'event') this.type = value.toString();
-    else if (name === 'id' && isHeaderValue(value)) this.id = value.toString();
-    else if (name === 'retry' && /^\d{1,15}$/.test(value.toString('latin1'))) this.retryMs = Number(value);
+  private readField(name: Buffer, value: Buffer): boolean {
+    if (name === DATA) return this.addData(value);
+    if (name === EVENT) this.type = value.toString();
+    else if (name === ID && isHeaderValue(value)) this.id = value.toString();
+    else if (name === RETRY && /^\d{1,15}$/.test(value.toString('latin1'))) this.retryMs = Number(value);
     return true;
   }
 
@@ -98,6 +101,12 @@ export class SseParser {
     this.hasData = false;
     if (this.data.length > 0) this.onEvent(this.data.take().toString(), type || 'message');
   }
+}
+
+/** Compares bytes, which is cheaper than decoding the name of each line. */
+function hasFieldName(line: Buffer, name: Buffer): boolean {
+  for (let i = 0; i < name.length; i++) if (line[i] !== name[i]) return false;
+  return line.length === name.length || line[name.length] === COLON;
 }
 
 /** The index of the next `byte`, or the end of the chunk. */
