@@ -54,12 +54,12 @@ describe('AdminApi', () => {
   });
 
   it.each([
-    [401, '{"detail":"no"}', 'not-allowed', 'the gateway does not know this admin token'],
-    [403, '{"title":"t","detail":"viewers may look"}', 'not-allowed', 'viewers may look'],
+    [401, '{"detail":"no"}', 'not-allowed', 'the gateway refused the admin token'],
+    [403, '{"title":"t","detail":"viewers may read"}', 'not-allowed', 'viewers may read'],
     [404, '{"detail":"there is no server `x`"}', 'not-found', 'there is no server `x`'],
-    [409, '{"title":"Not in this state"}', 'refused', 'Not in this state'],
-    [500, 'oops', 'refused', 'the gateway answers with status 500'],
-    [200, '<html>', 'refused', 'is no Gatehouse'],
+    [409, '{"title":"Conflict"}', 'refused', 'Conflict'],
+    [500, 'oops', 'refused', 'the gateway responded with status 500'],
+    [200, '<html>', 'refused', 'is not a Gatehouse gateway'],
     [302, '', 'unreachable', 'cannot reach the gateway'],
   ])('maps status %i with %s to a problem', async (status, body, kind, words) => {
     const { api } = await answering(status, body);
@@ -75,6 +75,6 @@ describe('AdminApi', () => {
 
   it('reports a refused connection', async () => {
     const api = new AdminApi({ url: `http://127.0.0.1:${await freePort()}` });
-    expect((await problemIn(api.servers())).message).toContain('nobody listens there');
+    expect((await problemIn(api.servers())).message).toContain('connection refused');
   });
 });

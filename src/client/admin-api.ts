@@ -14,21 +14,21 @@ import type {
 import { GatewayProblem, unreachable, type GatewayProblemKind } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-const PATIENCE_MS = 15_000;
-/** Enabling or reconnecting a server waits until it is up or fails. */
-const PATIENCE_WITH_SERVERS_MS = 90_000;
-const LARGEST_PAGE = 1000;
+const REQUEST_TIMEOUT_MS = 15_000;
+/** Enable and reconnect respond after the server is ready or has failed. */
+const SERVER_ACTION_TIMEOUT_MS = 90_000;
+const MAX_PAGE_SIZE = 1000;
 
 export type ServerAction = 'enable' | 'disable' | 'reconnect';
 
-interface Asking {
+interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly signal?: AbortSignal | undefined;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly accept?: string;
 }
 
-const MEMBERS: Readonly<Record<ListName, string>> = {
+const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
   tools: 'tools',
   prompts: 'prompts',
   resources: 'resources',
@@ -36,7 +36,7 @@ const MEMBERS: Readonly<Record<ListName, string>> = {
   subscriptions: 'subscriptions',
 };
 
-/** The admin API of one gateway. Whatever fails is a GatewayProblem in words for people. */
+/** A client of the admin API. Every failure is a GatewayProblem. */
 export class AdminApi {
   constructor(readonly target: GatewayTarget) {}
 
@@ -53,15 +53,15 @@ export class AdminApi {
     return (await this.json<{ tools: ServerTool[] }>(path, { signal })).tools;
   }
 
-  /** Resolves when lists and routing have followed. */
+  /** Resolves when catalog and routing have followed. */
   controlServer(id: string, action: ServerAction): Promise<ServerDetail> {
     return this.json(`admin/v1/servers/${encodeURIComponent(id)}/${action}`, {
       method: 'POST',
-      patienceMs: PATIENCE_WITH_SERVERS_MS,
+      timeoutMs: SERVER_ACTION_TIMEOUT_MS,
     });
   }
 
-  /** `tool` is the server's own name for it. */
+  /** `tool` is the server's own name of the tool. */
   switchTool(server: string, tool: string, action: 'enable' | 'disable'): Promise<ServerDetail> {
     const path = `admin/v1/servers/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}/${action}`;
     return this.json(path, { method: 'POST' });
@@ -80,7 +80,7 @@ export class AdminApi {
   }
 
   async endSubscription(id: string): Promise<void> {
-    await this.ask(`admin/v1/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    await this.send(`admin/v1/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
   async page<L extends ListName>(
@@ -88,18 +88,20 @@ export class AdminApi {
     query: PageQuery,
     signal?: AbortSignal,
   ): Promise<RowPage<AdminLists[L]>> {
-    const asked = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-    const search = asked.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
+    const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+    const search = parameters
+      .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+      .join('&');
     const path = `admin/v1/${list}${search === '' ? '' : `?${search}`}`;
-    const { nextCursor, total, ...answer } = await this.json<Record<string, unknown>>(path, { signal });
+    const { nextCursor, total, ...body } = await this.json<Record<string, unknown>>(path, { signal });
     return {
-      rows: answer[MEMBERS[list]] as readonly AdminLists[L][],
+      rows: body[ROW_MEMBERS[list]] as readonly AdminLists[L][],
       ...(typeof nextCursor === 'string' && { nextCursor }),
       ...(typeof total === 'number' && { total }),
     };
   }
 
-  /** Every row, page by page; at most `limit` of them, and whether there are more. */
+  /** Reads all pages, up to `limit` rows. */
   async rows<L extends ListName>(
     list: L,
     query: PageQuery,
@@ -108,15 +110,15 @@ export class AdminApi {
     const rows: AdminLists[L][] = [];
     let cursor: string | undefined;
     do {
-      const wanted = Math.min(limit - rows.length, LARGEST_PAGE);
-      const page = await this.page(list, { ...query, cursor, limit: wanted });
+      const pageSize = Math.min(limit - rows.length, MAX_PAGE_SIZE);
+      const page = await this.page(list, { ...query, cursor, limit: pageSize });
       rows.push(...page.rows);
       cursor = page.nextCursor;
     } while (cursor !== undefined && rows.length < limit);
     return { rows, hasMore: cursor !== undefined };
   }
 
-  /** Of the whole gateway; it is also told when it is bad. */
+  /** Also resolves when the gateway is unhealthy (status 503). */
   async health(): Promise<Health> {
     const response = await this.fetch('health', {});
     const health = (await bodyOf(response, this.target.url)) as Partial<Health>;
@@ -124,15 +126,18 @@ export class AdminApi {
     return health as Health;
   }
 
-  /** The stream of changes, as bytes. It ends when the signal says so. */
+  /** The event feed as bytes, until the signal aborts it. */
   async events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const opening = new AbortController();
-    const timer = setTimeout(() => opening.abort(new DOMException('late', 'TimeoutError')), PATIENCE_MS);
+    const timer = setTimeout(
+      () => opening.abort(new DOMException('late', 'TimeoutError')),
+      REQUEST_TIMEOUT_MS,
+    );
     try {
-      const response = await this.ask('admin/v1/events', {
+      const response = await this.send('admin/v1/events', {
         accept: 'text/event-stream',
         signal: AbortSignal.any([signal, opening.signal]),
-        patienceMs: 0,
+        timeoutMs: 0,
       });
       if (!response.body) throw new GatewayProblem('refused', 'the gateway sends no events');
       return response.body as ReadableStream<Uint8Array>;
@@ -141,30 +146,27 @@ export class AdminApi {
     }
   }
 
-  private async json<T>(path: string, asking: Asking = {}): Promise<T> {
-    return (await bodyOf(await this.ask(path, asking), this.target.url)) as T;
+  private async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return (await bodyOf(await this.send(path, options), this.target.url)) as T;
   }
 
-  private async ask(path: string, asking: Asking): Promise<Response> {
-    const response = await this.fetch(path, asking);
+  private async send(path: string, options: RequestOptions): Promise<Response> {
+    const response = await this.fetch(path, options);
     if (response.ok) return response;
     const body = await bodyOf(response, this.target.url).catch(() => ({}));
     throw problemOf(response, body, this.target);
   }
 
-  private async fetch(path: string, asking: Asking): Promise<Response> {
-    const { method = 'GET', signal, patienceMs = PATIENCE_MS, accept = 'application/json' } = asking;
+  private async fetch(path: string, options: RequestOptions): Promise<Response> {
+    const { method = 'GET', signal, timeoutMs = REQUEST_TIMEOUT_MS, accept = 'application/json' } = options;
     const { url, token } = this.target;
-    const signals = [
-      ...(signal ? [signal] : []),
-      ...(patienceMs > 0 ? [AbortSignal.timeout(patienceMs)] : []),
-    ];
+    const signals = [...(signal ? [signal] : []), ...(timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [])];
     try {
       return await fetch(`${url}/${path}`, {
         method,
         headers: { accept, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
         signal: AbortSignal.any(signals),
-        // The token is for this gateway and nobody it may point to.
+        // A redirect must not receive the token.
         redirect: 'error',
       });
     } catch (error) {
@@ -184,13 +186,9 @@ async function bodyOf(response: Response, url: string): Promise<unknown> {
   try {
     return text === '' ? {} : (JSON.parse(text) as unknown);
   } catch (cause) {
-    throw new GatewayProblem(
-      'refused',
-      `what answers at ${url} is no Gatehouse (status ${response.status})`,
-      {
-        cause,
-      },
-    );
+    throw new GatewayProblem('refused', `${url} is not a Gatehouse gateway (status ${response.status})`, {
+      cause,
+    });
   }
 }
 
@@ -202,13 +200,12 @@ const KINDS: Readonly<Record<number, GatewayProblemKind>> = {
 
 function problemOf({ status }: Response, body: unknown, { token }: GatewayTarget): GatewayProblem {
   const { title, detail } = body as { title?: unknown; detail?: unknown };
-  // The title only repeats what the detail says better.
-  const said = [detail, title].find((part) => typeof part === 'string' && part !== '');
-  const what = typeof said === 'string' ? said : `the gateway answers with status ${status}`;
+  const text = [detail, title].find((part) => typeof part === 'string' && part !== '');
+  const what = typeof text === 'string' ? text : `the gateway responded with status ${status}`;
   if (status !== 401) return new GatewayProblem(KINDS[status] ?? 'refused', what);
   const advice =
     token === undefined
-      ? 'no admin token is known: give --token, set GATEHOUSE_ADMIN_TOKEN, or run this where the gateway runs'
-      : 'the gateway does not know this admin token';
+      ? 'no admin token: give --token, set GATEHOUSE_ADMIN_TOKEN, or run the command on the machine of the gateway'
+      : 'the gateway refused the admin token';
   return new GatewayProblem('not-allowed', advice);
 }

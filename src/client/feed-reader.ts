@@ -1,17 +1,17 @@
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { GatewayProblem } from './gateway-problem.js';
 
-/** The gateway says something at least every 15 seconds. */
-const LONGEST_SILENCE_MS = 40_000;
-const LARGEST_EVENT = 4_194_304;
-const SHORTEST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 5_000;
+/** The gateway sends a heartbeat every 15 seconds. */
+const MAX_SILENCE_MS = 40_000;
+const MAX_EVENT_BYTES = 4_194_304;
+const MIN_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5_000;
 
 export interface FeedListener {
-  /** The stream is open; the first event that follows says where things stand. */
+  /** The stream is open; its first event is a snapshot. */
   opened(): void;
   event(kind: string, data: Readonly<Record<string, unknown>>): void;
-  /** It broke, or could not be opened; it is tried again after so long. */
+  /** The stream ended or could not be opened; the next attempt is after `waitMs`. */
   lost(problem: string, waitMs: number): void;
 }
 
@@ -19,63 +19,63 @@ export interface FeedSource {
   events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** Follows what changes at a gateway, for as long as it takes: a connection that breaks is opened again. */
+/** Reads the event feed of a gateway and reconnects with backoff until it is stopped. */
 export class FeedReader {
-  private readonly ending = new AbortController();
-  private impatient: () => void = () => {};
+  private readonly stopped = new AbortController();
+  private endBackoff: () => void = () => {};
 
   constructor(
     private readonly source: FeedSource,
     private readonly listener: FeedListener,
   ) {}
 
-  /** Resolves when it was stopped. */
+  /** Resolves after `stop`. */
   async run(): Promise<void> {
-    for (let failures = 0; !this.isOver;) {
+    for (let failures = 0; !this.isStopped;) {
       const opened = await this.follow();
-      if (this.isOver) return;
-      failures = opened.atAll ? 0 : failures + 1;
-      const waitMs = Math.min(LONGEST_WAIT_MS, SHORTEST_WAIT_MS * 2 ** failures) * (0.75 + Math.random() / 2);
+      if (this.isStopped) return;
+      failures = opened.wasOpen ? 0 : failures + 1;
+      const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failures) * (0.75 + Math.random() / 2);
       this.listener.lost(opened.problem, waitMs);
-      await this.pause(waitMs);
+      await this.backoff(waitMs);
     }
   }
 
   stop(): void {
-    this.ending.abort();
-    this.impatient();
+    this.stopped.abort();
+    this.endBackoff();
   }
 
-  /** Tries again now. */
+  /** Ends a backoff at once. */
   retryNow(): void {
-    this.impatient();
+    this.endBackoff();
   }
 
-  private get isOver(): boolean {
-    return this.ending.signal.aborted;
+  private get isStopped(): boolean {
+    return this.stopped.signal.aborted;
   }
 
-  private async follow(): Promise<{ atAll: boolean; problem: string }> {
+  private async follow(): Promise<{ wasOpen: boolean; problem: string }> {
     const broken = new AbortController();
-    const signal = AbortSignal.any([this.ending.signal, broken.signal]);
-    let atAll = false;
+    const signal = AbortSignal.any([this.stopped.signal, broken.signal]);
+    let wasOpen = false;
     try {
       const stream = await this.source.events(signal);
-      atAll = true;
+      wasOpen = true;
       this.listener.opened();
       await this.read(stream, broken);
-      return { atAll, problem: 'the gateway ended the connection' };
+      return { wasOpen, problem: 'the gateway ended the connection' };
     } catch (error) {
       const silent = broken.signal.aborted;
-      return { atAll, problem: silent ? 'nothing was heard for a while' : problemIn(error) };
+      return { wasOpen, problem: silent ? 'the gateway sent no heartbeat' : problemIn(error) };
     } finally {
       broken.abort();
     }
   }
 
   private async read(stream: ReadableStream<Uint8Array>, broken: AbortController): Promise<void> {
-    const parser = new SseParser(LARGEST_EVENT, (data, kind) => this.tell(kind, data));
-    const silence = setTimeout(() => broken.abort(), LONGEST_SILENCE_MS);
+    const parser = new SseParser(MAX_EVENT_BYTES, (data, kind) => this.emit(kind, data));
+    const silence = setTimeout(() => broken.abort(), MAX_SILENCE_MS);
     try {
       for await (const chunk of stream) {
         silence.refresh();
@@ -86,27 +86,27 @@ export class FeedReader {
     }
   }
 
-  private tell(kind: string, data: string): void {
-    if (this.isOver) return;
+  private emit(kind: string, data: string): void {
+    if (this.isStopped) return;
     try {
       this.listener.event(kind, JSON.parse(data) as Record<string, unknown>);
     } catch (error) {
-      // Of a newer gateway, perhaps. Whoever listens is not at fault for it.
+      // Ignores events that are not JSON, perhaps of a newer gateway. Errors of the listener are thrown.
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
 
-  private pause(ms: number): Promise<void> {
+  private backoff(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.impatient = () => {
+      this.endBackoff = () => {
         clearTimeout(timer);
         resolve();
       };
-      if (this.isOver) this.impatient();
+      if (this.isStopped) this.endBackoff();
     });
   }
 }
 
 const problemIn = (error: unknown): string =>
-  error instanceof GatewayProblem ? error.message : 'the connection broke';
+  error instanceof GatewayProblem ? error.message : 'the connection was lost';

@@ -1,7 +1,7 @@
-/** Why a gateway did not do what it was asked. */
+/** Why a request to the gateway failed. */
 export type GatewayProblemKind = 'unreachable' | 'not-allowed' | 'not-found' | 'refused';
 
-/** Something that whoever sits at the terminal has to know, in words for him; no fault of the program. */
+/** A failed request, with a message for the user. Not an error of the program. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
 
@@ -15,22 +15,22 @@ export class GatewayProblem extends Error {
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection broke',
-  UND_ERR_SOCKET: 'the connection broke',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name cannot be resolved right now',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was lost',
+  UND_ERR_SOCKET: 'the connection was lost',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the host name cannot be resolved right now',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
-  ETIMEDOUT: 'it does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  ETIMEDOUT: 'it does not respond',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not respond',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted here; see NODE_EXTRA_CA_CERTS',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted here; see NODE_EXTRA_CA_CERTS',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted here; see NODE_EXTRA_CA_CERTS',
   CERT_HAS_EXPIRED: 'its certificate has expired',
 };
 
-/** What a request that got no answer failed of. */
+/** A request without a response. */
 export function unreachable(url: string, error: unknown): GatewayProblem {
   return new GatewayProblem('unreachable', `cannot reach the gateway at ${url}: ${reasonOf(error)}`, {
     cause: error,
@@ -45,10 +45,10 @@ interface Failure {
   readonly errors?: unknown;
 }
 
-/** What broke is often wrapped: in what was tried, and in a list of the addresses that were tried. */
+/** fetch wraps the cause, and the cause may be a list with one error per address. */
 function reasonOf(error: unknown): string {
   const { name, message, code, cause, errors } = (error ?? {}) as Failure;
-  if (name === 'TimeoutError') return 'it does not answer in time';
+  if (name === 'TimeoutError') return 'it does not respond in time';
   const known = CAUSES[String(code)];
   if (known !== undefined) return known;
   const inner = Array.isArray(errors) ? (errors[0] as unknown) : cause;

@@ -1,12 +1,12 @@
 import { isLoopback } from '../config/loopback.js';
 
-/** Where a gateway is and what lets us in. */
+/** The address of a gateway and the credentials for it. */
 export interface GatewayTarget {
   /** Without a final slash. */
   readonly url: string;
-  /** Of an administrator. */
+  /** The admin token. */
   readonly token?: string;
-  /** Of a client, for the MCP endpoint. */
+  /** The API key for the MCP endpoint. */
   readonly key?: string;
 }
 
@@ -20,27 +20,27 @@ export interface TargetOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a gateway on this machine can be found by. */
+/** A gateway on this machine. */
 export interface LocalGateway {
   readonly url: string;
   readonly token?: string;
 }
 
 /**
- * What was said on the command line goes first, then the environment, then the configuration of the gateway here. A
- * token that was only found is not sent to another machine.
+ * Options take precedence over the environment, and the environment over the configuration on this machine. A token that
+ * was found on this machine is not sent to another one.
  */
 export async function resolveGatewayTarget(
   options: TargetOptions,
   env: Environment,
   findLocal: (config: string | undefined) => Promise<LocalGateway>,
 ): Promise<GatewayTarget> {
-  const url = given(options.url) ?? given(env['GATEHOUSE_URL']);
-  const token = given(options.token) ?? given(env['GATEHOUSE_ADMIN_TOKEN']);
-  const key = given(options.key) ?? given(env['GATEHOUSE_KEY']);
-  const who = key === undefined ? {} : { key };
-  if (url !== undefined && (token !== undefined || !isHere(url)))
-    return { url: normalizeGatewayUrl(url), ...(token === undefined ? {} : { token }), ...who };
+  const url = nonEmpty(options.url) ?? nonEmpty(env['GATEHOUSE_URL']);
+  const token = nonEmpty(options.token) ?? nonEmpty(env['GATEHOUSE_ADMIN_TOKEN']);
+  const key = nonEmpty(options.key) ?? nonEmpty(env['GATEHOUSE_KEY']);
+  const credentials = key === undefined ? {} : { key };
+  if (url !== undefined && (token !== undefined || !isLocal(url)))
+    return { url: normalizeGatewayUrl(url), ...(token === undefined ? {} : { token }), ...credentials };
   const local = await (url === undefined
     ? findLocal(options.config)
     : findOrNone(url, () => findLocal(options.config)));
@@ -48,11 +48,11 @@ export async function resolveGatewayTarget(
   return {
     url: normalizeGatewayUrl(url ?? local.url),
     ...(found === undefined ? {} : { token: found }),
-    ...who,
+    ...credentials,
   };
 }
 
-/** Who has named a gateway need not have a configuration here that can be read. */
+/** With an explicit URL, a configuration that cannot be read is not an error. */
 async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promise<LocalGateway> {
   try {
     return await find();
@@ -61,18 +61,18 @@ async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promi
   }
 }
 
-/** People paste the address they know, which is that of the MCP endpoint. Throws a RangeError for what is no address. */
+/** Accepts the URL of the gateway, of its MCP endpoint and of its admin API. Throws a RangeError for anything else. */
 export function normalizeGatewayUrl(text: string): string {
   const written = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(written))
-    throw new RangeError(`${text} is no address; give one like http://127.0.0.1:3000`);
+    throw new RangeError(`${text} is not a URL; use the form http://127.0.0.1:3000`);
   const url = new URL(written);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new RangeError(`${text} must start with http:// or https://`);
   return `${url.origin}${url.pathname.replace(/\/(mcp|admin(\/v1)?)?\/?$/, '')}`;
 }
 
-const isHere = (url: string): boolean =>
+const isLocal = (url: string): boolean =>
   isLoopback(new URL(normalizeGatewayUrl(url)).hostname.replace(/^\[|\]$/g, ''));
 
-const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

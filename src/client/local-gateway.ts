@@ -9,16 +9,16 @@ import { interpolate, type Environment } from '../config/source/interpolate.js';
 import { StateDir } from '../config/state-dir.js';
 import type { LocalGateway } from './gateway-target.js';
 
-/** The keys that say where a gateway is. The others may need variables that only the gateway itself has. */
+/** The keys that locate a gateway. Other keys may use variables that only the gateway's environment defines. */
 const KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
 const OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
 const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The gateway that runs here with this configuration. A file that nobody named need not be there. */
+/** The gateway that runs on this machine with this configuration. The file may be missing unless its path was given. */
 export function findLocalGateway(path: string, isNamed: boolean, env: Environment): LocalGateway {
   const { http, admin, stateDir } = readLocal(path, isNamed, env);
   if (http.port === 0)
-    throw new RangeError('the gateway takes any free port (http.port is 0): say which with --url');
+    throw new RangeError('the gateway takes any free port (http.port is 0): give its URL with --url');
   const host = WILDCARDS[http.host] ?? http.host;
   const token = admin.token ?? generatedToken(new StateDir(stateDir).path);
   return {
@@ -27,7 +27,7 @@ export function findLocalGateway(path: string, isNamed: boolean, env: Environmen
   };
 }
 
-/** Where it keeps what must survive a restart. */
+/** The state directory of the gateway. */
 export const findLocalState = (path: string, isNamed: boolean, env: Environment): string =>
   new StateDir(readLocal(path, isNamed, env).stateDir).path;
 
@@ -38,7 +38,7 @@ const readLocal = (path: string, isNamed: boolean, env: Environment): GatehouseC
     env: Object.fromEntries(Object.entries(env).filter(([name]) => !OVERRIDES.test(name))),
   });
 
-/** Only what we look for, as text; without what cannot be known here. */
+/** The configuration reduced to KEYS, without values that use undefined variables. */
 function reduced(path: string, env: Environment): string {
   const problems = new Problems();
   const document = readDocument(readText(path), path, problems);
@@ -50,7 +50,7 @@ function reduced(path: string, env: Environment): string {
     if (key === undefined) found[section] = value;
     else found[section] = { ...(found[section] as object | undefined), [key]: value };
   }
-  // Whom the gateway serves is its own concern.
+  // The check for remote access without authentication concerns the gateway only.
   return JSON.stringify({
     ...found,
     http: { ...(found['http'] as object | undefined), allowRemoteWithoutAuth: true },
@@ -73,7 +73,7 @@ function readText(path: string): string {
   }
 }
 
-/** Undefined when there is none, or none that we may read. */
+/** Undefined when the file is missing or not readable. */
 function generatedToken(stateDir: string): string | undefined {
   try {
     return readFileSync(join(stateDir, 'admin-token'), 'utf8').trim() || undefined;

@@ -3,7 +3,7 @@ import type { AdminLists, ListName, PageQuery, RowPage, ServerSummary } from './
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-/** A gateway as one of its projects sees it. */
+/** The admin API limited to one project. */
 export class ProjectApi extends AdminApi {
   constructor(
     target: GatewayTarget,

@@ -5,9 +5,9 @@ import { VERSION } from '../version.js';
 import { GatewayProblem, unreachable } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-const PATIENCE_MS = 15_000;
-/** What the SDK calls a request that nobody answered in time. */
-const TOO_LATE = -32001;
+const REQUEST_TIMEOUT_MS = 15_000;
+/** Error code of the SDK for a request without a response in time. */
+const REQUEST_TIMEOUT_CODE = -32001;
 
 export type { Progress };
 
@@ -30,7 +30,7 @@ export interface McpCallOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** One session at the MCP endpoint, as any client has it. Results are left as they come. */
+/** One MCP session with the gateway. Results are returned unchanged. */
 export class SdkMcpClient {
   private constructor(
     private readonly client: Client,
@@ -45,7 +45,7 @@ export class SdkMcpClient {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     const transport = new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } });
     try {
-      await client.connect(transport, { timeout: PATIENCE_MS });
+      await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS });
     } catch (error) {
       throw problemOf(error, endpoint);
     }
@@ -53,26 +53,26 @@ export class SdkMcpClient {
   }
 
   async read(uri: string, options: McpCallOptions = {}): Promise<readonly ResourceContents[]> {
-    const result = await this.ask('resources/read', { uri }, options);
+    const result = await this.request('resources/read', { uri }, options);
     return (result['contents'] ?? []) as readonly ResourceContents[];
   }
 
   async callTool(name: string, args: object, options: McpCallOptions = {}): Promise<ToolResult> {
-    return await this.ask('tools/call', { name, arguments: args }, options);
+    return await this.request('tools/call', { name, arguments: args }, options);
   }
 
-  /** Ends the session too, so that the gateway need not keep it. */
+  /** Also terminates the session at the gateway. */
   async close(): Promise<void> {
     await this.transport.terminateSession().catch(() => {});
     await this.client.close().catch(() => {});
   }
 
-  private async ask(
+  private async request(
     method: string,
     params: object,
     options: McpCallOptions,
   ): Promise<Record<string, unknown>> {
-    const { signal, onProgress, timeoutMs = PATIENCE_MS } = options;
+    const { signal, onProgress, timeoutMs = REQUEST_TIMEOUT_MS } = options;
     try {
       return await this.client.request({ method, params: { ...params } }, ResultSchema, {
         timeout: timeoutMs,
@@ -92,18 +92,18 @@ function problemOf(error: unknown, url: string): GatewayProblem {
   if (status === 401 || (error instanceof Error && error.name === 'UnauthorizedError'))
     return new GatewayProblem(
       'not-allowed',
-      'the gateway asks who you are: give --key, or set GATEHOUSE_KEY',
+      'the gateway requires an API key: give --key, or set GATEHOUSE_KEY',
     );
   if (status === 403) return new GatewayProblem('not-allowed', 'the key does not allow this');
   if (error instanceof McpError) {
-    if (error.code === TOO_LATE)
-      return new GatewayProblem('refused', 'it took too long; --timeout gives it more time');
-    return new GatewayProblem('refused', `${wordsOf(error)} (${error.code})`, { cause: error });
+    if (error.code === REQUEST_TIMEOUT_CODE)
+      return new GatewayProblem('refused', 'the request timed out; --timeout sets a longer time');
+    return new GatewayProblem('refused', `${messageOf(error)} (${error.code})`, { cause: error });
   }
   if (typeof status === 'number')
-    return new GatewayProblem('refused', `the gateway answers with status ${status}`, { cause: error });
+    return new GatewayProblem('refused', `the gateway responded with status ${status}`, { cause: error });
   return unreachable(url, error);
 }
 
-/** The SDK puts its own words before those of the other side. */
-const wordsOf = ({ message }: McpError): string => message.replace(/^MCP error -?\d+: /, '');
+/** The SDK prefixes the message of the server. */
+const messageOf = ({ message }: McpError): string => message.replace(/^MCP error -?\d+: /, '');

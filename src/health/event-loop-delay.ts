@@ -5,7 +5,7 @@ const RESOLUTION_MS = 20;
 const WINDOW_MS = 10_000;
 const NS_PER_MS = 1e6;
 
-/** How long the event loop kept others waiting, in the last full window of time. */
+/** The event loop's delay in the last complete window. */
 @Injectable()
 export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
   private readonly histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -14,7 +14,7 @@ export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     this.histogram.enable();
-    this.timer = setInterval(() => this.turn(), WINDOW_MS).unref();
+    this.timer = setInterval(() => this.endWindow(), WINDOW_MS).unref();
   }
 
   onModuleDestroy(): void {
@@ -22,7 +22,7 @@ export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
     this.histogram.disable();
   }
 
-  private turn(): void {
+  private endWindow(): void {
     this.p99Ms = Math.max(0, Math.round(this.histogram.percentile(99) / NS_PER_MS) - RESOLUTION_MS);
     this.histogram.reset();
   }

@@ -17,7 +17,7 @@ const STATES: readonly BackendStatus['state'][] = [
   'stopped',
 ];
 
-/** Numbers that need no counting, because the house knows them: read at every scrape. */
+/** Gauges whose values are read from the gateway's state at every scrape. */
 @Injectable()
 export class GatewayGauges implements OnModuleInit {
   constructor(
@@ -33,28 +33,28 @@ export class GatewayGauges implements OnModuleInit {
     const { metrics } = this;
     metrics.retainServers((server) => this.servers.current.has(server));
     if (this.settings.aliases) metrics.exposeAlias();
-    this.gauge('mcp_sessions_active', 'Sessions that are open.', () => this.sessions.size);
+    this.gauge('mcp_sessions_active', 'Open sessions.', () => this.sessions.size);
     this.readBackends();
     this.gauge(
       'gatehouse_config_last_reload_successful',
-      'Whether the configuration was last accepted.',
+      'Whether the last reload of the configuration was accepted.',
       () => Number(this.reloader.lastOutcome.ok),
     );
     this.gauge(
       'gatehouse_config_last_reload_success_timestamp_seconds',
-      'When a configuration was last accepted.',
+      'Time of the last accepted reload of the configuration.',
       () => this.reloader.lastGoodAt.getTime() / 1000,
     );
   }
 
   private readBackends(): void {
-    this.perServer('gauge', 'mcp_backend_up', 'Whether the server is connected and answers.', (backend) =>
+    this.perServer('gauge', 'mcp_backend_up', 'Whether the server is ready.', (backend) =>
       Number(backend.status().state === 'ready'),
     );
     this.perServer(
       'gauge',
       'mcp_backend_queue_depth',
-      'Calls that wait for room at the server.',
+      'Calls in the queue before the server.',
       (backend) => backend.status().waiting,
     );
     this.perServer(
@@ -66,20 +66,20 @@ export class GatewayGauges implements OnModuleInit {
     this.perServer(
       'gauge',
       'gatehouse_backend_queue_limit',
-      'Calls that may wait.',
+      'Maximum length of the queue before the server.',
       ({ config }) => config.queue,
     );
     this.perServer(
       'counter',
       'gatehouse_backend_restarts_total',
-      'Connections after the first.',
+      'Connections after the first one.',
       (backend) => backend.status().restarts,
     );
     this.metrics.expose(
       {
         type: 'gauge',
         name: 'gatehouse_backend_state',
-        help: 'The state the server is in: 1 for that one, 0 for the others.',
+        help: 'Connection state of the server: 1 for the current state, 0 for the others.',
         labelNames: ['server_id', 'state'],
       },
       () => this.states(),

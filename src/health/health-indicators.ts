@@ -7,10 +7,10 @@ import { Backends } from '../backends/backends.service.js';
 import { ConfigReloader } from '../config/config-reloader.js';
 import { EventLoopDelay } from './event-loop-delay.js';
 
-const LONGEST_DELAY_MS = 500;
-const MOST_OF_HEAP = 0.9;
+const MAX_DELAY_MS = 500;
+const MAX_HEAP_SHARE = 0.9;
 
-/** What an operator is told of each part of the house. Nothing here makes it unfit: it is impaired at most. */
+/** The indicators of `/health` for operators. Each is up or degraded; none makes the gateway unhealthy. */
 @Injectable()
 export class HealthIndicators {
   constructor(
@@ -31,10 +31,10 @@ export class HealthIndicators {
   }
 
   private server({ id, state, reason, since }: BackendStatus): HealthIndicatorResult {
-    const session = this.indicator.check(`server:${id}`);
+    const check = this.indicator.check(`server:${id}`);
     const facts = { state, since: new Date(since).toISOString() };
-    if (state === 'ready') return session.up(facts);
-    return session.degraded({
+    if (state === 'ready') return check.up(facts);
+    return check.degraded({
       ...facts,
       ...(reason === undefined ? {} : { reason: this.secrets.redact(reason) }),
     });
@@ -42,21 +42,21 @@ export class HealthIndicators {
 
   private eventLoop(): HealthIndicatorResult {
     const { p99Ms } = this.delay;
-    const session = this.indicator.check('eventLoop');
-    return p99Ms > LONGEST_DELAY_MS ? session.degraded({ p99Ms }) : session.up({ p99Ms });
+    const check = this.indicator.check('eventLoop');
+    return p99Ms > MAX_DELAY_MS ? check.degraded({ p99Ms }) : check.up({ p99Ms });
   }
 
   private memory(): HealthIndicatorResult {
     const { used_heap_size: heapUsedBytes, heap_size_limit: heapLimitBytes } = getHeapStatistics();
     const facts = { rssBytes: process.memoryUsage.rss(), heapUsedBytes, heapLimitBytes };
-    const session = this.indicator.check('memory');
-    return heapUsedBytes > heapLimitBytes * MOST_OF_HEAP ? session.degraded(facts) : session.up(facts);
+    const check = this.indicator.check('memory');
+    return heapUsedBytes > heapLimitBytes * MAX_HEAP_SHARE ? check.degraded(facts) : check.up(facts);
   }
 
   private config(): HealthIndicatorResult {
     const { ok, at, problem = '' } = this.reloader.lastOutcome;
     const facts = { at: at.toISOString() };
-    const session = this.indicator.check('config');
-    return ok ? session.up(facts) : session.degraded({ ...facts, problem: this.secrets.redact(problem) });
+    const check = this.indicator.check('config');
+    return ok ? check.up(facts) : check.degraded({ ...facts, problem: this.secrets.redact(problem) });
   }
 }

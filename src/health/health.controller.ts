@@ -13,10 +13,10 @@ import { OperatorGuard } from './operator.guard.js';
 import { RequiredServers } from './required-servers.js';
 import { StartupProgress } from './startup-progress.js';
 
-/** Told otherwise, terminus would load all of Swagger for its decorator. */
-const PLAIN = { noCache: true, swaggerDocumentation: false };
+/** By default, terminus loads @nestjs/swagger for its decorator where it is installed. */
+const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
-/** What an orchestrator asks is answered to whoever can reach the port, and names no server; the rest is for operators. */
+/** The probes of an orchestrator are public and name no server; `/health` with its details is for operators. */
 @Controller('health')
 export class HealthController {
   constructor(
@@ -29,56 +29,60 @@ export class HealthController {
     private readonly indicators: HealthIndicators,
   ) {}
 
-  /** Everything there is to know. */
+  /** All indicators. */
   @Get()
   @UseGuards(OperatorGuard)
-  @HealthCheck(PLAIN)
-  everything(): Promise<HealthCheckResult> {
+  @HealthCheck(CHECK_OPTIONS)
+  details(): Promise<HealthCheckResult> {
     return this.health.check([() => this.accepting(), ...this.indicators.all()]);
   }
 
-  /** The process runs and its event loop turns. Not terminus' own check, to which one that is draining is dead. */
+  /** The process runs and its event loop is not blocked. Not a terminus check, which would fail while draining. */
   @Get('live')
-  @HealthCheck(PLAIN)
+  @HealthCheck(CHECK_OPTIONS)
   live(): HealthCheckResult {
     return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
   /**
-   * Requests are taken. A server that is down does not count: every replica sees the same server, and taking them all
-   * out of service would make an outage of a partial fault.
+   * The gateway accepts requests. A server that is down does not count: all replicas see the same server, and removing all
+   * of them would turn a partial failure into an outage.
    */
   @Get('ready')
-  @HealthCheck(PLAIN)
+  @HealthCheck(CHECK_OPTIONS)
   ready(): Promise<HealthCheckResult> {
     return this.health.check([() => this.accepting(), () => this.requiredServers(), () => this.servers()]);
   }
 
-  /** Every server has been asked once, so lists are as whole as they can be. */
+  /** Every server has finished its first sync or failed, so lists are as complete as possible. */
   @Get('startup')
-  @HealthCheck(PLAIN)
+  @HealthCheck(CHECK_OPTIONS)
   startup(): Promise<HealthCheckResult> {
     return this.health.check([() => this.started()]);
   }
 
   private accepting(): HealthIndicatorResult {
-    const session = this.indicator.check('accepting');
-    return this.endpoint.draining ? session.down('shutting down') : session.up();
+    const check = this.indicator.check('accepting');
+    return this.endpoint.draining ? check.down('shutting down') : check.up();
   }
 
   private requiredServers(): HealthIndicatorResult {
-    const session = this.indicator.check('requiredServers');
-    return this.required.wereConnected ? session.up() : session.down('not all were connected yet');
+    const check = this.indicator.check('requiredServers');
+    return this.required.wereConnected
+      ? check.up()
+      : check.down('not every required server was connected yet');
   }
 
   private servers(): HealthIndicatorResult {
-    const session = this.indicator.check('servers');
+    const check = this.indicator.check('servers');
     const allReady = [...this.backends.all()].every((backend) => backend.status().state === 'ready');
-    return allReady ? session.up() : session.degraded();
+    return allReady ? check.up() : check.degraded();
   }
 
   private started(): HealthIndicatorResult {
-    const session = this.indicator.check('startup');
-    return this.startupProgress.isComplete ? session.up() : session.down('servers are still being asked');
+    const check = this.indicator.check('startup');
+    return this.startupProgress.isComplete
+      ? check.up()
+      : check.down('servers have not finished their first sync');
   }
 }

@@ -4,14 +4,14 @@ import { register } from 'prom-client';
 import { OperatorModule } from '../admin/operator.module.js';
 import { MetricsController } from './metrics.controller.js';
 
-/** Sums of other gauges under the names of counters, which Prometheus' own rules forbid. */
+/** Gauges with the suffix of counters, which violate the naming rules of Prometheus. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
 
-/** The only file that imports the Prometheus module: it is CommonJS, and jest cannot load it beside Nest's ESM. */
+/** The only file that imports the Prometheus module: it is CommonJS, and jest cannot load it together with Nest's ESM. */
 const prometheus = PrometheusModule.register({
   path: '/metrics',
   controller: MetricsController,
@@ -19,6 +19,6 @@ const prometheus = PrometheusModule.register({
 });
 for (const name of MISNAMED) register.removeSingleMetric(name);
 
-/** Node's own numbers, and the way to all of them. */
+/** Exposes all metrics at `/metrics`, those of Node.js included. */
 @Module({ imports: [{ ...prometheus, imports: [OperatorModule] }] })
 export class MetricsEndpointModule {}

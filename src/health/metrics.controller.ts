@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { Metrics } from '../metrics/metrics.js';
 import { OperatorGuard } from './operator.guard.js';
 
-/** Its path is set where it is registered. */
+/** The Prometheus module sets the path. */
 @Controller()
 @UseGuards(OperatorGuard)
 export class MetricsController {

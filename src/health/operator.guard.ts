@@ -11,7 +11,7 @@ interface Reply {
   header(name: string, value: string): unknown;
 }
 
-/** Lets operators in, and nobody else. */
+/** Admits only operators. */
 @Injectable()
 export class OperatorGuard implements CanActivate {
   constructor(private readonly access: OperatorAccess) {}
@@ -20,7 +20,7 @@ export class OperatorGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<PeerRequest>();
     if (this.access.allows(request)) return true;
-    if (request.headers.authorization !== undefined) throw new ForbiddenException('Not for this token');
+    if (request.headers.authorization !== undefined) throw new ForbiddenException('The token is not valid');
     http.getResponse<Reply>().header('www-authenticate', 'Bearer realm="gatehouse-admin"');
     throw new UnauthorizedException('An admin or viewer token is required');
   }

@@ -3,7 +3,7 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { ReadinessSettings } from '../config/readiness-settings.js';
 
-/** The servers without which the gateway is not ready: each must have been connected once. Losing it does not count. */
+/** The servers of `readiness.requireServers`. The gateway is ready after each was connected once, also if it is lost later. */
 @Injectable()
 export class RequiredServers implements OnModuleInit {
   private readonly missing: Set<string>;
@@ -22,7 +22,7 @@ export class RequiredServers implements OnModuleInit {
     });
   }
 
-  /** One that an operator has disabled is waited for in vain, and so not at all. */
+  /** Disabled servers do not count. */
   get wereConnected(): boolean {
     return ![...this.missing].some((id) => this.servers.current.get(id)?.enabled);
   }

@@ -1,23 +1,25 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 
-/** A server that has not answered by then does not keep the rest waiting. */
-const LONGEST_MS = 30_000;
+/** Maximum wait for the first sync of a server. */
+const FIRST_SYNC_TIMEOUT_MS = 30_000;
 
-/** Whether every server has been asked what it offers, whatever came of it. Once true, it stays so. */
+/** Whether every server has finished its first sync or failed. Once true, it stays true. */
 @Injectable()
 export class StartupProgress implements OnApplicationBootstrap {
   isComplete = false;
 
   constructor(private readonly backends: Backends) {}
 
-  /** Servers are launched before: the room below is started first. */
+  /** The backends of the imported module have been started before. */
   onApplicationBootstrap(): void {
-    void this.watch();
+    void this.waitForServers();
   }
 
-  private async watch(): Promise<void> {
-    await Promise.all(Array.from(this.backends.all(), (backend) => backend.whenSynced(LONGEST_MS)));
+  private async waitForServers(): Promise<void> {
+    await Promise.all(
+      Array.from(this.backends.all(), (backend) => backend.whenSynced(FIRST_SYNC_TIMEOUT_MS)),
+    );
     this.isComplete = true;
   }
 }

@@ -58,8 +58,8 @@ describe('client key', () => {
   });
 
   it.each<[string, number, string[], NodeJS.ProcessEnv, string]>([
-    ['no key', 4, [], {}, 'the gateway asks who you are: give --key, or set GATEHOUSE_KEY'],
-    ['an unknown key', 4, ['--key', `gatehouse_${'x'.repeat(43)}`], {}, 'the gateway asks who you are'],
+    ['no key', 4, [], {}, 'the gateway requires an API key: give --key, or set GATEHOUSE_KEY'],
+    ['an unknown key', 4, ['--key', `gatehouse_${'x'.repeat(43)}`], {}, 'the gateway requires an API key'],
     ['a key of the environment', 0, [], { GATEHOUSE_KEY: 'KEY' }, ''],
     ['a key and its project', 0, ['--key', 'KEY', '--project', 'slow'], {}, ''],
     [

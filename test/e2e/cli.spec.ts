@@ -212,7 +212,7 @@ describe('command line errors', () => {
     [2, ['servers', 'ls', '-o', 'xml'], {}, 'Allowed choices are table, json'],
     [2, ['tools', 'call', 'x', 'y'], {}, 'invalid argument y'],
     [3, ['status', '--url', 'http://127.0.0.1:9'], {}, 'cannot reach the gateway at http://127.0.0.1:9'],
-    [4, ['status'], { GATEHOUSE_ADMIN_TOKEN: 'not-the-token-of-it' }, 'does not know this admin token'],
+    [4, ['status'], { GATEHOUSE_ADMIN_TOKEN: 'not-the-token-of-it' }, 'refused the admin token'],
     [4, ['disable', 'files'], { GATEHOUSE_ADMIN_TOKEN: VIEWER_TOKEN }, 'viewer'],
   ])('exit with %i for %j', async (code, args, env, words) => {
     const { stderr, stdout, code: exited } = await run(args, env);
