@@ -22,5 +22,8 @@ export async function lists(openTargets) {
 async function withManyTools({ load }) {
   const backend = await startServer([LEAN_BACKEND, '10000']);
   const direct = { ...backend, toolPrefix: '', uriPrefix: '' };
-  return { load, targets: { direct, gatehouse: await startGatehouse({ backend }) } };
+  return {
+    load,
+    targets: { direct, gatehouse: await startGatehouse({ backend, limits: { pageSize: 1000 } }) },
+  };
 }

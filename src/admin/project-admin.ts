@@ -93,6 +93,6 @@ export class ProjectAdmin {
 const projectDto = ({ servers, ...project }: Project): ProjectDto => ({ ...project, servers: [...servers] });
 
 function requireProjectId(id: string): void {
-  if (!PROJECT_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: PROJECT_ID.says }]);
+  if (!PROJECT_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: PROJECT_ID.requirement }]);
   if (RESERVED_NAMES.includes(id)) throw invalidInput([{ field: 'id', message: 'this name is reserved' }]);
 }

@@ -30,7 +30,7 @@ export const definitionOfConfig = (config: ServerConfig): JsonObject =>
 
 /** Validates a definition by the rules of the configuration file; errors name the fields. */
 export function readDefinition(id: string, definition: JsonObject): ServerConfig {
-  if (!SERVER_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: SERVER_ID.says }]);
+  if (!SERVER_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: SERVER_ID.requirement }]);
   try {
     return readServer(id, definition);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { TargetOptions } from '../client/gateway-target.js';
-import { DEFAULT_CONFIG } from '../config/config-path.js';
+import { DEFAULT_CONFIG_PATH } from '../config/config-path.js';
 import type { OutputFormat } from './output.js';
 
 /** Options of every command that sends requests to a gateway. */
@@ -18,7 +18,7 @@ export function withExamples(command: Command, lines: readonly (readonly [string
 export const configOption = (): Option =>
   new Option(
     '-c, --config <file>',
-    `configuration file (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`,
+    `configuration file (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG_PATH})`,
   );
 
 export const withOutput = (command: Command): Command =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApiKeyConfig, hashOf } from '../config/api-key-config.js';
-import { Problems } from '../config/problems.js';
+import { ConfigProblems } from '../config/problems.js';
 import { build } from '../config/schema/build.js';
 import { sectionOf } from '../config/schema/shape.js';
 import { validate } from '../config/schema/validate.js';
@@ -43,7 +43,7 @@ export function createKey(options: KeyOptions): CreatedKey {
 
 /** Applies the validation of the configuration, so that the gateway accepts the entry. */
 function check(entry: object): void {
-  const problems = new Problems();
+  const problems = new ConfigProblems();
   const given = Object.entries(entry).filter(([, value]) => value !== undefined);
   validate(build(sectionOf(ApiKeyConfig), new Map<string, unknown>(given), problems), problems);
   if (!problems.isEmpty)

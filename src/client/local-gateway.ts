@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import type { GatehouseConfig } from '../config/gatehouse-config.js';
 import { readConfig } from '../config/load-config.js';
-import { Problems } from '../config/problems.js';
-import { readDocument, type Document } from '../config/source/document.js';
+import { ConfigProblems } from '../config/problems.js';
+import { parseConfigDocument, type ConfigDocument } from '../config/source/document.js';
 import { interpolate, type Environment } from '../config/source/interpolate.js';
 import { StateDir } from '../config/state-dir.js';
 import type { LocalGateway } from './gateway-target.js';
@@ -40,8 +40,8 @@ const readLocal = (path: string, isNamed: boolean, env: Environment): GatehouseC
 
 /** The configuration reduced to KEYS, without values that use undefined variables. */
 function reduced(path: string, env: Environment): string {
-  const problems = new Problems();
-  const document = readDocument(readText(path), path, problems);
+  const problems = new ConfigProblems();
+  const document = parseConfigDocument(readText(path), path, problems);
   if (!document) throw new ConfigError(path, problems.list());
   const found: Record<string, unknown> = {};
   for (const [section, key] of KEYS) {
@@ -57,9 +57,9 @@ function reduced(path: string, env: Environment): string {
   });
 }
 
-function below(document: Document, section: string): Document | undefined {
+function below(document: ConfigDocument, section: string): ConfigDocument | undefined {
   const found = document.get(section);
-  return found instanceof Map ? (found as Document) : undefined;
+  return found instanceof Map ? (found as ConfigDocument) : undefined;
 }
 
 const isKnown = (value: unknown, env: Environment): boolean =>

@@ -21,7 +21,7 @@ function problemsOf(text: string): string[] {
 }
 
 describe('auth', () => {
-  it('is not configured where the file says nothing of it', () => {
+  it('is not configured without the section', () => {
     expect(read('{}').auth).toBe(NO_AUTH);
     expect(NO_AUTH.isConfigured).toBe(false);
   });
@@ -34,17 +34,17 @@ describe('auth', () => {
     expect(read(`auth: { ${auth} }`).auth.isConfigured).toBe(true);
   });
 
-  it.each(['auth: {}', 'auth:', 'auth:\n  # apiKeys: []'])('must not be left empty: %j', (text) => {
+  it.each(['auth: {}', 'auth:', 'auth:\n  # apiKeys: []'])('is refused when empty: %j', (text) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining('auth: must hold apiKeys or jwt')]);
   });
 
-  it.each(['0.0.0.0', '"::"', 'gatehouse.example.com'])('allows to listen on %s', (host) => {
+  it.each(['0.0.0.0', '"::"', 'gatehouse.example.com'])('allows listening on %s', (host) => {
     expect(() => read(`http: { host: ${host} }\nauth: { apiKeys: [] }`)).not.toThrow();
   });
 });
 
 describe('auth.apiKeys', () => {
-  it('have an id, a hash, projects and perhaps an end', () => {
+  it('have an id, a hash, projects and an optional expiry', () => {
     const keys = readKeys(
       `{ id: ci, hash: "${HASH}", projects: [payments, "*"] }`,
       `{ id: nightly.build, hash: "${OTHER_HASH}", projects: [], expires: 2027-01-31 }`,
@@ -55,12 +55,12 @@ describe('auth.apiKeys', () => {
     ]);
   });
 
-  it('are frozen with the rest', () => {
+  it('are frozen', () => {
     const [key] = readKeys(`{ id: ci, hash: "${HASH}", projects: [] }`) ?? [];
     expect([key, key?.projects].every(Object.isFrozen)).toBe(true);
   });
 
-  it('may come from the environment, whole or in part', () => {
+  it('may contain environment variables', () => {
     const text = 'auth: { apiKeys: [{ id: ci, hash: "${H}", projects: [] }] }';
     expect(read(text, { H: HASH })).toMatchObject({ auth: { apiKeys: [{ hash: HASH }] }, secrets: [HASH] });
     const whole = { GATEHOUSE__AUTH__APIKEYS: `[{ id: a, hash: "${OTHER_HASH}", projects: ["*"] }]` };
@@ -83,7 +83,7 @@ describe('auth.apiKeys', () => {
     ['a number for an end', 'expires: 2027', 'expires: must be text, but is a number'],
     ['an unknown key', 'scope: x', 'scope: unknown key'],
     ['a strange project', 'projects: ["a b"]', 'projects: every item must be the name of a project'],
-  ])('refuse %s and name its place', (_what, last, problem) => {
+  ])('refuse %s and name its path', (_what, last, problem) => {
     const good = { id: 'id: a', hash: `hash: "${HASH}"`, projects: 'projects: []' };
     const parts = [...Object.values(good).filter((part) => !last.startsWith(part.split(':')[0]!)), last];
     const text = `auth: { apiKeys: [{ id: ok, hash: "${OTHER_HASH}", projects: [] }, { ${parts.join(', ')} }] }`;
@@ -102,17 +102,17 @@ describe('auth.apiKeys', () => {
     expect(others).toEqual([]);
   });
 
-  it('say what is missing, each at its place', () => {
+  it('report each missing key with its path', () => {
     expect(problemsOf('auth: { apiKeys: [{}, 5] }')).toEqual([
       'auth.apiKeys[1]: must be a mapping, but is a number',
-      'auth.apiKeys[0].id: must be given',
-      'auth.apiKeys[0].hash: must be given',
-      'auth.apiKeys[0].projects: must be given; ["*"] grants everything',
+      'auth.apiKeys[0].id: is required',
+      'auth.apiKeys[0].hash: is required',
+      'auth.apiKeys[0].projects: is required; ["*"] grants every server',
     ]);
   });
 
   it.each([
-    ['ids', `{ id: a, hash: "${OTHER_HASH}", projects: [] }`, 'the id `a` stands twice'],
+    ['ids', `{ id: a, hash: "${OTHER_HASH}", projects: [] }`, 'the id `a` is used twice'],
     [
       'hashes',
       `{ id: b, hash: "${HASH.toUpperCase().replace('SHA', 'sha')}", projects: [] }`,

@@ -3,33 +3,33 @@ import { JwtSettings } from './jwt-settings.js';
 import { Section, SectionList } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 
-/** How clients prove who they are. */
+/** Authentication of clients. */
 export class AuthSettings {
   @Rule<readonly ApiKeyConfig[]>(
     'oneOfAKind',
-    (keys) => twin(keys) === undefined,
-    (keys) => `${twin(keys)} stands twice`,
+    (keys) => duplicateKey(keys) === undefined,
+    (keys) => `${duplicateKey(keys)} is used twice`,
   )
   @SectionList(
     ApiKeyConfig,
-    'Keys of clients; `gatehouse key create` makes one. An empty list lets nobody in.',
+    'API keys of clients; `gatehouse key create` creates one. An empty list refuses every client.',
   )
   readonly apiKeys?: readonly ApiKeyConfig[];
 
   @Section(JwtSettings, 'Tokens of an OAuth authorization server.')
   readonly jwt?: JwtSettings;
 
-  /** An empty list of keys counts: taking away the last key must not open the door. */
+  /** An empty list of keys counts as configured: removing the last key must not allow anonymous access. */
   get isConfigured(): boolean {
     return this.apiKeys !== undefined || this.jwt !== undefined;
   }
 }
 
-/** Where the config says nothing of authentication. */
+/** Settings of a configuration without `auth`. */
 export const NO_AUTH = new AuthSettings();
 
-/** What two keys have in common that tells keys apart. A key that lacks it is reported for that already. */
-function twin(keys: readonly Partial<ApiKeyConfig>[]): string | undefined {
+/** The id or hash that two keys share. A key without id or hash is reported elsewhere. */
+function duplicateKey(keys: readonly Partial<ApiKeyConfig>[]): string | undefined {
   const seen = new Set<string>();
   for (const { id, hash } of keys) {
     const digest = hash?.toLowerCase();

@@ -1,12 +1,12 @@
-import type { Problem } from './problems.js';
+import type { ConfigProblem } from './problems.js';
 
-/** The configuration cannot be used. The message names the file, and then every problem on a line of its own. */
+/** The configuration is invalid. The message names the file and lists one problem per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
   constructor(
     readonly file: string,
-    readonly problems: readonly Problem[],
+    readonly problems: readonly ConfigProblem[],
     options?: ErrorOptions,
   ) {
     const lines = problems.map(({ path, what }) => `  ${path}: ${what}`);

@@ -1,5 +1,5 @@
-export const DEFAULT_CONFIG = 'config/gatehouse.yaml';
+export const DEFAULT_CONFIG_PATH = 'config/gatehouse.yaml';
 
-/** The configuration that is meant: the one that was named, or that of the environment. */
+/** Path of the configuration: the argument, GATEHOUSE_CONFIG, or the default. */
 export const configPath = (named: string | undefined, env = process.env): string =>
-  named ?? env['GATEHOUSE_CONFIG'] ?? DEFAULT_CONFIG;
+  named ?? env['GATEHOUSE_CONFIG'] ?? DEFAULT_CONFIG_PATH;

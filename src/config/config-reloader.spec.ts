@@ -20,7 +20,7 @@ const logged = (message: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter((entry) => entry['message'] === message);
 
-describe('a reload', () => {
+describe('ConfigReloader.reload', () => {
   let content: object;
   let live: LiveConfig;
   let reloader: ConfigReloader;
@@ -40,7 +40,7 @@ describe('a reload', () => {
     expect(logged('these changes need a restart')).toEqual([]);
   });
 
-  it('is silent when nothing changed', () => {
+  it('logs nothing when nothing changed', () => {
     start({ mcpServers: { a: server('x') }, projects: { p: { servers: ['a'] } }, auth: { apiKeys: [] } });
     const before = live.current;
     reloader.reload();
@@ -48,14 +48,14 @@ describe('a reload', () => {
     expect(lines).toEqual([]);
   });
 
-  it('sees that servers changed their order, which decides about names', () => {
+  it('applies a changed order of servers', () => {
     start({ mcpServers: { a: server(), b: server() } });
     content = { mcpServers: { b: server(), a: server() } };
     reloader.reload();
     expect([...live.current.mcpServers.keys()]).toEqual(['b', 'a']);
   });
 
-  it('says what only a restart can change', () => {
+  it('logs the keys that need a restart', () => {
     start({});
     content = { http: { port: 4000 }, limits: { pageSize: 7 }, mcpServers: { a: server() } };
     reloader.reload();
@@ -64,7 +64,7 @@ describe('a reload', () => {
     ]);
   });
 
-  it('of a file that is wrong changes nothing, says why, and a good one works again', () => {
+  it('keeps the configuration when the file is invalid, logs the problem, and applies the next valid file', () => {
     start({ mcpServers: { a: server() } });
     const before = live.current;
     content = { mcpServers: { a: { comand: 'x' }, b: server() } };
@@ -73,7 +73,7 @@ describe('a reload', () => {
       problem: expect.stringContaining('mcpServers.a.comand'),
     });
     expect(live.current).toBe(before);
-    expect(logged('the configuration was not reloaded; the last good one stays')).toMatchObject([
+    expect(logged('configuration not reloaded; the previous one stays in effect')).toMatchObject([
       { level: 'error', problem: expect.stringContaining('mcpServers.a.comand') },
     ]);
     content = { mcpServers: { b: server() } };
@@ -82,10 +82,10 @@ describe('a reload', () => {
     expect([...live.current.mcpServers.keys()]).toEqual(['b']);
   });
 
-  describe('of a gateway that listens beyond loopback', () => {
+  describe('beyond loopback', () => {
     const remote = { http: { host: '0.0.0.0' }, auth: { apiKeys: [] } };
 
-    it('does not take its authentication away, whatever the file says of the address', () => {
+    it('refuses to remove auth, also when the file changes the address', () => {
       start(remote);
       for (const http of [{ host: '127.0.0.1' }, { host: '0.0.0.0', allowRemoteWithoutAuth: true }]) {
         content = { http };
@@ -94,7 +94,7 @@ describe('a reload', () => {
       expect(live.current.auth.isConfigured).toBe(true);
     });
 
-    it('may take it away where the gateway was started to do without', () => {
+    it('removes auth if the gateway was started with allowRemoteWithoutAuth', () => {
       start({ ...remote, http: { host: '0.0.0.0', allowRemoteWithoutAuth: true } });
       content = { http: { host: '127.0.0.1' } };
       expect(reloader.reload()).toMatchObject({ ok: true });
@@ -102,7 +102,7 @@ describe('a reload', () => {
   });
 });
 
-describe('the file', () => {
+describe('ConfigReloader with a file', () => {
   let directory: string;
   let file: string;
   let live: LiveConfig;
@@ -134,7 +134,7 @@ describe('the file', () => {
     write('g.json', 1);
   });
 
-  it('is followed when it is written in place', async () => {
+  it('reloads when the file is written in place', async () => {
     follow(file);
     write('g.json', 2);
     await hasPageSize(2);
@@ -143,7 +143,7 @@ describe('the file', () => {
     expect(loads).toBe(2);
   });
 
-  it('is followed when another is renamed to it', async () => {
+  it('reloads when another file is renamed to it', async () => {
     follow(file);
     write('g.json.tmp', 2);
     renameSync(join(directory, 'g.json.tmp'), file);
@@ -151,7 +151,7 @@ describe('the file', () => {
     expect(reloader.lastOutcome.ok).toBe(true);
   });
 
-  it('is followed when it goes and comes back', async () => {
+  it('reloads when the file is removed and created again', async () => {
     follow(file);
     rmSync(file);
     await until('it is missed', () => !reloader.lastOutcome.ok);
@@ -161,7 +161,7 @@ describe('the file', () => {
     expect(reloader.lastOutcome.ok).toBe(true);
   });
 
-  it('is followed when a link beside it is swapped, as orchestrators mount files', async () => {
+  it('reloads when a symbolic link beside it is swapped, as orchestrators mount files', async () => {
     for (const [version, pageSize] of [
       ['..1', 1],
       ['..2', 2],
@@ -178,14 +178,14 @@ describe('the file', () => {
     expect(reloader.lastOutcome.ok).toBe(true);
   });
 
-  it('is read once for many writes in a row', async () => {
+  it('reloads once for a burst of writes', async () => {
     follow(file);
     for (let pageSize = 2; pageSize < 50; pageSize++) write('g.json', pageSize);
     await hasPageSize(49);
     expect(loads).toBe(1);
   });
 
-  it('is not read again because others of its directory change, were it our own log', async () => {
+  it('does not reload when other files of the directory change', async () => {
     follow(file);
     writeFileSync(file, '{');
     await until('it was refused', () => !reloader.lastOutcome.ok);
@@ -200,7 +200,7 @@ describe('the file', () => {
     expect(loads).toBe(2);
   });
 
-  it('is read on SIGHUP, and neither way any more after the end', async () => {
+  it('reloads on SIGHUP, and no longer after shutdown', async () => {
     follow(file);
     process.emit('SIGHUP');
     expect(loads).toBe(1);

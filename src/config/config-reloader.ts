@@ -8,13 +8,13 @@ import type { HttpSettings } from './http-settings.js';
 import type { LiveConfig } from './live-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** Editors and orchestrators write in several steps; only the last of them counts. */
+/** Debounce: editors and orchestrators write a file in several steps. */
 const DEBOUNCE_MS = 200;
 
-/** What follows the file while the gateway runs. The rest needs a restart, and a change of it is only reported. */
+/** Keys that a reload applies. Changes of other keys need a restart and are logged. */
 const LIVE_KEYS = new Set<keyof GatehouseConfig>(['mcpServers', 'projects', 'auth', 'secrets', '$schema']);
 
-/** Where the configuration came from, and how to get it from there again. */
+/** Path of the configuration and the function that loads it again. */
 export interface ConfigSource {
   readonly path: string;
   load(): GatehouseConfig;
@@ -23,13 +23,13 @@ export interface ConfigSource {
 export interface ReloadOutcome {
   readonly ok: boolean;
   readonly at: Date;
-  /** What is wrong with the file, when it was refused. */
+  /** Why the file was refused. */
   readonly problem?: string;
 }
 
 /**
- * Follows the configuration file: on every change of it, and on SIGHUP, the whole file is read and checked, and only
- * then anything changes. A file that is wrong changes nothing.
+ * Reloads the configuration file when it changes and on SIGHUP. The whole file is read and validated before anything is
+ * applied; an invalid file changes nothing.
  */
 export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Config');
@@ -37,11 +37,11 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners = new ListenerSet<[outcome: ReloadOutcome]>();
   private readonly onHangup = (): void => void this.reload();
-  /** The address in use, whatever a later file says of it. */
+  /** The address in use; it does not follow a reload. */
   private readonly boundHttp: HttpSettings;
   private lastFingerprint: string | undefined;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
-  /** When a configuration was last accepted. */
+  /** Time of the last successful load. */
   lastGoodAt = new Date();
 
   constructor(
@@ -52,11 +52,11 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   onApplicationBootstrap(): void {
-    // The directory and not the file: files are replaced by renaming, and mounted ones by swapping a link beside them.
+    // Watches the directory: files are replaced by renaming, and mounted files by swapping a symbolic link beside them.
     this.watcher = watch(dirname(this.source.path), { persistent: false }, () => this.schedule());
     this.watcher.on('error', (error) =>
       this.logger.warn({
-        message: 'the configuration is not watched any more; use SIGHUP',
+        message: 'watching the configuration failed; send SIGHUP to reload',
         cause: error.message,
       }),
     );
@@ -69,7 +69,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     process.off('SIGHUP', this.onHangup);
   }
 
-  /** Told of every attempt, whether it changed something or not. */
+  /** Called after every reload, successful or not. */
   onOutcome(listener: (outcome: ReloadOutcome) => void): () => void {
     return this.listeners.add(listener);
   }
@@ -84,14 +84,14 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     } catch (error) {
       const problem = (error as Error).message;
       this.lastOutcome = { ok: false, at, problem };
-      this.logger.error({ message: 'the configuration was not reloaded; the last good one stays', problem });
+      this.logger.error({ message: 'configuration not reloaded; the previous one stays in effect', problem });
     }
     this.listeners.emit(this.lastOutcome);
     return this.lastOutcome;
   }
 
   private schedule(): void {
-    // Other files of the directory change too. One of them may be our own log, which a reload makes grow.
+    // Ignores other files of the directory, for example the gateway's own log, which grows with every reload.
     const mark = fingerprintOf(this.source.path);
     if (mark === this.lastFingerprint) return;
     this.lastFingerprint = mark;
@@ -101,7 +101,9 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 
   private apply(config: GatehouseConfig): void {
     if (!config.auth.isConfigured && needsAuth(this.boundHttp))
-      throw new Error('auth: cannot go while the gateway listens beyond loopback; change http and restart');
+      throw new Error(
+        'auth: cannot be removed while the gateway listens beyond loopback; change http and restart',
+      );
     const before = this.live.current;
     const changed = (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
       (key) => !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(before[key])),
@@ -114,10 +116,10 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** Maps are equal in any order, but the order of the servers decides about names. */
+/** Compares maps with their order: the order of the servers affects public names. */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
-/** Differs whenever the file, or what a link puts in its place, was written, replaced or removed. */
+/** Changes whenever the file or the target of its link is written, replaced or removed. */
 function fingerprintOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file ? `${file.dev} ${file.ino} ${file.ctimeNs} ${file.mtimeNs} ${file.size}` : 'none';

@@ -38,7 +38,7 @@ class CuriousRoom {
 }
 
 describe('ConfigModule', () => {
-  it('gives every room the slices it asks for, without an import of its own', async () => {
+  it('provides the sections to every module without an import', async () => {
     const app = await Test.createTestingModule({
       imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config }), RoomModule],
     }).compile();
@@ -49,7 +49,7 @@ describe('ConfigModule', () => {
     await app.close();
   });
 
-  it('hands out the very objects of the config', async () => {
+  it('provides the objects of the configuration themselves', async () => {
     const app = await Test.createTestingModule({
       imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
     }).compile();
@@ -62,7 +62,7 @@ describe('ConfigModule', () => {
     await app.close();
   });
 
-  it('gives nobody the whole', async () => {
+  it('does not provide the whole configuration', async () => {
     const module = Test.createTestingModule({
       imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
       providers: [CuriousRoom],
@@ -70,7 +70,7 @@ describe('ConfigModule', () => {
     await expect(module.compile()).rejects.toThrow("can't resolve dependencies");
   });
 
-  it('creates the state directory for its own user only', async () => {
+  it('creates the state directory with mode 0700', async () => {
     const app = await Test.createTestingModule({
       imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
     }).compile();

@@ -15,7 +15,7 @@ import { ServersConfig } from './servers-config.js';
 import { ShutdownSettings } from './shutdown-settings.js';
 import { StateDir } from './state-dir.js';
 
-/** Gives every room the slices of the config as injection tokens: who asks for Limits cannot reach the rest. */
+/** Provides the sections of the configuration as injection tokens: a module that injects Limits has no access to the rest. */
 @Module({})
 export class ConfigModule {
   static forRoot(config: GatehouseConfig, source: ConfigSource): DynamicModule {
@@ -41,7 +41,7 @@ export class ConfigModule {
       module: ConfigModule,
       global: true,
       imports: [
-        // Not global and without the process's environment: the slices are the only way to a setting.
+        // Neither global nor with the process environment: modules inject sections and not ConfigService.
         NestConfigModule.forRoot({
           load: slices.map(({ load }) => load),
           ignoreEnvFile: true,

@@ -4,7 +4,7 @@ import { configOf } from '../../test/kit/config.js';
 const servers = { mcpServers: { files: { command: 'node' }, db: { command: 'node' } } };
 const withKeys = { auth: { apiKeys: [] } };
 
-describe('a configuration', () => {
+describe('configuration cross-checks', () => {
   it.each([
     [
       'a project that names an unknown server',
@@ -16,12 +16,12 @@ describe('a configuration', () => {
       { readiness: { requireServers: ['git'] } },
       'readiness.requireServers[0]',
     ],
-  ])('does not start with %s, and says which', (_what, more, path) => {
+  ])('refuse %s and name it', (_what, more, path) => {
     const escaped = path.replaceAll(/[[\].]/g, String.raw`\$&`);
     expect(() => configOf({ ...servers, ...more })).toThrow(new RegExp(`${escaped}: .*\`git\``));
   });
 
-  it('starts with projects of servers that are there, or of none, or of a disabled one', () => {
+  it('accept projects of existing servers, of none, and of a disabled one', () => {
     const mcpServers = { ...servers.mcpServers, off: { command: 'node', enabled: false } };
     const projects = { pay: { servers: ['files', 'db'] }, empty: { servers: [] }, off: { servers: ['off'] } };
     expect([...configOf({ mcpServers, projects }).projects.keys()]).toEqual(['pay', 'empty', 'off']);
@@ -36,7 +36,7 @@ describe('a configuration', () => {
     },
   );
 
-  it.each(['127.0.0.1', '::1', 'localhost', '127.8.8.8'])('starts on loopback without it: %s', (host) => {
+  it.each(['127.0.0.1', '::1', 'localhost', '127.8.8.8'])('accept loopback without auth: %s', (host) => {
     expect(configOf({ http: { host } }).http.host).toBe(host);
   });
 });

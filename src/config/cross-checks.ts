@@ -1,18 +1,18 @@
 import type { GatehouseConfig } from './gatehouse-config.js';
 import type { HttpSettings } from './http-settings.js';
 import { isLoopback } from './loopback.js';
-import type { KeyPath, Problems } from './problems.js';
+import type { KeyPath, ConfigProblems } from './problems.js';
 
 const REMOTE_WITHOUT_AUTH =
   'everybody who reaches this address could call every tool, because nothing authenticates clients: configure auth, ' +
   'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
 
-/** Whether clients that reach this address must prove who they are. */
+/** Whether this address requires authentication. */
 export const needsAuth = (http: HttpSettings): boolean =>
   !http.allowRemoteWithoutAuth && !isLoopback(http.host);
 
-/** What no section can know of itself alone. */
-export function crossCheck(config: GatehouseConfig, problems: Problems): void {
+/** Checks that involve several sections. */
+export function crossCheck(config: GatehouseConfig, problems: ConfigProblems): void {
   const { http, auth, mcpServers, projects, readiness } = config;
   if (!auth.isConfigured && needsAuth(http)) problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);
   for (const [id, { servers }] of projects)
@@ -24,7 +24,7 @@ function reportUnknown(
   ids: readonly string[],
   path: KeyPath,
   known: ReadonlyMap<string, unknown>,
-  problems: Problems,
+  problems: ConfigProblems,
 ): void {
   for (const [index, id] of ids.entries())
     if (!known.has(id)) problems.add([...path, index], `there is no server \`${id}\``);

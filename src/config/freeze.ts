@@ -1,4 +1,4 @@
-/** Freezes a value and all it holds. */
+/** Freezes a value and everything it references. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -7,15 +7,15 @@ import { MetricsSettings } from './metrics-settings.js';
 import { Naming } from './naming.js';
 import { PROJECT_ID, ProjectConfig } from './projects-config.js';
 import { ReadinessSettings } from './readiness-settings.js';
-import { Entries, Flag, Section, Text } from './schema/keys.js';
+import { SectionRecord, Flag, Section, Text } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 import { sectionOf } from './schema/shape.js';
-import { SERVER, SERVER_ID, ServersConfig, type ServerConfig } from './servers-config.js';
+import { SERVER_SHAPE, SERVER_ID, ServersConfig, type ServerConfig } from './servers-config.js';
 import { ShutdownSettings } from './shutdown-settings.js';
 
-/** The whole configuration, with every default filled in. Made by loadConfig, deeply frozen. */
+/** The whole configuration with defaults. Created by loadConfig, deeply frozen. */
 export class GatehouseConfig {
-  @Text('The JSON Schema an editor checks this file against. The gateway itself does not read it.', {
+  @Text('JSON Schema for editors. The gateway does not read this key.', {
     open: true,
   })
   readonly $schema?: string;
@@ -23,42 +23,42 @@ export class GatehouseConfig {
   @Section(HttpSettings, 'Where the gateway listens and whom it answers.')
   readonly http: HttpSettings = new HttpSettings();
 
-  /** Without a word on it everybody is let in; an `auth` that is there but empty could mean that or the contrary. */
+  /** Without `auth` every client is accepted. An empty `auth` is refused, because it could mean either. */
   @Rule<AuthSettings>(
     'auth',
     (auth) => auth === NO_AUTH || auth.isConfigured,
     'must hold apiKeys or jwt; leave it out to serve everybody on loopback',
   )
-  @Section(AuthSettings, 'How clients prove who they are. Left out, everybody on loopback is served.')
+  @Section(AuthSettings, 'Authentication of clients. Without it, every client on loopback is served.')
   readonly auth: AuthSettings = NO_AUTH;
 
   @Section(AdminSettings, 'Who may administer the gateway, and how far.')
   readonly admin: AdminSettings = new AdminSettings();
 
-  /** A relative path starts at the gateway's working directory. */
-  @Text('Directory for what must survive a restart; created with mode 0700.', { open: true })
+  /** A relative path is resolved against the working directory of the gateway. */
+  @Text('Directory of the durable state; created with mode 0700.', { open: true })
   readonly stateDir: string = '.gatehouse';
 
-  @Entries(
+  @SectionRecord(
     SERVER_ID,
-    SERVER,
+    SERVER_SHAPE,
     (servers) => new ServersConfig(servers as ReadonlyMap<string, ServerConfig>),
-    'The servers behind the gateway, by id, in the shape MCP clients use.',
+    'MCP servers by id, in the format that MCP clients use.',
   )
   readonly mcpServers: ServersConfig = new ServersConfig();
 
-  @Entries(
+  @SectionRecord(
     PROJECT_ID,
     sectionOf(ProjectConfig),
     (projects) => projects,
-    'Views on some of the servers, by id. A client that names a project sees nothing else.',
+    'Projects by id. A client that uses a project sees only the servers of that project.',
   )
   readonly projects: ReadonlyMap<string, ProjectConfig> = new Map();
 
   @Section(Naming, 'How what many servers offer shares one list.')
   readonly naming: Naming = new Naming();
 
-  @Flag('Whether clients get tools that search and describe what the servers offer.')
+  @Flag('Whether the meta tools, which search and describe tools and resources, are listed.')
   readonly metaTools: boolean = true;
 
   @Section(Limits, 'How much is held for clients and taken from servers. No number means "unlimited".')
@@ -76,6 +76,6 @@ export class GatehouseConfig {
   @Section(LogSettings, 'What is written to stderr.')
   readonly log: LogSettings = new LogSettings();
 
-  /** No key: values that came from the environment and must not appear in logs or answers. */
+  /** Not a key: values from the environment that must not appear in logs or responses. */
   readonly secrets: readonly string[] = [];
 }

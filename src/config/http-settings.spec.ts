@@ -5,7 +5,7 @@ import { isLoopback } from './loopback.js';
 const read = (http: string) => readConfig({ text: `http: { ${http} }`, file: 'g.yaml', env: {} }).http;
 
 describe('http', () => {
-  it.each(['127.0.0.1', '"::1"', 'localhost', '127.9.9.9'])('listens on %s, which is loopback', (host) => {
+  it.each(['127.0.0.1', '"::1"', 'localhost', '127.9.9.9'])('accepts the loopback address %s', (host) => {
     expect(() => read(`host: ${host}`)).not.toThrow();
   });
 
@@ -16,7 +16,7 @@ describe('http', () => {
     },
   );
 
-  it('listens anywhere when that is allowed', () => {
+  it('accepts any address with allowRemoteWithoutAuth', () => {
     expect(read('host: 0.0.0.0, allowRemoteWithoutAuth: true').host).toBe('0.0.0.0');
   });
 
@@ -34,7 +34,7 @@ describe('http', () => {
     },
   );
 
-  it.each(['http://a', 'a/b', ''])('does not take %j for a host', (host) => {
+  it.each(['http://a', 'a/b', ''])('refuses the host %j', (host) => {
     expect(() => read(`allowedHosts: ["${host}"]`)).toThrow('http.allowedHosts: every item must be');
   });
 });

@@ -9,9 +9,9 @@ function at(...path: string[]): unknown {
 }
 
 describe('configJsonSchema', () => {
-  it('describes a number with its bounds and default, or a variable in its place', () => {
+  it('describes a number with its bounds and default, or a variable', () => {
     expect(at('properties', 'http', 'properties', 'port')).toEqual({
-      description: 'Port to listen on; 0 takes a free one.',
+      description: 'Port to listen on; 0 selects a free port.',
       anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, REFERENCE],
       default: 3000,
     });
@@ -24,7 +24,7 @@ describe('configJsonSchema', () => {
     });
   });
 
-  it('describes a server as one of two kinds, each with what it needs', () => {
+  it('describes a server as one of two forms with their required keys', () => {
     expect(at('properties', 'mcpServers', 'additionalProperties')).toMatchObject({
       anyOf: [
         {
@@ -39,14 +39,14 @@ describe('configJsonSchema', () => {
     });
   });
 
-  it('knows no section that takes any key', () => {
+  it('has no section that accepts unknown keys', () => {
     const open = nodesOf(schema).filter(
       (node) => 'properties' in node && node['additionalProperties'] !== false,
     );
     expect(open).toEqual([]);
   });
 
-  it('describes every key in a sentence', () => {
+  it('describes every key with a sentence', () => {
     const keys = nodesOf(schema).flatMap(({ properties = {} }) => Object.entries(properties as object));
     const silent = keys.filter(([, key]) => !(key as { description: string }).description.endsWith('.'));
     expect(keys.length).toBeGreaterThan(40);

@@ -10,10 +10,10 @@ import {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Where a value is to be more than any text, a variable may stand for it: `port: ${PORT}`. */
+/** Every value that is not free text may also be a variable: `port: ${PORT}`. */
 const REFERENCE = { $ref: '#/$defs/reference' };
 
-/** The JSON Schema of the config file, out of the same declarations that the gateway checks it by. */
+/** JSON Schema of the configuration, from the declarations that also validate it. */
 export function configJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -29,7 +29,7 @@ export function configJsonSchema(): JsonSchema {
   };
 }
 
-/** What stands in config/gatehouse.schema.json. */
+/** Content of config/gatehouse.schema.json. */
 export const schemaFileText = (): string => `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 
 function schemaOf(shape: Shape): JsonSchema {

@@ -1,24 +1,24 @@
 import { GRANT } from './api-key-config.js';
 import { Flag, Text, TextList } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
-import { isSecureUrl, SECURE_URL_SAYS } from './secure-url.js';
+import { isSecureUrl, SECURE_URL_REQUIREMENT } from './secure-url.js';
 
-/** Only such where the key that verifies cannot sign. */
+/** Asymmetric algorithms only: the verification key cannot sign. */
 const ALGORITHM = {
   pattern: /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/,
-  says: 'must be an asymmetric algorithm such as RS256, PS256, ES256 or EdDSA',
+  requirement: 'must be an asymmetric algorithm such as RS256, PS256, ES256 or EdDSA',
 };
 
 const SCOPE = {
   pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
-  says: 'must be one scope, without spaces or quotes',
+  requirement: 'must be one scope, without spaces or quotes',
 };
 
-/** Tokens of an OAuth authorization server that clients may come with. */
+/** Access tokens of an OAuth authorization server. */
 export class JwtSettings {
-  @Rule<string>('issuer', (issuer) => isSecureUrl(issuer) && !issuer.includes('?'), SECURE_URL_SAYS)
-  @Text('The authorization server whose tokens are taken, exactly as their iss claim names it.', {
-    missing: 'must be given',
+  @Rule<string>('issuer', (issuer) => isSecureUrl(issuer) && !issuer.includes('?'), SECURE_URL_REQUIREMENT)
+  @Text('URL of the authorization server, exactly as in the iss claim of its tokens.', {
+    missing: 'is required',
     open: true,
   })
   readonly issuer: string;
@@ -26,40 +26,40 @@ export class JwtSettings {
   @Rule<string>(
     'audience',
     (audience, jwt) => (jwt as JwtSettings).resource !== undefined || isSecureUrl(audience),
-    `${SECURE_URL_SAYS}; where the issuer has another kind of audience, give the gateway's own URL as resource`,
+    `${SECURE_URL_REQUIREMENT}; where the issuer has another kind of audience, give the gateway's own URL as resource`,
   )
   @Text(
-    "What the aud claim must hold: the gateway's URL as clients know it, such as https://mcp.example.com/mcp. " +
-      'Where clients also use /projects/…/mcp, the part before the path.',
+    'Required value of the aud claim: the URL of the gateway as clients use it, such as https://mcp.example.com/mcp. ' +
+      'If clients also use /projects/…/mcp, the URL without the path.',
     {
       missing:
-        "must be given: without it tokens for any other service would do; mostly the gateway's own URL",
+        "is required: without it, tokens for any other service would be accepted; usually the gateway's own URL",
       open: true,
     },
   )
   readonly audience: string;
 
-  @Rule<string>('resource', isSecureUrl, SECURE_URL_SAYS)
-  @Text("The gateway's URL as clients know it, where audience is something else.", { open: true })
+  @Rule<string>('resource', isSecureUrl, SECURE_URL_REQUIREMENT)
+  @Text('URL of the gateway as clients use it, if audience is a different value.', { open: true })
   readonly resource?: string;
 
-  @Rule<string>('jwksUri', isSecureUrl, SECURE_URL_SAYS)
-  @Text("Where the issuer's keys are. Left out, the issuer's own metadata say it.", { open: true })
+  @Rule<string>('jwksUri', isSecureUrl, SECURE_URL_REQUIREMENT)
+  @Text("URL of the issuer's keys. By default taken from the issuer's metadata.", { open: true })
   readonly jwksUri?: string;
 
-  @TextList('Algorithms a token may be signed with.', { rule: ALGORITHM, open: true })
+  @TextList('Accepted signature algorithms of tokens.', { rule: ALGORITHM, open: true })
   readonly algorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 
-  @TextList('Scopes a token must have, all of them.', { rule: SCOPE, open: true })
+  @TextList('Scopes that a token must have.', { rule: SCOPE, open: true })
   readonly scopes: readonly string[] = [];
 
-  @Text('Claim that names the projects a token may use: a list, or text with spaces between.', { open: true })
+  @Text('Claim with the projects that a token may use: a list, or names separated by spaces.', { open: true })
   readonly projectsClaim: string = 'projects';
 
-  @Flag('Whether "*" in that claim grants everything. Otherwise it grants nothing.')
+  @Flag('Whether "*" in that claim grants every server. Otherwise it grants nothing.')
   readonly allowAllProjects: boolean = false;
 
-  @TextList('Projects every valid token may use, whatever it claims, or "*" for everything.', {
+  @TextList('Projects that every valid token may use in addition to its claim, or "*" for every server.', {
     rule: GRANT,
     open: true,
   })

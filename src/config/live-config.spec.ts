@@ -4,14 +4,14 @@ import { configOf, liveConfig } from '../../test/kit/config.js';
 const [first, second] = [configOf({ http: { port: 1 } }), configOf({ http: { port: 2 } })];
 
 describe('LiveConfig', () => {
-  it('is the latest configuration', () => {
+  it('returns the latest configuration', () => {
     const live = liveConfig({});
     live.replace(first);
     live.replace(second);
     expect(live.current).toBe(second);
   });
 
-  it('tells of every change, with what was before, once the change is there', () => {
+  it('calls listeners with the new and the previous configuration after a change', () => {
     const live = liveConfig({});
     live.replace(first);
     const heard: unknown[] = [];
@@ -20,7 +20,7 @@ describe('LiveConfig', () => {
     expect(heard).toEqual([[true, second, first]]);
   });
 
-  it('does not call a listener any more that has left', () => {
+  it('does not call a removed listener', () => {
     const live = liveConfig({});
     let calls = 0;
     const leave = live.onChange(() => calls++);

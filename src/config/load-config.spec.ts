@@ -79,11 +79,11 @@ describe('readConfig', () => {
     });
   });
 
-  it('takes a section without keys for one with defaults', () => {
+  it('reads a section without keys as one with defaults', () => {
     expect(read('http:\nlimits:\nmcpServers:\n').http.port).toBe(3000);
   });
 
-  it('puts variables into keys of every type', () => {
+  it('interpolates variables in keys of every type', () => {
     const text =
       'http: { port: "${P}", allowRemoteWithoutAuth: "${F}", allowedHosts: "${L}" }\nlog: { level: "${C}" }';
     expect(read(text, { P: '80', F: 'true', L: '[a, b]', C: 'warn' })).toMatchObject({
@@ -121,7 +121,7 @@ describe('readConfig', () => {
     expect(() => read(text, { WORD: 'word' })).toThrow(problem);
   });
 
-  it('leaves the prototype of objects alone', () => {
+  it('does not change Object.prototype', () => {
     const text =
       '__proto__: { polluted: 1 }\nmcpServers: { __proto__: { polluted: 1 } }\nconstructor: { prototype: { polluted: 1 } }';
     expect(() => read(text, { GATEHOUSE__MCPSERVERS__CONSTRUCTOR__PROTOTYPE: '{ polluted: 1 }' })).toThrow(
@@ -134,7 +134,7 @@ describe('readConfig', () => {
     expect(() => read('http: &a { port: *a }\nlimits: &b { b: *b }')).toThrow('limits.b: unknown key');
   });
 
-  it('reports everything that is wrong at once, one problem a line and one a path', () => {
+  it('reports all problems at once, one per line and path', () => {
     const text = 'htpp: {}\nhttp: { port: "${NONE}", host: 0.0.0.0 }\nmcpServers: { a: { comand: x } }';
     const error = errorOf(() => read(text, { GATEHOUSE__LIMIT: '1' }));
     expect(error.problems.map(({ path }) => path).toSorted()).toEqual([
@@ -150,12 +150,12 @@ describe('readConfig', () => {
     expect(lines).toEqual(error.problems.map(({ path, what }) => `  ${path}: ${what}`));
   });
 
-  it('never quotes a value, which may be a secret', () => {
+  it('does not quote values, which may be secrets', () => {
     const text = 'http: { port: "${V}", host: "${V}" }\nmcpServers: { a: { url: "${V}", type: "${V}" } }';
     expect(errorOf(() => read(text, { V: 'hunter22' })).message).not.toContain('hunter22');
   });
 
-  it('freezes the config at every depth', () => {
+  it('freezes the configuration at every depth', () => {
     const config = read('mcpServers: { a: { command: node, args: [a], env: { A: b } } }');
     const server = config.mcpServers.get('a');
     for (const part of [

@@ -3,32 +3,32 @@ import { ConfigError } from './config-error.js';
 import { crossCheck } from './cross-checks.js';
 import { deepFreeze } from './freeze.js';
 import { GatehouseConfig } from './gatehouse-config.js';
-import { Problems } from './problems.js';
+import { ConfigProblems } from './problems.js';
 import { build } from './schema/build.js';
 import { sectionOf } from './schema/shape.js';
 import { validate } from './schema/validate.js';
-import { readDocument, type Document } from './source/document.js';
+import { parseConfigDocument, type ConfigDocument } from './source/document.js';
 import type { Environment } from './source/interpolate.js';
 import { applyOverrides } from './source/overrides.js';
-import { References } from './source/references.js';
-import { Secrets } from './source/secrets.js';
+import { VariableReferences } from './source/variable-references.js';
+import { SecretCollector } from './source/secret-collector.js';
 
 const ROOT = sectionOf(GatehouseConfig);
 
-/** Reads the file and makes a config of it. Throws a ConfigError that names everything that is wrong. */
+/** Loads and validates the file. Throws a ConfigError that lists every problem. */
 export function loadConfig({ path, env }: { path: string; env: Environment }): GatehouseConfig {
   return readConfig({ text: readText(path), file: path, env });
 }
 
-/** The same for text that is already at hand; `file` is what problems call it. */
+/** Like loadConfig, for a text; problems refer to it as `file`. */
 export function readConfig(source: { text: string; file: string; env: Environment }): GatehouseConfig {
   const { text, file, env } = source;
-  const problems = new Problems();
-  const secrets = new Secrets();
+  const problems = new ConfigProblems();
+  const secrets = new SecretCollector();
 
-  const written = readDocument(text, file, problems);
+  const written = parseConfigDocument(text, file, problems);
   if (!written) throw new ConfigError(file, problems.list());
-  const document = new References(env, secrets, problems).resolve(written, ROOT) as Document;
+  const document = new VariableReferences(env, secrets, problems).resolve(written, ROOT) as ConfigDocument;
   applyOverrides(document, ROOT, env, secrets, problems);
   const config = build(ROOT, document, problems) as GatehouseConfig;
   validate(config, problems);

@@ -3,8 +3,8 @@ import { Choice } from './schema/keys.js';
 export const LOG_LEVELS = ['debug', 'log', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What is written to stderr. */
+/** Logging to stderr. */
 export class LogSettings {
-  @Choice(LOG_LEVELS, 'The least important level that is still written.')
+  @Choice(LOG_LEVELS, 'Lowest level that is logged.')
   readonly level: LogLevel = 'log';
 }

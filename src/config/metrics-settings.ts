@@ -1,10 +1,12 @@
 import { Flag } from './schema/keys.js';
 
-/** Who may read the metrics. */
+/** Access to the metrics. */
 export class MetricsSettings {
-  @Flag('Whether /metrics and /health answer everybody, and not only loopback and holders of an admin token.')
+  @Flag(
+    'Whether /metrics and /health are open to every peer, instead of loopback peers and requests with an admin token only.',
+  )
   readonly public: boolean = false;
 
-  @Flag('Whether resource reads are also counted under the name mcpResourceReadsTotal.')
+  @Flag('Whether resource reads are also exposed as mcpResourceReadsTotal.')
   readonly aliases: boolean = true;
 }

@@ -9,25 +9,24 @@ export const RESOURCE_STYLES = [
   'original',
 ] as const satisfies readonly ResourceStyle[];
 
-/** How what many servers offer shares one list. */
+/** How public names and URIs are formed. */
 export class Naming {
   @Choice(
     NAMING_STYLES,
-    'When a listed name starts with its server: always, only where two servers share it (conflict), or never.',
+    'Whether public names start with the server id: always, only for names that two servers share (conflict), or never.',
   )
   readonly tools: NamingStyle = 'always';
 
-  @Text('What stands between server and name.', {
-    rule: { pattern: /^[A-Za-z0-9_.-]{1,8}$/, says: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -' },
+  @Text('Separator between server id and own name.', {
+    rule: { pattern: /^[A-Za-z0-9_.-]{1,8}$/, requirement: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -' },
     open: true,
   })
   readonly separator: string = '__';
 
   @Choice(
     RESOURCE_STYLES,
-    'How resources are listed: server and URI (resource), as an identifier without special characters ' +
-      "(underscore), or under the server's own URI as long as no other server has it (original). " +
-      'Every form is understood, whatever is listed.',
+    'Form of public URIs: server id and own URI (resource), an identifier without special characters (underscore), ' +
+      'or the own URI unless another server has the same (original). Every form is accepted in requests.',
   )
   readonly resources: ResourceStyle = 'resource';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pathText, Problems } from './problems.js';
+import { formatPath, ConfigProblems } from './problems.js';
 
 describe('pathText', () => {
   it.each([
@@ -8,20 +8,20 @@ describe('pathText', () => {
     [['mcpServers', 'a.b', 'headers', 'X-Key'], 'mcpServers["a.b"].headers.X-Key'],
     [['a\nb'], '["a\\nb"]'],
   ])('writes %j as %s', (path, text) => {
-    expect(pathText(path)).toBe(text);
+    expect(formatPath(path)).toBe(text);
   });
 });
 
 describe('Problems', () => {
-  it('keep the first of a path', () => {
-    const problems = new Problems();
+  it('keep the first problem of a path', () => {
+    const problems = new ConfigProblems();
     problems.add(['a'], 'first');
     problems.add(['a'], 'second');
     expect(problems.list()).toEqual([{ path: 'a', what: 'first' }]);
   });
 
-  it('name the variable a value came from, also below it, and not beside it', () => {
-    const problems = new Problems();
+  it('name the variable of a value and of its children, and of no other value', () => {
+    const problems = new ConfigProblems();
     problems.attribute(['a', 'b'], '${B}');
     for (const path of [['a', 'b'], ['a', 'b', 0], ['a', 'b', 'c'], ['a', 'bc'], ['a']])
       problems.add(path, 'bad');
@@ -34,8 +34,8 @@ describe('Problems', () => {
     ]);
   });
 
-  it('forget what was wrong with a value that was replaced', () => {
-    const problems = new Problems();
+  it('drop the problems of an overridden value', () => {
+    const problems = new ConfigProblems();
     problems.add(['a', 'b'], 'bad');
     problems.add(['ab'], 'bad');
     problems.replaced(['a'], 'GATEHOUSE__A');

@@ -1,15 +1,15 @@
-/** The way from the top of the config to a value: names of keys, and positions in lists. */
+/** Path of a value in the configuration: keys and list indexes. */
 export type KeyPath = readonly (string | number)[];
 
-export interface Problem {
-  /** The path of the key, or the place in the file, or the environment variable. */
+export interface ConfigProblem {
+  /** Path of the key, position in the file, or environment variable. */
   readonly path: string;
   readonly what: string;
 }
 
-/** Collects what is wrong, so that one start tells everything there is to repair. */
-export class Problems {
-  private readonly found = new Map<string, Problem>();
+/** Collects problems, so that one start reports all of them. */
+export class ConfigProblems {
+  private readonly found = new Map<string, ConfigProblem>();
   private readonly sources: { readonly path: string; readonly source: string }[] = [];
 
   get isEmpty(): boolean {
@@ -17,27 +17,27 @@ export class Problems {
   }
 
   /**
-   * Keeps the first problem of a path: what follows at the same place is mostly a consequence of it.
-   * A place that is no key (a line of the file, an environment variable) is given as text.
+   * Keeps the first problem of a path; later ones at the same path are usually its consequence. A position that is not a
+   * key (a line of the file, an environment variable) is given as text.
    */
   add(path: KeyPath | string, what: string): void {
-    const text = typeof path === 'string' ? path : pathText(path);
+    const text = typeof path === 'string' ? path : formatPath(path);
     if (!this.found.has(text)) this.found.set(text, { path: text, what });
   }
 
-  /** Says that the value at `path` was not written there but came from `source`, a variable. */
+  /** Records that the value at `path` came from the variable `source`. */
   attribute(path: KeyPath, source: string): void {
-    this.sources.unshift({ path: pathText(path), source });
+    this.sources.unshift({ path: formatPath(path), source });
   }
 
-  /** Says that `source` took the place of whatever was written at `path`, and of what was wrong with that. */
+  /** Records that `source` overrides the value at `path`, and drops the problems of the overridden value. */
   replaced(path: KeyPath, source: string): void {
-    const place = pathText(path);
+    const place = formatPath(path);
     for (const found of this.found.keys()) if (isWithin(found, place)) this.found.delete(found);
     this.attribute(path, source);
   }
 
-  list(): Problem[] {
+  list(): ConfigProblem[] {
     return [...this.found.values()].map(({ path, what }) => {
       const from = this.sources.find((origin) => isWithin(path, origin.path));
       return { path, what: from ? `${what} (from ${from.source})` : what };
@@ -48,8 +48,8 @@ export class Problems {
 const isWithin = (path: string, outer: string): boolean =>
   path.startsWith(outer) && ['', '.', '['].includes(path.charAt(outer.length));
 
-/** `mcpServers.files.args[0]`; a name with a dot or anything stranger in it is quoted. */
-export function pathText(path: KeyPath): string {
+/** For example `mcpServers.files.args[0]`; a name with special characters is quoted. */
+export function formatPath(path: KeyPath): string {
   return path.map((step, index) => stepText(step, index === 0)).join('');
 }
 

@@ -2,16 +2,16 @@ import { SERVER_ID } from './servers-config.js';
 import { Text, TextList } from './schema/keys.js';
 import type { TextRule } from './schema/shape.js';
 
-/** A view on some of the servers. */
+/** A project: a named subset of the servers. */
 export class ProjectConfig {
   @TextList('Ids of the servers that belong to the project.', { rule: SERVER_ID, open: true })
   readonly servers: readonly string[] = [];
 
-  @Text('What the project is for, in a few words.', { open: true })
+  @Text('Short description of the project.', { open: true })
   readonly description?: string;
 }
 
 export const PROJECT_ID: TextRule = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-  says: 'a project id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
+  requirement: 'a project id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError } from './config-error.js';
-import type { Problem } from './problems.js';
+import type { ConfigProblem } from './problems.js';
 import { readServer } from './read-server.js';
 
-function problemsOf(definition: unknown, id = 'files'): readonly Problem[] {
+function problemsOf(definition: unknown, id = 'files'): readonly ConfigProblem[] {
   try {
     readServer(id, definition);
   } catch (error) {
@@ -16,8 +16,8 @@ function problemsOf(definition: unknown, id = 'files'): readonly Problem[] {
 const pathsOf = (definition: unknown, id?: string): string[] =>
   problemsOf(definition, id).map(({ path }) => path);
 
-describe('a server from elsewhere than the file', () => {
-  it('gets the same defaults as one of the file', () => {
+describe('readServer', () => {
+  it('applies the defaults of the file', () => {
     expect(readServer('files', { command: 'node', args: ['x'] })).toMatchObject({
       type: 'stdio',
       command: 'node',
@@ -36,20 +36,20 @@ describe('a server from elsewhere than the file', () => {
     ['no mapping', 'node', ['definition']],
     ['a list', ['node'], ['definition']],
     ['everything that is wrong', { command: 1, queue: -1 }, ['command', 'queue']],
-  ])('is refused by the rules of the file, by paths within itself: %s', (_what, definition, paths) => {
+  ])('applies the rules of the file and reports relative paths: %s', (_what, definition, paths) => {
     expect(pathsOf(definition).toSorted()).toEqual(paths);
   });
 
-  it.each(['a.b', 'my.server-1', '0'])('is refused by paths within itself whatever its id: %s', (id) => {
+  it.each(['a.b', 'my.server-1', '0'])('reports relative paths for the id %s', (id) => {
     expect(pathsOf({ command: 'node', args: [1] }, id)).toEqual(['args[0]']);
     expect(pathsOf(1, id)).toEqual(['definition']);
   });
 
-  it.each(['', '../x', 'a b', '__proto__', 'x'.repeat(65)])('is refused for its id: %j', (id) => {
+  it.each(['', '../x', 'a b', '__proto__', 'x'.repeat(65)])('refuses the id %j', (id) => {
     expect(problemsOf({ command: 'node' }, id)).toHaveLength(1);
   });
 
-  it('cannot read the environment', () => {
+  it('does not interpolate environment variables', () => {
     process.env['GATEHOUSE_TEST_SECRET'] = 'hunter2hunter2';
     const [problem] = problemsOf({ command: 'node', args: ['${GATEHOUSE_TEST_SECRET}'] });
     delete process.env['GATEHOUSE_TEST_SECRET'];

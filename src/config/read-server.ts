@@ -1,15 +1,15 @@
 import { ConfigError } from './config-error.js';
 import { readConfig } from './load-config.js';
-import { pathText } from './problems.js';
+import { formatPath } from './problems.js';
 import type { ServerConfig } from './servers-config.js';
 
 /**
- * Makes the settings of a server whose definition does not come from the file. It is held to the same rules, but has no
- * part in the environment: who may add a server may not therefore read the gateway's secrets.
+ * Validates the definition of a server that does not come from the file, by the same rules but without environment
+ * variables: an administrator who may add a server must not read the gateway's secrets.
  */
 export function readServer(id: string, definition: unknown): ServerConfig {
   const text = JSON.stringify({ mcpServers: { [id]: definition } });
-  const prefix = pathText(['mcpServers', id]);
+  const prefix = formatPath(['mcpServers', id]);
   try {
     return readConfig({ text, file: `server ${id}`, env: {} }).mcpServers.get(id)!;
   } catch (error) {

@@ -1,9 +1,9 @@
 import { TextList } from './schema/keys.js';
 
-/** What must be there before the gateway takes requests. */
+/** Conditions of readiness. */
 export class ReadinessSettings {
   @TextList(
-    'Servers that must have been connected once before the gateway is ready. Losing one later does not count.',
+    'Servers that must have connected once before the gateway is ready. A later loss of connection does not make it unready.',
     {
       open: true,
     },

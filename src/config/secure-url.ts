@@ -1,6 +1,6 @@
 import { isLoopback } from './loopback.js';
 
-/** True for an address whose answers nobody on the way can forge: https, or this very machine. */
+/** Whether responses from the URL cannot be forged on the network: https, or loopback. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password, hash } = new URL(text);
@@ -8,5 +8,5 @@ export function isSecureUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')));
 }
 
-export const SECURE_URL_SAYS =
+export const SECURE_URL_REQUIREMENT =
   'must be an https:// address (http:// only on loopback) without user or fragment';

@@ -23,7 +23,7 @@ describe('mcpServers', () => {
     expect(read(text).get('a')).toMatchObject(expected);
   });
 
-  it('have defaults for what all of them share', () => {
+  it('have defaults for the common keys', () => {
     expect(read('a: { command: node }').get('a')).toMatchObject({
       enabled: true,
       concurrency: 8,
@@ -36,7 +36,7 @@ describe('mcpServers', () => {
     });
   });
 
-  it('take everything a server can have', () => {
+  it('accept every key', () => {
     const common = 'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session';
     const apart =
       'tools: { disabled: [x], exclusive: [y] }, watch: { pollMs: 100, coalesceMs: 5 }, naming: { tools: never }';
@@ -60,12 +60,12 @@ describe('mcpServers', () => {
   });
 
   it.each([
-    ['both command and url', '{ command: x, url: "http://x" }', 'a.url: cannot stand beside `command`'],
-    ['headers for a program', '{ command: x, headers: {} }', 'a.headers: cannot stand beside `command`'],
-    ['arguments for an address', '{ url: "http://x", args: [] }', 'a.args: cannot stand beside `url`'],
-    ['neither command nor url', '{}', 'a.command: must be given, or `url` for a server'],
-    ['nothing at all', '', 'a.command: must be given'],
-    ['a remote type without url', '{ type: sse }', 'a.url: must be given'],
+    ['both command and url', '{ command: x, url: "http://x" }', 'a.url: cannot be combined with `command`'],
+    ['headers for a program', '{ command: x, headers: {} }', 'a.headers: cannot be combined with `command`'],
+    ['arguments for an address', '{ url: "http://x", args: [] }', 'a.args: cannot be combined with `url`'],
+    ['neither command nor url', '{}', 'a.command: is required, or `url` for a server'],
+    ['nothing at all', '', 'a.command: is required'],
+    ['a remote type without url', '{ type: sse }', 'a.url: is required'],
     ['a mistyped command', '{ comand: x }', 'a.comand: unknown key, did you mean `command`?'],
     ['a mistyped url', '{ ulr: x }', 'a.ulr: unknown key, did you mean `url`?'],
     ['a type that is not the one of a command', '{ type: http, command: x }', 'a.type: must be stdio here'],

@@ -2,15 +2,15 @@ import { HttpServerConfig } from './http-server-config.js';
 import type { TextRule, SectionShape, SectionType } from './schema/shape.js';
 import { StdioServerConfig } from './stdio-server-config.js';
 
-/** One server. `type` tells them apart: `stdio`, or `http` and `sse`. */
+/** One server, discriminated by `type`: `stdio`, `http` or `sse`. */
 export type ServerConfig = StdioServerConfig | HttpServerConfig;
 
 export const SERVER_ID: TextRule = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-  says: 'a server id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
+  requirement: 'a server id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
 };
 
-/** The servers by id, in the order of the file. Filled once. */
+/** The servers by id, in the order of the file. Not modified after loading. */
 export class ServersConfig extends Map<string, ServerConfig> implements ReadonlyMap<string, ServerConfig> {
   constructor(servers: Iterable<readonly [string, ServerConfig]> = []) {
     super();
@@ -30,8 +30,8 @@ export class ServersConfig extends Map<string, ServerConfig> implements Readonly
   }
 }
 
-/** A server is either of the two. `url` beside `command` is then a key of the other kind, and refused as such. */
-export const SERVER: SectionShape = {
+/** A server has one of two forms. `url` beside `command` is refused as a key of the other form. */
+export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],
   choose(given): SectionType {

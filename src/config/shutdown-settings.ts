@@ -1,7 +1,11 @@
-import { Whole } from './schema/keys.js';
+import { Integer } from './schema/keys.js';
 
-/** How the gateway ends. */
+/** Graceful shutdown. */
 export class ShutdownSettings {
-  @Whole(0, 3_600_000, 'Milliseconds that calls in flight get to finish after SIGTERM; 0 cuts them off.')
+  @Integer(
+    0,
+    3_600_000,
+    'Time in milliseconds for calls in flight to finish after SIGTERM; 0 ends them at once.',
+  )
   readonly drainMs: number = 25_000;
 }

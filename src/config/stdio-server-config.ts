@@ -1,15 +1,15 @@
 import { CommonServerConfig } from './common-server-config.js';
 import { Choice, Text, TextList, TextRecord } from './schema/keys.js';
 
-const VARIABLE = { pattern: /^[^=\0]+$/, says: 'must be the name of an environment variable' };
+const VARIABLE = { pattern: /^[^=\0]+$/, requirement: 'must be the name of an environment variable' };
 
-/** A program that the gateway starts and talks to over its stdin and stdout. */
+/** A server that the gateway starts as a child process. */
 export class StdioServerConfig extends CommonServerConfig {
   @Choice(['stdio'], 'Implied by command.')
   readonly type = 'stdio' as const;
 
-  @Text('Program to start: a path, or a name to be found in PATH. No shell is involved.', {
-    missing: 'must be given, or `url` for a server that is reached over HTTP',
+  @Text('Program to start: a path, or a name that is searched in PATH. No shell is used.', {
+    missing: 'is required, or `url` for a server over HTTP',
     open: true,
   })
   readonly command: string;
@@ -17,10 +17,13 @@ export class StdioServerConfig extends CommonServerConfig {
   @TextList('Arguments of the program.')
   readonly args: readonly string[] = [];
 
-  @TextRecord(VARIABLE, "Variables of the program's environment, besides the few it inherits such as PATH.")
+  @TextRecord(VARIABLE, 'Environment variables of the program, in addition to inherited ones such as PATH.')
   readonly env: Readonly<Record<string, string>> = {};
 
-  /** Taken as MCP clients take it: a relative path starts at the gateway's own working directory, not at the file. */
-  @Text("Working directory of the program. A relative one starts at the gateway's own.", { open: true })
+  /** As in MCP clients, a relative path is resolved against the working directory of the gateway, not of the file. */
+  @Text(
+    "Working directory of the program. A relative path is resolved against the gateway's working directory.",
+    { open: true },
+  )
   readonly cwd?: string;
 }

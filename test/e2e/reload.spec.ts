@@ -9,7 +9,7 @@ import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
-const REFUSED = 'the configuration was not reloaded; the last good one stays';
+const REFUSED = 'configuration not reloaded; the previous one stays in effect';
 
 /** A gateway, and its config file under the hands of an operator. */
 class Operated {

@@ -162,7 +162,7 @@ describe('a secret from the environment', () => {
     ]) {
       const from = gateway.logs.length;
       writeFileSync(file, JSON.stringify({ ...config, mcpServers: { ...config.mcpServers, wrong } }));
-      await gateway.logged({ message: 'the configuration was not reloaded; the last good one stays' }, from);
+      await gateway.logged({ message: 'configuration not reloaded; the previous one stays in effect' }, from);
     }
     const later = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 3', '${LATER}'] };
     writeFileSync(file, JSON.stringify({ ...config, mcpServers: { ...config.mcpServers, later } }));

@@ -19,7 +19,7 @@ export class ProjectBodyDto {
   @ArrayMaxSize(MAX_SERVERS)
   @ArrayUnique()
   @IsString({ each: true })
-  @Matches(SERVER_ID.pattern, { each: true, message: SERVER_ID.says })
+  @Matches(SERVER_ID.pattern, { each: true, message: SERVER_ID.requirement })
   readonly servers: string[];
 
   @IsOptional()

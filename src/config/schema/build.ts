@@ -1,4 +1,4 @@
-import type { KeyPath, Problems } from '../problems.js';
+import type { KeyPath, ConfigProblems } from '../problems.js';
 import { unknownKey } from './suggest.js';
 import {
   allKeysOf,
@@ -11,20 +11,20 @@ import {
 } from './shape.js';
 
 /**
- * Makes instances of the section classes out of a parsed document, whose mappings are Maps. After it every
- * property has the type its class declares; whether the value is a good one is for class-validator to say.
- * What does not fit is reported and left at its default.
+ * Creates instances of the section classes from a parsed document, whose mappings are Maps. Afterwards every property has
+ * the type that its class declares; class-validator checks the values. A value of the wrong type is reported and replaced
+ * by the default.
  */
 export function build(
   section: SectionShape,
   document: ReadonlyMap<string, unknown>,
-  problems: Problems,
+  problems: ConfigProblems,
 ): object {
   return new Builder(problems).section(section, document, []);
 }
 
 class Builder {
-  constructor(private readonly problems: Problems) {}
+  constructor(private readonly problems: ConfigProblems) {}
 
   section(shape: SectionShape, given: ReadonlyMap<string, unknown>, path: KeyPath): object {
     const type = shape.choose(given);
@@ -79,14 +79,14 @@ class Builder {
     for (const [name, item] of given) {
       const place = [...path, name];
       if (RESERVED_NAMES.includes(name)) this.misfit(place, 'this name is reserved');
-      else if (!names.pattern.test(name)) this.misfit(place, names.says);
+      else if (!names.pattern.test(name)) this.misfit(place, names.requirement);
       const built = this.value(values, item, place);
       if (built !== undefined) entries.set(name, built as T);
     }
     return entries;
   }
 
-  /** What does not fit leaves something harmless in its place, so that the items behind it keep their positions. */
+  /** Reports a value of the wrong type and returns a placeholder, so that later list items keep their index. */
   private list(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
     if (!Array.isArray(value)) return this.misfit(path, mustBe('a list', value));
     const blank = items.kind === 'section' ? {} : '';
@@ -99,7 +99,7 @@ class Builder {
     return this.misfit(path, `${mustBe('text', value)}${quotes}`);
   }
 
-  /** Nothing counts as an empty mapping: that is what a section is whose keys are all commented out. */
+  /** Null counts as an empty mapping: a section whose keys are all commented out. */
   private mapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
     if (value instanceof Map) return value as ReadonlyMap<string, unknown>;
     return value === null ? new Map() : this.misfit(path, mustBe('a mapping', value));
@@ -110,7 +110,7 @@ class Builder {
   }
 }
 
-/** Never quotes the value: it may be a secret in the wrong place. */
+/** Does not quote the value, which may be a misplaced secret. */
 function mustBe(wanted: string, value: unknown): string {
   return `must be ${wanted}, but is ${kindOf(value)}`;
 }
@@ -128,7 +128,7 @@ function stranger(name: string, type: SectionType, shape: SectionShape): string 
   const everywhere = allKeysOf(shape);
   if (everywhere.has(name)) {
     const [mark] = [...keysOf(type)].find(([, key]) => key.missing !== undefined) ?? [];
-    return `cannot stand beside \`${mark}\``;
+    return `cannot be combined with \`${mark}\``;
   }
   return unknownKey(name, [...everywhere.keys()]);
 }

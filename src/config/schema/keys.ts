@@ -11,8 +11,8 @@ import {
 } from './shape.js';
 
 /**
- * One decorator declares a key: its description, its shape, and the class-validator rules of its value.
- * A key without `missing` may be left out; what its property is initialized with then holds.
+ * Decorators that declare a key: its description, its shape, and the class-validator rules of its value. A key without
+ * `missing` is optional, and its property initializer is the default.
  */
 interface Presence {
   readonly missing?: string;
@@ -20,16 +20,16 @@ interface Presence {
 
 interface TextOptions extends Presence {
   readonly rule?: TextRule;
-  /** True when a value taken from the environment is no secret here. */
+  /** True when a value from the environment is not a secret here. */
   readonly open?: boolean;
 }
 
 export function Text(description: string, options: TextOptions = {}): PropertyDecorator {
-  const { pattern, says } = options.rule ?? { pattern: /./s, says: 'must not be empty' };
-  return key(description, textShape(options), options, Matches(pattern, { message: says }));
+  const { pattern, requirement } = options.rule ?? { pattern: /./s, requirement: 'must not be empty' };
+  return key(description, textShape(options), options, Matches(pattern, { message: requirement }));
 }
 
-export function Whole(min: number, max: number, description: string): PropertyDecorator {
+export function Integer(min: number, max: number, description: string): PropertyDecorator {
   const message = `must be a whole number from ${min} to ${max}`;
   return key(description, { kind: 'whole', min, max }, {}, Min(min, { message }), Max(max, { message }));
 }
@@ -50,7 +50,9 @@ export function Choice(
 
 export function TextList(description: string, options: TextOptions = {}): PropertyDecorator {
   const { rule } = options;
-  const rules = rule ? [Matches(rule.pattern, { each: true, message: `every item ${rule.says}` })] : [];
+  const rules = rule
+    ? [Matches(rule.pattern, { each: true, message: `every item ${rule.requirement}` })]
+    : [];
   return key(description, { kind: 'list', items: textShape(options) }, options, ...rules);
 }
 
@@ -63,13 +65,13 @@ export function TextRecord(
   return key(description, { kind: 'record', names, values: textShape(options) }, options, ...rules);
 }
 
-function EveryValue({ pattern, says }: TextRule): PropertyDecorator {
+function EveryValue({ pattern, requirement }: TextRule): PropertyDecorator {
   const misfit = (record: Record<string, string>): string | undefined =>
     Object.keys(record).find((name) => !pattern.test(record[name] ?? ''));
   return Rule<Record<string, string>>(
     'everyValue',
     (record) => misfit(record) === undefined,
-    (record) => `the value of \`${misfit(record)}\` ${says}`,
+    (record) => `the value of \`${misfit(record)}\` ${requirement}`,
   );
 }
 
@@ -81,8 +83,8 @@ export function SectionList(type: SectionType, description: string): PropertyDec
   return key(description, { kind: 'list', items: sectionOf(type) }, {}, ValidateNested());
 }
 
-/** A mapping from names of the user's choice to sections; `collect` makes the property's value of them. */
-export function Entries(
+/** A mapping from user-defined names to sections; `collect` converts it to the value of the property. */
+export function SectionRecord(
   names: TextRule,
   values: SectionShape,
   collect: (entries: ReadonlyMap<string, object>) => object,

@@ -1,38 +1,38 @@
-/** A class whose instances hold one mapping of the config. Its property initializers are the defaults. */
+/** Class of one mapping of the configuration. Its property initializers are the defaults. */
 export type SectionType = new () => object;
 
-/** What a text looks like, and the words for one that does not. */
+/** Pattern of a text, and the message for a text that does not match. */
 export interface TextRule {
   readonly pattern: RegExp;
-  readonly says: string;
+  readonly requirement: string;
 }
 
-/** Names that mean something to every JavaScript object. No mapping may use them, whatever its rule allows. */
+/** Names that are special on every JavaScript object. No mapping may use them. */
 export const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 export interface TextShape {
   readonly kind: 'text';
   readonly rule: TextRule | undefined;
-  /** True when a value taken from the environment is no secret here and may appear in logs. */
+  /** True when a value from the environment is not a secret and may appear in logs. */
   readonly open: boolean;
 }
 
 export interface ChoiceShape {
   readonly kind: 'choice';
   readonly values: readonly string[];
-  /** Other spellings that MCP clients use, and the value each stands for. */
+  /** Aliases that MCP clients use, and the value of each. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
 export interface SectionShape {
   readonly kind: 'section';
-  /** The forms the mapping may have: one, or several that exclude each other. */
+  /** The forms of the mapping: one, or several that exclude each other. */
   readonly types: readonly SectionType[];
-  /** Which form a mapping is meant to have, judged by the keys it was given. */
+  /** Selects the form by the given keys. */
   readonly choose: (given: ReadonlyMap<string, unknown>) => SectionType;
 }
 
-/** What a key holds: the one description that building, overrides and the JSON Schema all read. */
+/** Type of a key's value, used for building, overrides and the JSON Schema. */
 export type Shape =
   | TextShape
   | ChoiceShape
@@ -48,22 +48,22 @@ export type Shape =
       readonly collect: (entries: ReadonlyMap<string, object>) => object;
     };
 
-export interface Key {
+export interface KeyDeclaration {
   readonly description: string;
   readonly shape: Shape;
-  /** What to say when the key is not there. Only a key that must be there has it. */
+  /** Message for a missing key. Only required keys have it. */
   readonly missing: string | undefined;
 }
 
-const declared = new WeakMap<object, Map<string, Key>>();
+const declared = new WeakMap<object, Map<string, KeyDeclaration>>();
 
-export function declareKey(prototype: object, name: string, key: Key): void {
-  const keys = declared.get(prototype) ?? new Map<string, Key>();
+export function declareKey(prototype: object, name: string, key: KeyDeclaration): void {
+  const keys = declared.get(prototype) ?? new Map<string, KeyDeclaration>();
   declared.set(prototype, keys.set(name, key));
 }
 
-/** The keys of a section in the order of their declaration, those of its parent class first. */
-export function keysOf(type: SectionType): ReadonlyMap<string, Key> {
+/** The keys of a section in order of declaration, those of its base class first. */
+export function keysOf(type: SectionType): ReadonlyMap<string, KeyDeclaration> {
   const chain: object[] = [];
   for (let at = type.prototype as object | null; at; at = Object.getPrototypeOf(at) as object | null) {
     chain.unshift(at);
@@ -71,13 +71,13 @@ export function keysOf(type: SectionType): ReadonlyMap<string, Key> {
   return new Map(chain.flatMap((prototype) => [...(declared.get(prototype) ?? [])]));
 }
 
-/** The keys of every form a section may have. */
-export function allKeysOf(section: SectionShape): ReadonlyMap<string, Key> {
+/** The keys of all forms of a section. */
+export function allKeysOf(section: SectionShape): ReadonlyMap<string, KeyDeclaration> {
   return new Map(section.types.flatMap((type) => [...keysOf(type)]));
 }
 
-/** The shape of what stands under `name` in a mapping; undefined when nothing can. */
-export function shapeBelow(shape: Shape, name: string): Shape | undefined {
+/** The shape of the value under `name`; undefined for an unknown key or a value that is not a mapping. */
+export function childShape(shape: Shape, name: string): Shape | undefined {
   if (shape.kind === 'section') return allKeysOf(shape).get(name)?.shape;
   return shape.kind === 'entries' || shape.kind === 'record' ? shape.values : undefined;
 }

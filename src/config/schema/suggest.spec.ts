@@ -11,15 +11,15 @@ describe('suggest', () => {
     ['a letter too many', 'hosts', 'host'],
     ['another case', 'PAGESIZE', 'pageSize'],
     ['a few slips in a long word', 'allowdOrigin', 'allowedOrigins'],
-  ])('finds the key behind %s', (_slip, word, meant) => {
+  ])('finds the key for %s', (_slip, word, meant) => {
     expect(suggest(word, KEYS)).toBe(meant);
   });
 
-  it.each(['token', 'x', ''])('suggests nothing for %j, which is like none of the keys', (word) => {
+  it.each(['token', 'x', ''])('suggests nothing for %j, which resembles no key', (word) => {
     expect(suggest(word, KEYS)).toBeUndefined();
   });
 
-  it('always finds a key that is only written in another case', () => {
+  it('finds a key that differs in case only', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KEYS), fc.func(fc.boolean()), (key, isUpper) => {
         const written = key.replaceAll(/./g, (c, i) => (isUpper(i) ? c.toUpperCase() : c.toLowerCase()));
@@ -63,7 +63,7 @@ describe('editDistance', () => {
 });
 
 describe('unknownKey', () => {
-  it('lists the known keys when none is near', () => {
+  it('lists the known keys when none is similar', () => {
     expect(unknownKey('token', ['host', 'port'], ' in http')).toBe(
       'unknown key in http; known are host, port',
     );

@@ -1,11 +1,11 @@
-/** What to say about a key that is none. `where` names the section when the reader cannot see it. */
+/** Message for an unknown key. `where` names the section if the path does not show it. */
 export function unknownKey(name: string, known: readonly string[], where = ''): string {
   const meant = suggest(name, known);
   const help = meant === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${meant}\`?`;
   return `unknown key${where}${help}`;
 }
 
-/** The candidate that was most likely meant by `word`; undefined when nothing is near enough. */
+/** The candidate closest to `word`; undefined when none is close enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const near = Math.max(1, Math.floor(word.length / 3));
   let best: { readonly candidate: string; readonly distance: number } | undefined;

@@ -1,9 +1,9 @@
 import { validateSync, type ValidationError } from 'class-validator';
-import type { KeyPath, Problems } from '../problems.js';
+import type { KeyPath, ConfigProblems } from '../problems.js';
 
-/** Asks class-validator about every value of a built config, at any depth. */
-export function validate(config: object, problems: Problems): void {
-  // Neither object nor value belongs in an error: both may hold secrets.
+/** Validates a built configuration with class-validator, at any depth. */
+export function validate(config: object, problems: ConfigProblems): void {
+  // Errors must contain neither the object nor the value, which may be secrets.
   const options = { stopAtFirstError: true, validationError: { target: false, value: false } };
   report(validateSync(config, options), config, [], problems);
 }
@@ -12,7 +12,7 @@ function report(
   errors: readonly ValidationError[],
   parent: unknown,
   path: KeyPath,
-  problems: Problems,
+  problems: ConfigProblems,
 ): void {
   for (const { property, constraints = {}, children = [] } of errors) {
     const place = placeOf(property, parent, path);
@@ -21,7 +21,7 @@ function report(
   }
 }
 
-/** class-validator names the items of a list like keys, and has no name for an item that is no section at all. */
+/** class-validator names list items like keys, and does not name an item that is not a section. */
 function placeOf(property: string | undefined, parent: unknown, path: KeyPath): KeyPath {
   if (property === undefined) return path;
   return [...path, Array.isArray(parent) ? Number(property) : property];

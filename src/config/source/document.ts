@@ -1,16 +1,20 @@
-import { isMap, LineCounter, parseDocument, type YAMLError } from 'yaml';
-import type { Problems } from '../problems.js';
+import { isMap, LineCounter, parseDocument as parseYaml, type YAMLError } from 'yaml';
+import type { ConfigProblems } from '../problems.js';
 
-/** A parsed file. Mappings are Maps at every depth: they keep the order of the file, and no key is special. */
-export type Document = Map<string, unknown>;
+/** A parsed file. Mappings are Maps at every depth: they keep the order of the file and have no special keys. */
+export type ConfigDocument = Map<string, unknown>;
 
-/** Keys are text whatever they look like, a key that stands twice is an error, and `yes` is text. */
+/** Keys are always strings, a duplicate key is an error, and `yes` is a string. */
 const YAML = { schema: 'core', stringKeys: true, uniqueKeys: true, prettyErrors: false } as const;
 
-/** Reads YAML, and JSON with it. Undefined when the text is not one mapping; the problems then say why. */
-export function readDocument(text: string, file: string, problems: Problems): Document | undefined {
+/** Parses YAML or JSON. Returns undefined and reports a problem when the text is not a mapping. */
+export function parseConfigDocument(
+  text: string,
+  file: string,
+  problems: ConfigProblems,
+): ConfigDocument | undefined {
   const lines = new LineCounter();
-  const document = parseDocument(text, { ...YAML, lineCounter: lines });
+  const document = parseYaml(text, { ...YAML, lineCounter: lines });
   const errors = [...document.errors, ...document.warnings];
   for (const error of worthReporting(errors)) {
     const { line, col } = lines.linePos(error.pos[0]);
@@ -21,31 +25,31 @@ export function readDocument(text: string, file: string, problems: Problems): Do
   else if (!isMap(document.contents)) problems.add(file, 'must be a mapping at the top');
   if (!isMap(document.contents)) return undefined;
   try {
-    return document.toJS({ mapAsMap: true }) as Document;
+    return document.toJS({ mapAsMap: true }) as ConfigDocument;
   } catch (error) {
     problems.add(file, error instanceof Error ? error.message : String(error));
     return undefined;
   }
 }
 
-/** A value on its own, as it stands in an environment variable. Text that is no YAML is simply text. */
-export function readValue(text: string): unknown {
+/** Parses a single value from an environment variable. Invalid YAML is read as a string. */
+export function parseValue(text: string): unknown {
   try {
-    const document = parseDocument(text, YAML);
+    const document = parseYaml(text, YAML);
     return document.errors.length > 0 ? text : document.toJS({ mapAsMap: true });
   } catch {
     return text;
   }
 }
 
-/** Every key that stands twice, but of the rest only the first: one slip makes the parser stumble on and on. */
+/** All duplicate keys, but only the first other error: later ones are usually its consequence. */
 function worthReporting(errors: readonly YAMLError[]): YAMLError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   return errors.filter((error) => error === first || error.code === 'DUPLICATE_KEY');
 }
 
 function describe(error: YAMLError, line: string): string {
-  if (error.code === 'DUPLICATE_KEY') return 'this key stands twice in its mapping';
+  if (error.code === 'DUPLICATE_KEY') return 'duplicate key';
   if (error.code === 'MULTIPLE_DOCS') return 'a second document starts here; there may be only one';
   const isUnquotedReference = error.code === 'UNEXPECTED_TOKEN' && line.includes('${');
   return isUnquotedReference ? `${error.message}; inside { } and [ ] put \${…} in quotes` : error.message;

@@ -21,11 +21,11 @@ describe('interpolate', () => {
     ['a value with a reference in it as it is', '${NESTED}', '${TOKEN}'],
     ['a value with replacement patterns as it is', '${DOLLARS}', '$& $1 $$'],
     ['other dollars as they are', 'cost $5 $TOKEN', 'cost $5 $TOKEN'],
-  ])('puts in %s', (_what, text, result) => {
+  ])('inserts %s', (_what, text, result) => {
     expect(interpolate(text, ENV)).toMatchObject({ text: result, problems: [] });
   });
 
-  it.each(['HOME_OF_NOBODY', 'constructor', '__proto__', 'toString'])(
+  it.each(['UNSET_VARIABLE', 'constructor', '__proto__', 'toString'])(
     'refuses ${%s}, which is not set',
     (name) => {
       const { problems } = interpolate(`\${${name}}`, ENV);
@@ -42,11 +42,11 @@ describe('interpolate', () => {
     },
   );
 
-  it('names the variables whose values are now in the text, and not those that gave way to a default', () => {
+  it('returns the inserted variables, without those replaced by a default', () => {
     expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).used).toEqual(['TOKEN']);
   });
 
-  it('gives any text back that was escaped', () => {
+  it('returns any escaped text unchanged', () => {
     const pieces = fc.constantFrom('$', '{', '}', '${', '$${', ':-', 'TOKEN', 'x');
     const texts = fc.oneof(
       fc.string(),
@@ -60,7 +60,7 @@ describe('interpolate', () => {
     );
   });
 
-  it('never looks at a value again', () => {
+  it('does not interpolate inserted values', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         expect(interpolate('<${V}>', { V: value }).text).toBe(`<${value}>`);

@@ -2,7 +2,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Interpolated {
   readonly text: string;
-  /** The variables whose values are now part of the text. */
+  /** The variables whose values were inserted. */
   readonly used: readonly string[];
   readonly problems: readonly string[];
 }
@@ -11,8 +11,8 @@ const REFERENCE = /\$\$\{|\$\{(?:([^}]*)\})?/g;
 const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
 
 /**
- * Puts variables into a text: `${NAME}`, or `${NAME:-default}` where an unset or empty variable will do.
- * `$${` stands for a plain `${`. What is put in is not looked at again, so a value cannot refer to another.
+ * Replaces `${NAME}`, and `${NAME:-default}` where an unset or empty variable is allowed. `$${` is an escaped `${`. Inserted
+ * values are not interpolated again.
  */
 export function interpolate(text: string, env: Environment): Interpolated {
   const used: string[] = [];
@@ -21,7 +21,9 @@ export function interpolate(text: string, env: Environment): Interpolated {
     if (reference === '$${') return '${';
     const [, name = '', fallback] = VARIABLE.exec(inside ?? '') ?? [];
     if (name === '' || fallback?.includes('${')) {
-      problems.push(`\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a plain \${`);
+      problems.push(
+        `\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a literal \${`,
+      );
       return reference;
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;

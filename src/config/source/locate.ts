@@ -1,5 +1,5 @@
-import { pathText } from '../problems.js';
-import { allKeysOf, shapeBelow, type Shape } from '../schema/shape.js';
+import { formatPath } from '../problems.js';
+import { allKeysOf, childShape, type Shape } from '../schema/shape.js';
 import { unknownKey } from '../schema/suggest.js';
 
 interface Found {
@@ -9,7 +9,7 @@ interface Found {
 
 interface Step {
   readonly name: string;
-  /** How many segments the name took: it may itself contain the double underscore that separates them. */
+  /** Number of segments of the name, which may itself contain the double underscore. */
   readonly taken: number;
 }
 
@@ -17,7 +17,7 @@ interface Lost {
   readonly problem: string;
 }
 
-/** Finds the key that the segments of a variable's name mean, although they know neither camelCase nor dashes. */
+/** Finds the key for the segments of a variable name, which have neither camelCase nor dashes. */
 export function locate(
   segments: readonly string[],
   shape: Shape,
@@ -29,7 +29,7 @@ export function locate(
   const mapping = node instanceof Map ? (node as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
   const step = stepInto(shape, segments, [...mapping.keys()], path);
   if ('problem' in step) return step;
-  const below = shapeBelow(shape, step.name) ?? shape;
+  const below = childShape(shape, step.name) ?? shape;
   return locate(segments.slice(step.taken), below, mapping.get(step.name), [...path, step.name]);
 }
 
@@ -44,7 +44,7 @@ function stepInto(
     case 'section': {
       const keys = [...allKeysOf(shape).keys()];
       const name = keys.find((key) => lower(key) === lower(first));
-      const where = path.length > 0 ? ` in ${pathText(path)}` : '';
+      const where = path.length > 0 ? ` in ${formatPath(path)}` : '';
       return name === undefined ? { problem: unknownKey(first, keys, where) } : { name, taken: 1 };
     }
     case 'entries':
@@ -54,7 +54,7 @@ function stepInto(
       return existing(written, names, segments.length) ?? { name: written, taken: segments.length };
     }
     default:
-      return { problem: `${pathText(path)} is a single value, which must be given as a whole` };
+      return { problem: `${formatPath(path)} is a single value, which must be given as a whole` };
   }
 }
 
@@ -66,7 +66,7 @@ function longestExisting(segments: readonly string[], names: readonly string[]):
   return undefined;
 }
 
-/** Case does not count. Where that finds nothing, `_` also stands for the `-` and `.` no variable can have. */
+/** Case-insensitive. Without a match, `_` also matches `-` and `.`, which variable names cannot contain. */
 function existing(written: string, names: readonly string[], taken: number): Step | Lost | undefined {
   for (const fold of [lower, underscored]) {
     const [name, other] = names.filter((candidate) => fold(candidate) === fold(written));

@@ -37,7 +37,7 @@ describe('GATEHOUSE__ variables', () => {
     expect(mcpServers.size).toBe(3);
   });
 
-  it('make a new server, in lower case and behind the others', () => {
+  it('add a server in lower case after the others', () => {
     const { mcpServers } = read({
       GATEHOUSE__MCPSERVERS__NEW__COMMAND: 'node',
       GATEHOUSE__MCPSERVERS__NEW__ARGS: '[a.js, "1"]',
@@ -46,7 +46,7 @@ describe('GATEHOUSE__ variables', () => {
     expect(mcpServers.get('new')).toMatchObject({ type: 'stdio', command: 'node', args: ['a.js', '1'] });
   });
 
-  it('set variables of a server by their own names, and replace those it has in whatever case', () => {
+  it('set env variables of a server by their own names and replace existing ones in any case', () => {
     const { mcpServers } = read({
       GATEHOUSE__MCPSERVERS__FILES__ENV__PATH_TO: 'b',
       GATEHOUSE__MCPSERVERS__FILES__ENV__Db__Url: '5432',
@@ -54,7 +54,7 @@ describe('GATEHOUSE__ variables', () => {
     expect(mcpServers.get('Files')).toMatchObject({ env: { Path_To: 'b', Db__Url: '5432' } });
   });
 
-  it('set a part after the whole, whatever their order in the environment', () => {
+  it('apply a mapping before its parts, in any order of the environment', () => {
     const env = {
       GATEHOUSE__MCPSERVERS__A__ENABLED: 'false',
       GATEHOUSE__MCPSERVERS: '{ a: { url: "http://a" } }',
@@ -62,21 +62,21 @@ describe('GATEHOUSE__ variables', () => {
     expect([...read(env).mcpServers]).toEqual([['a', expect.objectContaining({ enabled: false })]]);
   });
 
-  it('reach only the server they name, although YAML made two of one', () => {
+  it('change only the named server where a YAML alias shares the definition', () => {
     const text = 'mcpServers: { a: &a { command: node }, b: *a }';
     const { mcpServers } = read({ GATEHOUSE__MCPSERVERS__A__ENABLED: 'false' }, text);
     expect([...mcpServers.values()].map(({ enabled }) => enabled)).toEqual([false, true]);
   });
 
-  it('also repair what the file has wrong', () => {
+  it('can correct invalid values of the file', () => {
     expect(read({ GATEHOUSE__HTTP__PORT: '1' }, 'http: { port: "${UNSET}" }').http.port).toBe(1);
   });
 
-  it('fill a section that is empty in the file', () => {
+  it('fill an empty section', () => {
     expect(read({ GATEHOUSE__HTTP__PORT: '1' }, 'http:').http.port).toBe(1);
   });
 
-  it('are not those with a single underscore', () => {
+  it('require a double underscore', () => {
     const env = { GATEHOUSE_CONFIG: 'x', GATEHOUSE_HTTP__PORT: 'x', GATEHOUSE: 'x' };
     expect(read(env).http.port).toBe(3000);
   });
@@ -90,24 +90,24 @@ describe('GATEHOUSE__ variables', () => {
     ['GATEHOUSE__HTTP__ALLOWEDHOSTS__0', 'http.allowedHosts is a single value'],
     ['GATEHOUSE__HTTP____PORT', 'a name is missing between its double underscores'],
     ['GATEHOUSE__', 'a name is missing between its double underscores'],
-  ])('that mean no key are refused: %s', (variable, problem) => {
+  ])('are refused without a matching key: %s', (variable, problem) => {
     expect(() => read({ [variable]: '1' })).toThrow(`${variable}: ${problem}`);
   });
 
-  it('that could mean two servers are refused', () => {
+  it('are refused when they match two servers', () => {
     const text = 'mcpServers: { a-b: { command: x }, a.b: { command: x } }';
     expect(() => read({ GATEHOUSE__MCPSERVERS__A_B__ENABLED: 'false' }, text)).toThrow(
       'GATEHOUSE__MCPSERVERS__A_B__ENABLED: `A_B` could mean a-b or a.b',
     );
   });
 
-  it('are named where their value is wrong', () => {
+  it('are named in the problem of an invalid value', () => {
     expect(() => read({ GATEHOUSE__HTTP__PORT: 'high' })).toThrow(
       'http.port: must be a whole number, but is text (from GATEHOUSE__HTTP__PORT)',
     );
   });
 
-  it('do not hide that the file has something else than a mapping', () => {
+  it('do not hide that the file is not a mapping', () => {
     expect(() => read({ GATEHOUSE__HTTP__PORT: '1' }, 'http: 5')).toThrow('http: must be a mapping');
   });
 });

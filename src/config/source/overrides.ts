@@ -1,24 +1,23 @@
-import type { Problems } from '../problems.js';
+import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
-import type { Document } from './document.js';
+import type { ConfigDocument } from './document.js';
 import type { Environment } from './interpolate.js';
 import { locate } from './locate.js';
-import { readAs } from './read-as.js';
-import type { Secrets } from './secrets.js';
+import { parseVariable } from './parse-variable.js';
+import type { SecretCollector } from './secret-collector.js';
 
 const PREFIX = 'GATEHOUSE__';
 
 /**
- * `GATEHOUSE__HTTP__PORT=0` sets http.port in the document, and likewise for any other key. The value is YAML,
- * or simply the text where the key holds text. Outer keys go first, so that a whole mapping and a part of it
- * can both be given.
+ * Applies environment overrides: `GATEHOUSE__HTTP__PORT=0` sets http.port. The value is YAML, or a plain string for text
+ * keys. Outer keys are applied first, so that a mapping and one of its keys can both be given.
  */
 export function applyOverrides(
-  document: Document,
+  document: ConfigDocument,
   root: Shape,
   env: Environment,
-  secrets: Secrets,
-  problems: Problems,
+  secrets: SecretCollector,
+  problems: ConfigProblems,
 ): void {
   const overrides = Object.keys(env)
     .filter((variable) => variable.startsWith(PREFIX))
@@ -30,14 +29,14 @@ export function applyOverrides(
       problems.add(variable, located.problem);
       continue;
     }
-    const value = readAs(located.shape, env[variable] ?? '');
+    const value = parseVariable(located.shape, env[variable] ?? '');
     secrets.remember(located.shape, value);
     problems.replaced(located.path, variable);
     put(document, located.path, value);
   }
 }
 
-function put(document: Document, path: readonly string[], value: unknown): void {
+function put(document: ConfigDocument, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
     document.set(name, value);
@@ -45,6 +44,6 @@ function put(document: Document, path: readonly string[], value: unknown): void 
   }
   const below = document.get(name) ?? new Map<string, unknown>();
   document.set(name, below);
-  // Where the file has something else than a mapping, building says so.
-  if (below instanceof Map) put(below as Document, rest, value);
+  // A value that is not a mapping is reported when the configuration is built.
+  if (below instanceof Map) put(below as ConfigDocument, rest, value);
 }

@@ -1,20 +1,20 @@
-import type { KeyPath, Problems } from '../problems.js';
-import { shapeBelow, type Shape } from '../schema/shape.js';
+import type { KeyPath, ConfigProblems } from '../problems.js';
+import { childShape, type Shape } from '../schema/shape.js';
 import { interpolate, type Environment } from './interpolate.js';
-import { readAs } from './read-as.js';
-import type { Secrets } from './secrets.js';
+import { parseVariable } from './parse-variable.js';
+import type { SecretCollector } from './secret-collector.js';
 
-/** Puts the variables into every value of a document. */
-export class References {
+/** Interpolates environment variables in every value of a document. */
+export class VariableReferences {
   constructor(
     private readonly env: Environment,
-    private readonly secrets: Secrets,
-    private readonly problems: Problems,
+    private readonly secrets: SecretCollector,
+    private readonly problems: ConfigProblems,
   ) {}
 
   /**
-   * Returns a copy with nothing shared in it, although YAML aliases share: a later change of one server must not
-   * reach another. What the shape does not know is left as it is, which also ends the walk of a circular alias.
+   * Returns a copy without shared objects, which YAML aliases create: an override of one server must not change another.
+   * Unknown keys are not visited, which also ends the recursion of a circular alias.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;
@@ -22,7 +22,7 @@ export class References {
     if (value instanceof Map) {
       const entries = [...(value as Map<string, unknown>)];
       return new Map(
-        entries.map(([name, item]) => [name, this.resolve(item, shapeBelow(shape, name), [...path, name])]),
+        entries.map(([name, item]) => [name, this.resolve(item, childShape(shape, name), [...path, name])]),
       );
     }
     if (!Array.isArray(value) || shape.kind !== 'list') return value;
@@ -37,7 +37,7 @@ export class References {
       this.problems.attribute(path, `\${${variable}}`);
       this.secrets.remember(shape, this.env[variable]);
     }
-    const value = readAs(shape, text);
+    const value = parseVariable(shape, text);
     if (used.length > 0 && typeof value === 'object') this.secrets.remember(shape, value);
     return value;
   }

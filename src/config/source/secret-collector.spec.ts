@@ -4,13 +4,13 @@ import { readConfig } from '../load-config.js';
 const secretsOf = (text: string, env: Record<string, string>) =>
   readConfig({ text, file: 'g.yaml', env }).secrets;
 
-describe('secrets', () => {
+describe('SecretCollector', () => {
   it.each([
     ['a header', 'mcpServers: { a: { url: "http://a", headers: { Authorization: "Bearer ${V}" } } }'],
     ['a variable', 'mcpServers: { a: { command: node, env: { KEY: "${V}" } } }'],
     ['an argument', 'mcpServers: { a: { command: node, args: ["--key=${V}"] } }'],
     ['an address', 'mcpServers: { a: { url: "http://a/?key=${V}" } }'],
-  ])('are values that the environment put into %s', (_where, text) => {
+  ])('collects environment values in %s', (_where, text) => {
     expect(secretsOf(text, { V: 'hunter22' })).toEqual(['hunter22']);
   });
 
@@ -20,15 +20,15 @@ describe('secrets', () => {
     ['the state directory', 'stateDir: "${V}"', '/var/lib/gatehouse'],
     ['a number', 'limits: { requestBytes: "${V}" }', '1000000'],
     ['a choice', 'naming: { tools: "${V}" }', 'conflict'],
-  ])('are not values like %s', (_what, text, value) => {
+  ])('does not collect values like %s', (_what, text, value) => {
     expect(secretsOf(text, { V: value })).toEqual([]);
   });
 
-  it('are not defaults, which stand in the file', () => {
+  it('does not collect defaults of the file', () => {
     expect(secretsOf('mcpServers: { a: { command: node, args: ["${V:-in-the-file}"] } }', {})).toEqual([]);
   });
 
-  it('are also values that came as overrides, alone or within a mapping', () => {
+  it('collects values of overrides, alone or in a mapping', () => {
     const env = {
       GATEHOUSE__MCPSERVERS__A__HEADERS__AUTHORIZATION: 'Bearer one',
       GATEHOUSE__MCPSERVERS__B: '{ command: some-program, args: [--token, hunter22] }',
@@ -41,7 +41,7 @@ describe('secrets', () => {
     ]);
   });
 
-  it('are also within a whole mapping or list that came from the environment', () => {
+  it('collects values of a mapping or list from the environment', () => {
     const text =
       'mcpServers: { a: { url: "http://a", headers: "${H}" }, b: { command: node, args: "${L}" } }';
     expect(secretsOf(text, { H: '{ Authorization: Bearer one }', L: '[hunter22]' })).toEqual([
@@ -50,7 +50,7 @@ describe('secrets', () => {
     ]);
   });
 
-  it('are remembered once', () => {
+  it('collects each value once', () => {
     const text = 'mcpServers: { a: { command: node, args: ["${V}", "${V}"] } }';
     expect(secretsOf(text, { V: 'hunter22' })).toEqual(['hunter22']);
   });

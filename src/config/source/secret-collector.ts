@@ -1,17 +1,17 @@
-import { shapeBelow, type Shape } from '../schema/shape.js';
+import { childShape, type Shape } from '../schema/shape.js';
 
-/** Shorter values would black out half of every log line, and are no secrets worth the name. */
+/** Redacting shorter values would make log lines unreadable. */
 const SHORTEST_SECRET = 6;
 
-/** Values that came from the environment and must not appear in logs. */
-export class Secrets {
+/** Collects values from the environment that must not appear in logs. */
+export class SecretCollector {
   private readonly values = new Set<string>();
 
-  /** Remembers the text in `value` unless its key is open; numbers, flags and choices are none. */
+  /** Collects the strings in `value` unless its key is marked as not secret. Numbers, flags and choices are not collected. */
   remember(shape: Shape | undefined, value: unknown): void {
     if (!shape) return;
     if (value instanceof Map) {
-      for (const [name, item] of value as Map<string, unknown>) this.remember(shapeBelow(shape, name), item);
+      for (const [name, item] of value as Map<string, unknown>) this.remember(childShape(shape, name), item);
     } else if (Array.isArray(value)) {
       for (const item of value) this.remember(shape.kind === 'list' ? shape.items : undefined, item);
     } else if (typeof value === 'string' && isConfidential(shape) && value.length >= SHORTEST_SECRET) {
