@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { busyShare } from './harness/cpu-time.mjs';
 import { openTargets } from './harness/targets.mjs';
 import { calls } from './suites/calls.mjs';
+import { catalog } from './suites/catalog.mjs';
 import { fanout } from './suites/fanout.mjs';
 import { links } from './suites/links.mjs';
 import { lists } from './suites/lists.mjs';
@@ -11,7 +12,7 @@ import { resources } from './suites/resources.mjs';
 import { search } from './suites/search.mjs';
 import { templates } from './suites/templates.mjs';
 
-const SUITES = { calls, lists, links, resources, search, templates, fanout };
+const SUITES = { calls, catalog, lists, links, resources, search, templates, fanout };
 const TIMEOUT_MS = 1_800_000;
 const BUSY = 0.2;
 

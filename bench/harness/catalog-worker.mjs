@@ -1,0 +1,76 @@
+// Run by the catalog suite, one process per measurement. Arguments: servers, tools, resources (in total), resource style.
+import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
+import { Naming } from '../../build/config/naming.js';
+import { EMPTY_LISTING } from '../../build/core/catalog/catalog.js';
+import { ResourceList } from '../../build/core/resources/resource-list.js';
+import { parseTemplates } from '../../build/core/resources/resource-template.js';
+import { EVERYTHING } from '../../build/core/scope.js';
+import { sliceScheduler } from '../../build/lib/slices/slices.js';
+import { Registry } from '../../build/registry/registry.service.js';
+import { StallMeter } from './stall-meter.mjs';
+
+const [servers, tools, resources] = process.argv.slice(2, 5).map(Number);
+const registry = new Registry(Object.assign(new Naming(), { resources: process.argv[5] }));
+
+const definition = (key, name) => ({
+  name,
+  text: JSON.stringify({ [key]: name, name, description: `What ${name} is for` }),
+});
+const each = (count, create) => Array.from({ length: count }, (_, n) => create(n));
+
+async function listingOf(server) {
+  const uris = each(resources / servers, (n) => `file:///srv/${n}/${server}`);
+  const { templates } = await parseTemplates(
+    server,
+    each(resources > 0 ? 5 : 0, (n) => definition('uriTemplate', `file:///${n}/${server}/{name}`)),
+    sliceScheduler.start(),
+  );
+  const listed = uris.concat(resources > 0 ? 'config://settings' : []).map((uri) => definition('uri', uri));
+  return {
+    tools: each(tools / servers, (n) => definition('name', `tool_${n}`)),
+    resources: await ResourceList.build(server, listed, sliceScheduler.start()),
+    templates,
+  };
+}
+
+/** Servers list each kind on its own, and all of them at about the same time. */
+async function putAll(listings) {
+  const done = [];
+  const known = new Map();
+  for (const kind of ['tools', 'resources', 'templates'])
+    for (const [rank, [id, all]] of listings.entries()) {
+      const listing = { ...EMPTY_LISTING, ...known.get(id), [kind]: all[kind] };
+      known.set(id, listing);
+      done.push(registry.put({ id, rank, listing, style: 'always', disabledTools: new Set() }));
+      await yieldToEventLoop();
+    }
+  await Promise.all(done);
+}
+
+const listings = [];
+for (let n = 0; n < servers; n++) {
+  const id = `server-${n}`;
+  listings.push([id, await listingOf(id)]);
+}
+const meter = new StallMeter();
+
+async function measure(act) {
+  await sleep(20);
+  meter.takeLongest();
+  const cpuBefore = meter.cpuMs();
+  await act();
+  await sleep(20);
+  return { cpuMs: meter.cpuMs() - cpuBefore, stallMs: meter.takeLongest().own };
+}
+
+const firstPages = () => {
+  registry.catalog.tools.view(EVERYTHING).page('tools', '', 1000, String);
+  registry.catalog.resources.view(EVERYTHING).resources.page('resources', '', 1000, String);
+};
+const built = await measure(() => putAll(listings));
+const listed = await measure(firstPages);
+const removed = await measure(() => {
+  registry.remove('server-0');
+  return registry.whenBuilt();
+});
+process.send({ built, listed, removed }, () => process.exit(0));
