@@ -45,11 +45,11 @@ const of = (seed: Requirement['seed'], scenarios: Scenarios): Requirement[] =>
 const SEED_000: Scenarios = {
   'Client requests resource list': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
-    e2e('real-resources', 'are listed, and both SDKs read what they listed'),
+    e2e('real-resources', 'are listed to and read by clients of both SDKs'),
   ],
   'Client reads a resource': [
     e2e('resources', 'at the server that has them, by the URI it knows'),
-    e2e('real-resources', 'are listed, and both SDKs read what they listed'),
+    e2e('real-resources', 'are listed to and read by clients of both SDKs'),
   ],
   'Client requests resource templates': [e2e('resources', 'and so are their templates')],
   'Client subscribes to a resource': [MADE, SHOWN],
@@ -133,11 +133,11 @@ const SEED_002: Scenarios = {
   ],
   'Read resource from template': [
     e2e('resources', 'through a template, with the values the client put in'),
-    e2e('real-resources', 'are read through templates that a client fills in'),
+    e2e('real-resources', 'are read through expanded templates'),
   ],
   'Read resource with multi-modal content': [
     e2e('resources', 'byte for byte: texts, blobs and types stay'),
-    e2e('real-resources', 'are read through templates that a client fills in'),
+    e2e('real-resources', 'are read through expanded templates'),
   ],
   'List all aggregated templates': [e2e('resources', 'and so are their templates')],
   'Cache template list': [
@@ -221,7 +221,7 @@ const SEED_003: Scenarios = {
   'Server unavailable during tool call': [
     e2e('recovery', 'fails its calls at once with -31003'),
     e2e('recovery', 'stays listed, and its calls fail at once with -31003'),
-    e2e('recovery', 'is in the log: its end with the reason'),
+    e2e('recovery', 'is logged: its exit with the reason'),
   ],
   'Standardize resource URI': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
@@ -229,7 +229,7 @@ const SEED_003: Scenarios = {
   ],
   'Resource list aggregation': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
-    e2e('real-resources', 'are listed, and both SDKs read what they listed'),
+    e2e('real-resources', 'are listed to and read by clients of both SDKs'),
   ],
   'Filter by project': [
     e2e('projects', 'by the metadata of a request, for that request'),
@@ -238,7 +238,7 @@ const SEED_003: Scenarios = {
   ],
   'No project filter': [
     e2e('real-servers', 'lists the tools of all servers in one list'),
-    e2e('projects', 'by nobody, and then the tools of all servers are there'),
+    e2e('projects', 'in no way, and then the lists contain all servers'),
   ],
   'Register tools on server enable': [
     e2e('admin-servers', 'enables it again: in lists and routing before the response'),

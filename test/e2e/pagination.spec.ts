@@ -8,7 +8,7 @@ const named = (name: string): object => ({ name, inputSchema: { type: 'object' }
 const namesIn = (result: Record<string, unknown> = {}): string[] =>
   (result['tools'] as { name: string }[]).map(({ name }) => name);
 
-describe('lists in pages', () => {
+describe('paginated lists', () => {
   let gateway: Gateway;
   let session: RawSession;
   let backend: ScriptedBackend;
@@ -39,7 +39,7 @@ describe('lists in pages', () => {
     ...Array.from({ length: 5 }, (_, index) => `paging__page_${index}`),
   ];
 
-  it('holds as many as the config says, and every entry exactly once', async () => {
+  it('have limits.pageSize entries per page and contain every entry exactly once', async () => {
     const pages: string[][] = [];
     for (let cursor: unknown, more = true; more; more = cursor !== undefined) {
       const { result } = await session.request('tools/list', { cursor });
@@ -50,20 +50,20 @@ describe('lists in pages', () => {
     expect(pages.flat()).toEqual(ALL);
   });
 
-  it('makes no request to any server', async () => {
+  it('are answered without a request to any server', async () => {
     const before = backend.received.length;
     await session.list('tools');
     await session.list('prompts');
     expect(backend.received.length).toBe(before);
   });
 
-  it('follows every page of a server, and stops at one that pages in a circle', async () => {
+  it('contain every page of a server, and the gateway stops at a server that repeats a cursor', async () => {
     const names = (await session.list('tools')).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['paging__page_0', 'paging__page_4', 'looping__again']));
     await gateway.logged({ level: 'warn', server: 'looping', message: 'tools/list was cut short' });
   });
 
-  it('goes on at the same place when the list changes in between', async () => {
+  it('continue at the same entry when the list changes between two pages', async () => {
     const { result } = await session.request('tools/list');
     backend.tool('tool_0a', () => text(''));
     backend.announce('notifications/tools/list_changed');
@@ -76,31 +76,31 @@ describe('lists in pages', () => {
     await session.namesUntil('tools', ALL);
   });
 
-  describe('refuses with -32602', () => {
-    let genuine: string;
+  describe('refuse with -32602', () => {
+    let valid: string;
 
     beforeAll(async () => {
-      genuine = String((await session.request('tools/list')).result?.['nextCursor']);
+      valid = String((await session.request('tools/list')).result?.['nextCursor']);
     });
 
-    const flipped = (): string => (genuine.startsWith('A') ? 'B' : 'A') + genuine.slice(1);
+    const flipped = (): string => (valid.startsWith('A') ? 'B' : 'A') + valid.slice(1);
 
     it.each<[string, () => unknown]>([
       ['a tampered cursor', flipped],
-      ['a cut cursor', () => genuine.slice(0, -2)],
-      ['a cursor with something added', () => `${genuine}AAAA`],
-      ['an invented cursor', () => Buffer.from('main__tool_3').toString('base64url')],
+      ['a truncated cursor', () => valid.slice(0, -2)],
+      ['a cursor with appended characters', () => `${valid}AAAA`],
+      ['a forged cursor', () => Buffer.from('main__tool_3').toString('base64url')],
       ['an empty cursor', () => ''],
-      ['a cursor that is no string', () => 3],
-      ['a cursor of null', () => null],
-      ['a huge cursor', () => 'A'.repeat(1_000_000)],
-    ])('%s', async (_what, cursor) => {
+      ['a number as cursor', () => 3],
+      ['null as cursor', () => null],
+      ['a cursor of 1 MB', () => 'A'.repeat(1_000_000)],
+    ])('%s', async (_case, cursor) => {
       const { error } = await session.request('tools/list', { cursor: cursor() });
       expect(error?.code).toBe(-32602);
     });
 
-    it('the cursor of another list', async () => {
-      const { error } = await session.request('prompts/list', { cursor: genuine });
+    it('a cursor of another list', async () => {
+      const { error } = await session.request('prompts/list', { cursor: valid });
       expect(error?.code).toBe(-32602);
     });
   });

@@ -20,13 +20,13 @@ import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { until, within } from '../kit/until.js';
 
-/** What must never reach the other side: a word in everything its servers say, and one in everything its clients say. */
+/** Markers that must never reach the other side: one in every message of a side's servers, one in every message of its clients. */
 const serverCanary = (side: SideName): string => `canary-of-the-servers-of-${side}-7f3a`;
 const clientCanary = (side: SideName): string => `canary-of-the-clients-of-${side}-91bc`;
 
 const members = (one: SideName): object => ({ servers: [`${one}-http`, `${one}-stdio`, 'common'] });
 
-/** A client of one side: its session, and every byte it was ever sent. */
+/** A client of one side: its session and every byte that it received. */
 class Client {
   readonly chunks: string[] = [];
   readonly cursors: string[] = [];
@@ -47,14 +47,14 @@ class Client {
     const client = new Client(side, session, gateway);
     client.chunks.push(JSON.stringify(session.initializeResult));
     await session.request('logging/setLevel', { level: 'debug' });
-    const standing = await openExchange(session.url, {
+    const eventStream = await openExchange(session.url, {
       headers: {
         accept: 'text/event-stream',
         'mcp-session-id': session.id,
         authorization: `Bearer key-${side}`,
       },
     });
-    standing.setEncoding('utf8').on('data', (chunk: string) => client.take(chunk));
+    eventStream.setEncoding('utf8').on('data', (chunk: string) => client.record(chunk));
     return client;
   }
 
@@ -62,48 +62,48 @@ class Client {
     return this.chunks.join('');
   }
 
-  /** Sends something with this side's key, and keeps all that comes back: the head and the body. */
-  async send(path: string, asked: RawRequest): Promise<void> {
-    const headers = { ...asked.headers, authorization: `Bearer key-${this.side}` };
-    const response = await openExchange(this.gateway.urlOf(path), { ...asked, headers });
-    this.take(JSON.stringify([response.statusCode, response.rawHeaders]));
-    // A stream that stays open has shown enough.
-    const body = await within('an answer', Promise.race([bodyOf(response), pause(200)]), 5000).catch(
+  /** Sends a request with this side's key and records the whole response: the head and the body. */
+  async send(path: string, request: RawRequest): Promise<void> {
+    const headers = { ...request.headers, authorization: `Bearer key-${this.side}` };
+    const response = await openExchange(this.gateway.urlOf(path), { ...request, headers });
+    this.record(JSON.stringify([response.statusCode, response.rawHeaders]));
+    // A stream that is still open after 200 ms is closed.
+    const body = await within('a response', Promise.race([bodyOf(response), delay(200)]), 5000).catch(
       () => '',
     );
     if (body === undefined) response.destroy();
-    else this.take(body);
+    else this.record(body);
   }
 
-  /** What came since the last look, and enough of what came before to find a word in two parts. */
-  news(): string {
+  /** The text received since the last check, with an overlap for a marker that arrived in two chunks. */
+  uncheckedText(): string {
     const whole = this.text;
     const from = Math.max(0, this.checked - 100);
     this.checked = whole.length;
     return whole.slice(from);
   }
 
-  private take(chunk: string): void {
+  private record(chunk: string): void {
     this.chunks.push(chunk);
     for (const [, cursor] of chunk.matchAll(/"nextCursor":"([^"]+)"/g)) this.cursors.push(cursor!);
     for (const [, id] of chunk.matchAll(/^id: ?(.+)$/gm)) this.eventIds.push(id!);
   }
 }
 
-const pause = (ms: number): Promise<undefined> =>
+const delay = (ms: number): Promise<undefined> =>
   new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 
-describe('two projects with servers that mirror each other', () => {
+describe('two projects with identical servers', () => {
   let gateway: Gateway;
   const servers = new Map<string, ScriptedBackend>();
   const clients: Record<SideName, Client[]> = { x: [], y: [] };
-  let turn = 0;
+  let counter = 0;
 
   beforeAll(async () => {
     for (const one of SIDES)
       for (const transport of ['http', 'stdio'])
         servers.set(`${one}-${transport}`, await canaryServer(serverCanary(one)));
-    // One that both may use: what one client sent must not come out at another.
+    // Both projects may use this server: the arguments of one client must not reach a client of the other.
     const common = await ScriptedBackend.start();
     common
       .tool('echo', (call) => text(call.text))
@@ -162,16 +162,16 @@ describe('two projects with servers that mirror each other', () => {
     };
   }
 
-  async function make(given: Attempt): Promise<void> {
+  async function perform(given: Attempt): Promise<void> {
     const own = clients[given.side][given.client]!;
     const from = clients[given.of][given.client]!;
     const session = given.takesSession ? from.session.id : own.session.id;
-    // Its own session is to stay, and so is its stream.
+    // Later attempts need the client's own session and event stream.
     if (given.verb !== 'POST' && session === own.session.id) return;
     const { method } = given;
     const isNotification = method.startsWith('notifications/');
-    // Ids in flight at once must differ within a session, or one is refused for that alone.
-    const id = isNotification ? {} : { id: given.id < 5 ? ++turn : given.id };
+    // The gateway refuses a request whose id is already in flight in the same session.
+    const id = isNotification ? {} : { id: given.id < 5 ? ++counter : given.id };
     const result = { role: 'assistant', content: clientCanary(given.side) };
     const body = given.isAnswer
       ? { jsonrpc: '2.0', id: given.id, result }
@@ -191,7 +191,7 @@ describe('two projects with servers that mirror each other', () => {
     });
   }
 
-  function happen({ side: one, transport, what }: Event): void {
+  function trigger({ side: one, transport, what }: Event): void {
     const server = servers.get(`${one}-${transport}`)!;
     const canary = serverCanary(one);
     if (what === 0)
@@ -203,38 +203,38 @@ describe('two projects with servers that mirror each other', () => {
       server.tool(
         `added_${one}`,
         () => text(canary),
-        JSON.stringify({ name: `added_${one}`, title: `${canary} ${++turn}` }),
+        JSON.stringify({ name: `added_${one}`, title: `${canary} ${++counter}` }),
       );
       server.announce('notifications/tools/list_changed', { canary });
     }
     if (what === 4) {
-      const added = { uri: `x://added_${one}`, name: `${canary} ${++turn}` };
+      const added = { uri: `x://added_${one}`, name: `${canary} ${++counter}` };
       server.resource(added.uri, undefined, JSON.stringify(added));
       server.announce('notifications/resources/list_changed', { canary });
     }
     if (what === 5) server.announce('notifications/resources/updated', { uri: 'x://doc', canary });
   }
 
-  /** What clients have newly seen of the other side, with some of what stood around it. */
-  const strays = (): string[] =>
-    SIDES.flatMap((one) => clients[one].flatMap((client) => foreignIn(client.news(), otherOf(one))));
+  /** Markers of the other side in the unchecked text of all clients, each with the text around it. */
+  const leaks = (): string[] =>
+    SIDES.flatMap((one) => clients[one].flatMap((client) => markersIn(client.uncheckedText(), otherOf(one))));
 
-  it('keep every byte to themselves, whatever their clients try and their servers say', async () => {
+  it('leak no byte to each other under random requests and server notifications', async () => {
     const round = fc.record({
       attempts: fc.array(attempt, { minLength: 4, maxLength: 16 }),
       events: fc.array(event, { maxLength: 3 }),
     });
     const property = fc.asyncProperty(round, async ({ attempts, events }) => {
-      for (const one of events) happen(one);
-      await Promise.all(attempts.map(make));
-      expect(strays()).toEqual([]);
+      for (const one of events) trigger(one);
+      await Promise.all(attempts.map(perform));
+      expect(leaks()).toEqual([]);
     });
     await fc.assert(property, { numRuns: 400, interruptAfterTimeLimit: 9000, endOnFailure: true });
     expect(gateway.isRunning).toBe(true);
     expect(gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);
   }, 30_000);
 
-  it('and their clients hear all that is theirs', async () => {
+  it('deliver everything of their own servers to their clients', async () => {
     for (const one of SIDES) {
       const canary = serverCanary(one);
       const [client] = clients[one];
@@ -246,7 +246,7 @@ describe('two projects with servers that mirror each other', () => {
             'content-type': 'application/json',
             'mcp-session-id': client!.session.id,
           },
-          body: JSON.stringify({ jsonrpc: '2.0', id: ++turn, method, params }),
+          body: JSON.stringify({ jsonrpc: '2.0', id: ++counter, method, params }),
         });
       for (const tool of TOOLS)
         await ask('tools/call', { name: `${one}-http__${tool}`, _meta: { progressToken: 'p' } });
@@ -258,9 +258,9 @@ describe('two projects with servers that mirror each other', () => {
       const uri = `resource://${one}-stdio/x://doc`;
       await ask('resources/list', {});
       await ask('resources/templates/list', {});
-      const told = { mine: clientCanary(one) };
+      const meta = { mine: clientCanary(one) };
       for (const server of [`${one}-http`, `${one}-stdio`])
-        await ask('resources/read', { uri: `resource://${server}/x://doc`, _meta: told });
+        await ask('resources/read', { uri: `resource://${server}/x://doc`, _meta: meta });
       await ask('resources/read', { uri: `resource://${one}-http/x://fail` });
       await ask('resources/subscribe', { uri });
       await ask('completion/complete', {
@@ -272,7 +272,7 @@ describe('two projects with servers that mirror each other', () => {
           name: tool,
           arguments: { uri, name: `${one}-http__echo`, query: canary, serverId: `${one}-stdio` },
         });
-      for (const what of [0, 3, 4, 5]) happen({ side: one, transport: 'stdio', what });
+      for (const what of [0, 3, 4, 5]) trigger({ side: one, transport: 'stdio', what });
       for (const trace of [
         `"title":"${canary}"`,
         `"structuredContent":{"canary":"${canary}"}`,
@@ -297,23 +297,23 @@ describe('two projects with servers that mirror each other', () => {
         'notifications/resources/list_changed',
         `"notifications/resources/updated","params":{"uri":"${uri}","canary":"${canary}"`,
       ])
-        await until(`a client of ${one} has seen ${trace}`, () => client!.text.includes(trace), 3000);
+        await until(`a client of ${one} received ${trace}`, () => client!.text.includes(trace), 3000);
     }
-    expect(strays()).toEqual([]);
+    expect(leaks()).toEqual([]);
   });
 
-  it('and no server was told a word of a client of the other side', () => {
+  it('send no text of their clients to a server of the other project', () => {
     for (const one of SIDES)
       for (const transport of ['http', 'stdio']) {
         const { received } = servers.get(`${one}-${transport}`)!;
-        const told = received.map((message) => message.text).join('\n');
-        expect(told).toContain(clientCanary(one));
-        expect(told).not.toContain(clientCanary(otherOf(one)));
+        const sent = received.map((message) => message.text).join('\n');
+        expect(sent).toContain(clientCanary(one));
+        expect(sent).not.toContain(clientCanary(otherOf(one)));
       }
   });
 });
 
-function foreignIn(seen: string, owner: SideName): string[] {
+function markersIn(seen: string, owner: SideName): string[] {
   return [serverCanary(owner), clientCanary(owner)].flatMap((canary) => {
     const at = seen.indexOf(canary);
     return at === -1 ? [] : [seen.slice(Math.max(0, at - 300), at + 200)];

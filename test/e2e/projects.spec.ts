@@ -49,7 +49,7 @@ const complete = (client: RawSession, name: string, id?: number): Promise<Answer
     id,
   );
 
-/** The whole answer to an initialize at a place, without what differs between any two. */
+/** The whole response to an `initialize` at a URL, without the `Date` header. */
 async function refusal(url: string, headers: Record<string, string> = {}, meta?: object): Promise<string> {
   const params = {
     protocolVersion: '2025-11-25',
@@ -62,7 +62,7 @@ async function refusal(url: string, headers: Record<string, string> = {}, meta?:
   return JSON.stringify([answer.status, { ...answer.headers, date: undefined }, answer.text]);
 }
 
-/** Two servers, each in a project of its own, and one project of both. */
+/** Two servers, each in its own project, and one project with both. */
 describe('a project', () => {
   let left: ScriptedBackend;
   let right: ScriptedBackend;
@@ -92,7 +92,7 @@ describe('a project', () => {
   }
 
   describe('is named', () => {
-    it('by the path, and its session sees the tools of its servers only', async () => {
+    it('by the path, and its session lists only the tools of its servers', async () => {
       expect(await names(await RawSession.open(at('red')))).toEqual(inLeft);
       expect(await names(await RawSession.open(at('blue')))).toEqual(inRight);
       expect(await names(await RawSession.open(at('both')))).toEqual([...inLeft, ...inRight]);
@@ -135,7 +135,7 @@ describe('a project', () => {
       expect(answer.text).not.toContain('left');
     });
 
-    it('by nobody, and then the tools of all servers are there', async () => {
+    it('in no way, and then the lists contain all servers', async () => {
       expect(await names(session)).toEqual([...inLeft, ...inRight]);
       expect(await names(session, 'prompts')).toEqual(['left__greet', 'right__greet']);
       expect(session.initializeResult['instructions']).toBe(
@@ -143,7 +143,7 @@ describe('a project', () => {
       );
     });
 
-    it.each([connectV1, connectV2])('by the path, for the clients of the SDK (%p)', async (connect) => {
+    it.each([connectV1, connectV2])('by the path in an SDK client (%p)', async (connect) => {
       const client = await connect(at('red'));
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name.split('__')[0])).toContain('left');
@@ -173,7 +173,7 @@ describe('a project', () => {
       expect((await complete(red, 'left__greet')).result).toEqual({ completion: { values: ['left'] } });
     });
 
-    it('bare names to what is in it, where they are no longer ambiguous', async () => {
+    it('bare names to its servers, so that a name shared with other servers is not ambiguous', async () => {
       expect(textIn(await red.callTool('shared'))).toBe('from left');
       expect((await session.callTool('shared')).error).toMatchObject({ code: -32602 });
     });
@@ -183,7 +183,7 @@ describe('a project', () => {
       ['tool, by its bare name', (client, name) => client.callTool(name, {}, 7), 'only_right'],
       ['prompt', (client, name) => client.request('prompts/get', { name }, 7), 'right__greet'],
       ['completion', (client, name) => complete(client, name, 7), 'right__greet'],
-    ])('what exists: a %s outside of it is answered byte for byte like none', async (_what, ask, name) => {
+    ])('existence: a %s of another project is answered like an unknown one', async (_case, ask, name) => {
       const before = right.received.length;
       const none = name.replaceAll('right', 'wrong').replaceAll('greet', 'groot');
       const [outside, missing] = [await ask(red, name), await ask(red, none)];
@@ -192,15 +192,15 @@ describe('a project', () => {
       expect(right.received).toHaveLength(before);
     });
 
-    it('cursors: one of another project opens nothing', async () => {
+    it('cursors: a cursor of another project is refused', async () => {
       const { result } = await (await RawSession.open(at('blue'))).request('tools/list');
       const { error } = await red.request('tools/list', { cursor: result!['nextCursor'] });
       expect(error).toMatchObject({ code: -32602 });
     });
   });
 
-  describe('that is', () => {
-    it('unknown is an error, however it is named, and never everything', async () => {
+  describe('selection', () => {
+    it('answers an unknown project with an error, in whichever way it is named', async () => {
       const expected = /"code\\":-32602.*Unknown project: nope/;
       expect(await refusal(at('nope'))).toMatch(expected);
       expect(await refusal(gateway.url, { 'x-gatehouse-project': 'nope' })).toMatch(expected);
@@ -212,13 +212,13 @@ describe('a project', () => {
     });
 
     it.each(['RED', 're%64', 'red%00', '*', '__proto__', 'red%2Fmcp'])(
-      'spelled otherwise in the path is unknown: %s',
+      'does not normalise the id in the path: %s is unknown',
       async (id) => {
         expect(await refusal(at(id))).toMatch(/Unknown project/);
       },
     );
 
-    it('forbidden is answered byte for byte like an unknown one', async () => {
+    it('answers a forbidden project byte for byte like an unknown one', async () => {
       const apiKeys = [{ id: 'k', hash: hashOf('secret-key'), projects: ['red'] }];
       const guarded = await startGateway({
         mcpServers: { left: left.http, right: right.http },
@@ -245,12 +245,12 @@ describe('a project', () => {
       ['path and metadata', '/projects/red/mcp', {}, { projectId: 'blue' }],
       ['header and metadata', '/mcp', { 'x-mcpr-project': 'red' }, { [LONG_KEY]: 'blue' }],
       ['the two metadata', '/mcp', {}, { projectId: 'red', [LONG_KEY]: 'blue' }],
-    ])('named in two ways that disagree is an error: %s', async (_what, path, headers, meta) => {
+    ])('refuses two different projects in one request: %s', async (_case, path, headers, meta) => {
       const answer = await refusal(gateway.urlOf(path), headers, meta);
       expect(answer).toMatch(/"code\\":-32602.*must name the same project/);
     });
 
-    it('named in every way at once is one project when all agree', async () => {
+    it('accepts the same project in path, headers and metadata', async () => {
       const headers = { 'x-gatehouse-project': 'red', 'x-mcpr-project': 'red' };
       const client = await RawSession.open(at('red'), { headers });
       const { result } = await client.request('tools/list', {
@@ -259,18 +259,21 @@ describe('a project', () => {
       expect(JSON.stringify(result)).toContain(inLeft[0]);
     });
 
-    it.each([null, 7, ['red'], { id: 'red' }])('no name at all is an error: %j', async (projectId) => {
-      const { error } = await session.request('tools/list', { _meta: { projectId } });
-      expect(error).toMatchObject({ code: -32602, message: '_meta.projectId must be a string' });
-    });
+    it.each([null, 7, ['red'], { id: 'red' }])(
+      'refuses a projectId that is not a string: %j',
+      async (projectId) => {
+        const { error } = await session.request('tools/list', { _meta: { projectId } });
+        expect(error).toMatchObject({ code: -32602, message: '_meta.projectId must be a string' });
+      },
+    );
 
-    it('an empty header is an error', async () => {
+    it('refuses an empty header', async () => {
       expect(await refusal(gateway.url, { 'x-gatehouse-project': '' })).toContain('[400,');
     });
   });
 
-  describe('holds its sessions', () => {
-    it('so that no request of one can leave it', async () => {
+  describe('session', () => {
+    it('refuses a request that names another project', async () => {
       const red = await RawSession.open(at('red'));
       const elsewhere = [
         await red.request('tools/list', { _meta: { projectId: 'blue' } }),
@@ -280,15 +283,15 @@ describe('a project', () => {
         ) as Answer,
       ];
       for (const { error } of elsewhere) expect(error).toMatchObject({ code: -32602 });
-      const atTheRoot = await postMessage(
+      const atRoot = await postMessage(
         gateway.url,
         { jsonrpc: '2.0', id: 1, method: 'tools/list' },
         { 'mcp-session-id': red.id },
       );
-      expect(atTheRoot.text).toContain(inLeft[0]);
+      expect(atRoot.text).toContain(inLeft[0]);
     });
 
-    it('so that one is not found at another path', async () => {
+    it('is not found at the path of another project', async () => {
       const red = await RawSession.open(at('red'));
       const stream = await red.listen();
       const headers = { 'mcp-session-id': red.id, accept: 'text/event-stream' };
@@ -300,7 +303,7 @@ describe('a project', () => {
       expect((await red.request('ping')).result).toEqual({});
     });
 
-    it('so that one of no project is not found at the path of one', async () => {
+    it('is not found at the path of a project when it was opened without one', async () => {
       const headers = { 'mcp-session-id': session.id, accept: 'text/event-stream' };
       for (const method of ['GET', 'DELETE'])
         expect((await exchange(at('red'), { method, headers })).status).toBe(404);
@@ -308,7 +311,7 @@ describe('a project', () => {
     });
   });
 
-  describe('keeps quiet about the rest', () => {
+  describe('limits notifications', () => {
     const streams = new Map<string, Events>();
 
     beforeAll(async () => {
@@ -321,21 +324,24 @@ describe('a project', () => {
 
     const counts = (method: string): number[] => [...streams.values()].map((stream) => stream.count(method));
 
-    it('a change of a list reaches, once, exactly those who see the server', async () => {
+    it('a list change reaches exactly the sessions whose project has the server, once', async () => {
       right.tool('added', () => text('new'));
       right.announce(TOOLS_CHANGED);
-      await until('it is told', () => counts(TOOLS_CHANGED).slice(1).join() === '1,1,1');
+      await until(
+        'the list change of right arrives',
+        () => counts(TOOLS_CHANGED).slice(1).join() === '1,1,1',
+      );
       expect(counts(TOOLS_CHANGED)).toEqual([0, 1, 1, 1]);
       left.tool('added', () => text('new'));
       left.announce(TOOLS_CHANGED);
-      await until('the other is told', () => counts(TOOLS_CHANGED).join() === '1,1,2,2');
+      await until('the list change of left arrives', () => counts(TOOLS_CHANGED).join() === '1,1,2,2');
     });
 
-    it('a log message reaches exactly those who see the server', async () => {
+    it('a log message reaches exactly the sessions whose project has the server', async () => {
       right.announce(MESSAGE, { level: 'error', data: 'of right' });
-      await until('it is told', () => counts(MESSAGE).join() === '0,1,1,1');
+      await until('the message of right arrives', () => counts(MESSAGE).join() === '0,1,1,1');
       left.announce(MESSAGE, { level: 'error', data: 'of left' });
-      await until('the other is told', () => counts(MESSAGE).join() === '1,1,2,2');
+      await until('the message of left arrives', () => counts(MESSAGE).join() === '1,1,2,2');
       expect(JSON.stringify(streams.get('/projects/red/mcp')!.messages)).not.toContain('right');
     });
   });

@@ -9,10 +9,10 @@ import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-c
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
-/** The same server three times, each over another transport. */
+/** The same server over each transport. */
 const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
 const DOCUMENTS = resolve('node_modules/@modelcontextprotocol/server-everything/dist/docs');
-/** So many more than it has of itself, that there is more than one page of them. */
+/** Resources created by the test, more than fit on one page. */
 const MANY = 100;
 
 type Contents = readonly { readonly uri: string; readonly text?: string; readonly blob?: string }[];
@@ -61,11 +61,11 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
 
   const clients = (): (ClientV1 | ClientV2)[] => [v1, v2];
 
-  it('are offered with word of their changes', () => {
+  it('are advertised with the listChanged capability', () => {
     expect(v1.getServerCapabilities()).toMatchObject({ resources: { listChanged: true } });
   });
 
-  it.each(TRANSPORTS)('are listed, and both SDKs read what they listed (%s)', async (server) => {
+  it.each(TRANSPORTS)('are listed to and read by clients of both SDKs (%s)', async (server) => {
     const prefix = `resource://${server}/demo://resource/static/document/`;
     for (const client of clients()) {
       const uris = (await allUris(client)).filter((uri) => uri.startsWith(prefix));
@@ -79,7 +79,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
   });
 
   it.each(TRANSPORTS)(
-    'are read through templates that a client fills in, a hundred of them (%s)',
+    'are read through expanded templates, a hundred of them at once (%s)',
     async (server) => {
       for (const client of clients()) {
         const { resourceTemplates } = await client.listResourceTemplates();
@@ -96,15 +96,15 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
         );
         for (const [index, [content]] of answers.entries()) {
           const number = numbers[Math.floor(index / 2)]!;
-          const said = content!.text ?? Buffer.from(content!.blob!, 'base64').toString();
+          const body = content!.text ?? Buffer.from(content!.blob!, 'base64').toString();
           expect(content!.uri).toBe((index % 2 === 0 ? texts! : blobs!).replace('{resourceId}', number));
-          expect(said).toMatch(new RegExp(`^Resource ${number}: This is a (plaintext|base64)`));
+          expect(body).toMatch(new RegExp(`^Resource ${number}: This is a (plaintext|base64)`));
         }
       }
     },
   );
 
-  it.each(TRANSPORTS)('have variables that are completed (%s)', async (server) => {
+  it.each(TRANSPORTS)('complete the variables of their templates (%s)', async (server) => {
     const uri = `resource://${server}/demo://resource/dynamic/text/{resourceId}`;
     for (const client of clients()) {
       const complete = async (value: string): Promise<string[]> =>
@@ -120,7 +120,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
   });
 
   it.each(TRANSPORTS)(
-    'are linked and embedded by tools and prompts under URIs that can be read (%s)',
+    'are linked and embedded by tools and prompts under readable public URIs (%s)',
     async (server) => {
       for (const client of clients()) {
         const links = await client.callTool({
@@ -152,7 +152,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
     },
   );
 
-  it('appear while a server makes them, more than a page, and every one is found, listed and read', async () => {
+  it('created by a tool call are listed, found and read, also when they exceed one page', async () => {
     const data = `data:text/plain;base64,${Buffer.from('zipped').toString('base64')}`;
     const names = Array.from({ length: MANY }, (_, index) => `made-${String(index).padStart(3, '0')}.gz`);
     const made = await Promise.all(
@@ -160,7 +160,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
     );
     const links = made.map(({ content }) => (content as { uri: string }[])[0]!.uri);
     expect(links).toEqual(names.map((name) => `resource://stdio/demo://resource/session/${name}`));
-    await until('they are listed', async () => {
+    await until('the created resources are listed', async () => {
       const uris = new Set(await allUris(v2));
       return links.every((uri) => uris.has(uri));
     });
@@ -176,7 +176,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
     expect(found.resources[0]!.uri).toBe(links[42]);
   });
 
-  it('show what their server was told: the graph of the memory server', async () => {
+  it('contain changes made through tools: the graph of the memory server', async () => {
     const uri = 'resource://memory/memory://knowledge-graph';
     expect(await allUris(v1)).toContain(uri);
     const entities = [{ name: 'Gatehouse', entityType: 'gateway', observations: ['it stands'] }];
@@ -188,7 +188,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
     }
   });
 
-  it('are told apart from tools: a server may have the ones without the others', async () => {
+  it('are empty for a server that has only tools', async () => {
     const uris = await allUris(v1);
     expect(uris.filter((uri) => uri.startsWith('resource://files/'))).toEqual([]);
     const { tools } = await v1.listTools();

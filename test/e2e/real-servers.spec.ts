@@ -14,19 +14,19 @@ import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-c
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
-/** The same server three times, each over another transport. */
+/** The same server over each transport. */
 const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
 
 const textOf = (result: unknown): string => (result as { content: TextContent[] }).content[0]!.text;
 
-/** What a client answers that is asked for a sample. */
+/** A client's result for `sampling/createMessage`. */
 const sample = (by: string) => ({
   role: 'assistant' as const,
   model: by,
   content: { type: 'text' as const, text: by },
 });
 
-describe('one gateway before real servers over stdio, Streamable HTTP and SSE', () => {
+describe('the gateway with real servers over stdio, Streamable HTTP and SSE', () => {
   let gateway: Gateway;
   let v1: ClientV1;
   let v2: ClientV2;
@@ -52,7 +52,7 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     [v1, v2] = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
   }, 60_000);
 
-  it('says what it is and can do', () => {
+  it('sends its name, capabilities and the instructions of its servers', () => {
     expect(v1.getServerVersion()).toMatchObject({ name: 'gatehouse' });
     expect(v1.getServerCapabilities()).toMatchObject({
       tools: { listChanged: true },
@@ -63,7 +63,7 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     expect(v1.getInstructions()).toContain('# stdio');
   });
 
-  it('lists the tools of all servers in one list, each with the mark of its server, to both SDKs alike', async () => {
+  it('lists the tools of all servers in one list, each with the id of its server, to both SDKs', async () => {
     const [one, two] = await Promise.all([v1.listTools(), v2.listTools()]);
     const names = one.tools.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(TRANSPORTS.map((server) => `${server}__echo`)));
@@ -74,11 +74,11 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
       expect(name).toMatch(`${String(_meta?.['io.gatehouse/server'])}__`);
   });
 
-  it('calls tools of all servers for two clients at once, each answer to its own', async () => {
+  it('calls tools of all servers for two clients at once and returns each result to its caller', async () => {
     const calls = TRANSPORTS.flatMap((server) =>
-      Array.from({ length: 5 }, (_, turn) => {
+      Array.from({ length: 5 }, (_, index) => {
         const name = `${server}__echo`;
-        const message = `${server} ${turn}`;
+        const message = `${server} ${index}`;
         return [
           v1.callTool({ name, arguments: { message: `v1 ${message}` } }).then(textOf),
           v2.callTool({ name, arguments: { message: `v2 ${message}` } }).then(textOf),
@@ -86,12 +86,12 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
       }),
     );
     const expected = TRANSPORTS.flatMap((server) =>
-      Array.from({ length: 5 }, (_, turn) => [`Echo: v1 ${server} ${turn}`, `Echo: v2 ${server} ${turn}`]),
+      Array.from({ length: 5 }, (_, index) => [`Echo: v1 ${server} ${index}`, `Echo: v2 ${server} ${index}`]),
     );
     expect(await Promise.all(calls.flat())).toEqual(expected.flat());
   });
 
-  it('reads a file through the filesystem server and remembers through the memory server', async () => {
+  it('reads a file through the filesystem server and stores an entity through the memory server', async () => {
     const read = await v1.callTool({
       name: 'files__read_text_file',
       arguments: { path: join(dir, 'hello.txt') },
@@ -103,7 +103,7 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     expect(JSON.parse(textOf(graph))).toMatchObject({ entities });
   });
 
-  it('passes on what a tool says of its own failure as a result, not as an error', async () => {
+  it('forwards the failure of a tool as a result with isError, not as a JSON-RPC error', async () => {
     const result = await v1.callTool({ name: 'files__read_text_file', arguments: { path: '/etc/passwd' } });
     expect(result).toMatchObject({ isError: true });
     expect(textOf(result)).toContain('Access denied');
@@ -128,39 +128,42 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     }
   });
 
-  it.each(TRANSPORTS)(
-    'brings the progress of a call to the client that asked for it (%s)',
-    async (server) => {
-      const heard: Progress[] = [];
-      const call = {
-        name: `${server}__trigger-long-running-operation`,
-        arguments: { duration: 0.4, steps: 4 },
-      };
-      await v1.callTool(call, undefined, { onprogress: (progress) => heard.push(progress) });
-      expect(heard.map(({ progress, total }) => [progress, total])).toEqual(
-        [1, 2, 3, 4].map((step) => [step, 4]),
-      );
-      const heardByV2: unknown[] = [];
-      await v2.callTool(call, { onprogress: ({ progress }) => heardByV2.push(progress) });
-      expect(heardByV2).toEqual([1, 2, 3, 4]);
-    },
-  );
-
-  it.each(TRANSPORTS)('brings log messages at and above the level a client set (%s)', async (server) => {
-    const heard: { level: string }[] = [];
-    const client = await connectV1(gateway.url, {}, (fresh) =>
-      fresh.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void heard.push(params)),
+  it.each(TRANSPORTS)('forwards the progress of a call to its client (%s)', async (server) => {
+    const received: Progress[] = [];
+    const call = {
+      name: `${server}__trigger-long-running-operation`,
+      arguments: { duration: 0.4, steps: 4 },
+    };
+    await v1.callTool(call, undefined, { onprogress: (progress) => received.push(progress) });
+    expect(received.map(({ progress, total }) => [progress, total])).toEqual(
+      [1, 2, 3, 4].map((step) => [step, 4]),
     );
-    await client.setLoggingLevel('debug');
-    // The server draws the level of each message at random, and says the first one at once.
-    await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
-    await until('a log message arrives', () => heard.length > 0);
-    await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
-    expect(heard[0]).toMatchObject({ data: expect.stringMatching(/level.message/i) });
+    const receivedByV2: unknown[] = [];
+    await v2.callTool(call, { onprogress: ({ progress }) => receivedByV2.push(progress) });
+    expect(receivedByV2).toEqual([1, 2, 3, 4]);
   });
 
   it.each(TRANSPORTS)(
-    'lets a server ask the client that called it, and brings it the answer (%s)',
+    'forwards log messages at or above the level that a client set (%s)',
+    async (server) => {
+      const received: { level: string }[] = [];
+      const client = await connectV1(gateway.url, {}, (fresh) =>
+        fresh.setNotificationHandler(
+          LoggingMessageNotificationSchema,
+          ({ params }) => void received.push(params),
+        ),
+      );
+      await client.setLoggingLevel('debug');
+      // The server picks the level of each message at random and sends the first one immediately.
+      await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
+      await until('a log message arrives', () => received.length > 0);
+      await client.callTool({ name: `${server}__toggle-simulated-logging`, arguments: {} });
+      expect(received[0]).toMatchObject({ data: expect.stringMatching(/level.message/i) });
+    },
+  );
+
+  it.each(TRANSPORTS)(
+    'forwards a request of a server to the client that called it, and the response back (%s)',
     async (server) => {
       const capabilities = { sampling: {}, elicitation: { form: {} } };
       const one = await connectV1(gateway.url, capabilities, (client) => {
@@ -180,19 +183,19 @@ describe('one gateway before real servers over stdio, Streamable HTTP and SSE', 
     },
   );
 
-  it('gives a child its own variables and none of the gateway’s', async () => {
+  it('starts a child with the variables of its config and none of the gateway’s', async () => {
     const env = textOf(await v1.callTool({ name: 'stdio__get-env', arguments: {} }));
     expect(JSON.parse(env)).toMatchObject({ ITS_OWN: 'own value', PATH: process.env['PATH'] });
     expect(env).not.toContain('GATEHOUSE');
     expect(env).not.toContain('gateway only');
   });
 
-  it('answers ping by itself', async () => {
+  it('answers ping itself', async () => {
     await expect(v1.ping()).resolves.toEqual({});
     await expect(v2.ping()).resolves.toEqual({});
   });
 
-  it('cancels a call that its client aborts', async () => {
+  it('cancels a call when its client aborts it', async () => {
     const abort = new AbortController();
     const call = v1.callTool(
       { name: 'stdio__trigger-long-running-operation', arguments: { duration: 60, steps: 600 } },

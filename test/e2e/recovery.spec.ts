@@ -13,7 +13,7 @@ const UNAVAILABLE = (server: string): object => ({
   data: { code: 'SERVER_UNAVAILABLE', server },
 });
 
-/** Calls again and again until told to stop; keeps every answer. */
+/** Repeats one call until `stop`; keeps every answer. */
 class Load {
   readonly answers: Answer[] = [];
   private isOn = true;
@@ -45,34 +45,34 @@ function commandOf(pid: number): string {
   }
 }
 
-/** A call may fail while its server is away, but only in this way. */
+/** SERVER_UNAVAILABLE is the only error that a call may get while its server is down. */
 function expectResultOrUnavailable({ result, error }: Answer, server: string, expected: object): void {
   expect(error ?? result).toEqual(error ? UNAVAILABLE(server) : expected);
 }
 
-describe('a server that dies', () => {
-  describe('by kill -9, under load', () => {
+describe('a crashed server', () => {
+  describe('killed with SIGKILL under load', () => {
     let gateway: Gateway;
-    let others: ScriptedBackend;
+    let other: ScriptedBackend;
 
     beforeAll(async () => {
-      others = await ScriptedBackend.start();
-      others.tool('echo', (call) => text(String(call.args['message'])));
+      other = await ScriptedBackend.start();
+      other.tool('echo', (call) => text(String(call.args['message'])));
       gateway = await startGateway({
         mcpServers: {
           victim: everythingOverStdio(),
-          stdio: others.stdio(),
-          http: others.http,
+          stdio: other.stdio(),
+          http: other.http,
         },
       });
       await gateway.listed({ tools: ['victim', 'stdio', 'http'] });
     }, 30_000);
 
-    /** The process of the victim, found as an operator would. */
+    /** The process id of the victim, from the process table. */
     const pidOfVictim = (): number | undefined =>
       descendantsOf(gateway.pid).find((pid) => commandOf(pid).includes('server-everything'));
 
-    it('fails its calls at once with -31003, costs the others nothing, and comes back by itself', async () => {
+    it('fails its calls at once with -31003, affects no other server, and is restarted', async () => {
       const sessions = await Promise.all(Array.from({ length: 6 }, () => RawSession.open(gateway.url)));
       const [one, two] = sessions as [RawSession, RawSession];
       const bystanders = sessions.flatMap((session) =>
@@ -83,7 +83,7 @@ describe('a server that dies', () => {
       const inFlight = Array.from({ length: 3 }, () =>
         one.callTool('victim__trigger-long-running-operation', long),
       );
-      await until('all are working', () =>
+      await until('all calls succeed', () =>
         [...bystanders, ...victims].every(({ answers }) => answers.length > 5),
       );
       const before = await one.list('tools');
@@ -92,15 +92,15 @@ describe('a server that dies', () => {
       process.kill(pid, 'SIGKILL');
       const lost = await within('the calls in flight to fail', Promise.all(inFlight), 3000);
       for (const { error } of lost) expect(error).toEqual(UNAVAILABLE('victim'));
-      // Known from its last good listing, it stays in the lists meanwhile.
+      // Its last listing stays in the catalog while it is down.
       expect(await one.list('tools')).toEqual(before);
 
       const isBack = (): boolean => victims.every(({ answers }) => answers.at(-1)?.result !== undefined);
-      await until('it failed', () => victims.every(({ failures }) => failures.length > 0));
-      await until('it is back', isBack);
+      await until('calls to the victim failed', () => victims.every(({ failures }) => failures.length > 0));
+      await until('the victim answers again', isBack);
       expect(pidOfVictim()).not.toBe(pid);
       const marks = bystanders.map(({ answers }) => answers.length + 3);
-      await until('the others go on', () =>
+      await until('calls to the other servers continue', () =>
         bystanders.every(({ answers }, index) => answers.length > marks[index]!),
       );
       await Promise.all([...bystanders, ...victims].map((load) => load.stop()));
@@ -111,7 +111,7 @@ describe('a server that dies', () => {
       await untilGone([pid]);
     });
 
-    it('is in the log: its end with the reason, its return, and the calls it cost', async () => {
+    it('is logged: its exit with the reason, its restart and the failed calls', async () => {
       const lost = await gateway.logged({ level: 'warn', server: 'victim', message: 'server is retrying' });
       expect(lost['reason']).toMatch(/killed by SIGKILL|closed its std/);
       const ready = gateway.logs.filter(
@@ -127,7 +127,7 @@ describe('a server that dies', () => {
     });
   });
 
-  describe('and does not come back', () => {
+  describe('that fails to restart', () => {
     it('stays listed, and its calls fail at once with -31003', async () => {
       const backend = await ScriptedBackend.start();
       backend.tool('echo', () => text('echo'));
@@ -148,8 +148,8 @@ describe('a server that dies', () => {
   });
 });
 
-describe('an HTTP server that is restarted', () => {
-  /** One each, because a server that ends five times in a minute is left alone for a while. */
+describe('a restarted HTTP server', () => {
+  /** One server per test, because five losses within a minute lead to the crash-loop state. */
   const NAMES = ['single', 'many', 'idle', 'down', 'changed', 'refusing'] as const;
   let backends: Record<(typeof NAMES)[number], ScriptedBackend>;
   let session: RawSession;
@@ -171,8 +171,8 @@ describe('an HTTP server that is restarted', () => {
   const echo = (server: string, message: string): Promise<Answer> =>
     session.callTool(`${server}__echo`, { message });
 
-  /** Succeeds in the end, and until then is told nothing but that the server is unavailable. */
-  async function echoes(server: string, message: string): Promise<void> {
+  /** Repeats a call until it succeeds; the only error until then is SERVER_UNAVAILABLE. */
+  async function untilEcho(server: string, message: string): Promise<void> {
     await until(`${server} answers`, async () => {
       const answer = await echo(server, message);
       expectResultOrUnavailable(answer, server, text(message));
@@ -180,44 +180,44 @@ describe('an HTTP server that is restarted', () => {
     });
   }
 
-  it('and has forgotten the session is greeted once, and the call that found out is made again', async () => {
+  it('whose session expired is initialised once, and the call that got HTTP 404 is repeated', async () => {
     const { single } = backends;
     single.front.forgetSessions();
-    expect((await echo('single', 'found out')).result).toEqual(text('found out'));
+    expect((await echo('single', 'repeated')).result).toEqual(text('repeated'));
     expect(single.countOf('initialize')).toBe(2);
     expect(single.messages('tools/call').map(({ message }) => message.params)).toEqual([
-      { name: 'echo', arguments: { message: 'found out' } },
+      { name: 'echo', arguments: { message: 'repeated' } },
     ]);
   });
 
-  it('is greeted once, however many calls find out; none gets anything but its result or -31003', async () => {
+  it('is initialised once when 30 concurrent calls get HTTP 404, each ends with its result or -31003', async () => {
     const { many } = backends;
     many.front.forgetSessions();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo('many', `${index}`)));
     answers.forEach((answer, index) => expectResultOrUnavailable(answer, 'many', text(`${index}`)));
-    await echoes('many', 'after');
+    await untilEcho('many', 'after');
     expect(many.countOf('initialize')).toBe(2);
     expect(many.countOf('notifications/initialized')).toBe(2);
   });
 
-  it('and forgets while nothing is asked is found out by the standing stream', async () => {
+  it('whose session expired without calls is initialised again by its notification stream', async () => {
     const { idle } = backends;
     idle.front.forgetSessions();
-    await until('it is greeted again', () => idle.countOf('initialize') === 2);
-    await echoes('idle', 'after');
+    await until('the gateway initialises again', () => idle.countOf('initialize') === 2);
+    await untilEcho('idle', 'after');
     expect(idle.countOf('initialize')).toBe(2);
   });
 
-  it('fails calls with -31003 while it is down, and works again when it is up', async () => {
+  it('fails calls with -31003 while it is down and answers again once it is up', async () => {
     const { down } = backends;
     await down.closePort();
-    expect((await echo('down', 'into the void')).error).toEqual(UNAVAILABLE('down'));
+    expect((await echo('down', 'while down')).error).toEqual(UNAVAILABLE('down'));
     await down.openPort();
-    await echoes('down', 'up again');
+    await untilEcho('down', 'up again');
     expect(down.countOf('initialize')).toBe(2);
   });
 
-  it('is listed anew: what it offers now replaces what it offered before', async () => {
+  it('is listed again: its new tools replace the old ones', async () => {
     const { changed } = backends;
     await changed.closePort();
     changed.withoutTool('echo').tool('other', () => text('other'));
@@ -228,16 +228,16 @@ describe('an HTTP server that is restarted', () => {
     expect((await session.callTool('changed__other')).result).toEqual(text('other'));
   });
 
-  it.each([500, 502, 503, 429])('fails only the call it refuses with HTTP %d', async (status) => {
+  it.each([500, 502, 503, 429])('fails only the call that it answers with HTTP %d', async (status) => {
     const { refusing } = backends;
     refusing.front.refusals.push(status);
     expect((await echo('refusing', 'refused')).error).toEqual(UNAVAILABLE('refusing'));
-    expect((await echo('refusing', 'taken')).result).toEqual(text('taken'));
+    expect((await echo('refusing', 'accepted')).result).toEqual(text('accepted'));
     expect(refusing.countOf('initialize')).toBe(1);
   });
 
   it.each(['streamableHttp', 'sse'] as const)(
-    'is found again where it is a real one, also when nobody called it meanwhile (%s)',
+    'answers again as a real server, also without calls during the restart (%s)',
     async (transport) => {
       const first = await startEverything(transport);
       const type = transport === 'sse' ? { type: 'sse' } : {};
@@ -247,7 +247,7 @@ describe('an HTTP server that is restarted', () => {
       expect((await client.callTool('real__echo', { message: '1' })).result).toEqual(text('Echo: 1'));
       await first.kill();
       await startEverything(transport, Number(new URL(first.url).port));
-      await until('it answers again', async () => {
+      await until('the server answers again', async () => {
         const answer = await client.callTool('real__echo', { message: '2' });
         expectResultOrUnavailable(answer, 'real', text('Echo: 2'));
         return answer.result !== undefined;
@@ -256,7 +256,7 @@ describe('an HTTP server that is restarted', () => {
     30_000,
   );
 
-  it('fails a call in flight at once with -31003 when the old kind of stream breaks', async () => {
+  it('fails a call in flight at once with -31003 when its SSE stream breaks', async () => {
     const server = await startEverything('sse');
     const own = await startGateway({ mcpServers: { real: { url: server.url, type: 'sse' } } });
     await own.listed({ tools: ['real'] });
