@@ -1,7 +1,6 @@
 import type { ServerConfig } from '../config/servers-config.js';
 import type { Listing } from '../core/catalog/catalog.js';
 import { serverUnavailable, type GatewayError } from '../core/errors.js';
-import { unlessAborted } from '../lib/cancellation/unless-aborted.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
@@ -9,9 +8,9 @@ import { Tracing } from '../mcp/tracing.js';
 import type { BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
-import { cancelledError, isSessionExpired, toCallError } from './link/link-errors.js';
+import { isSessionExpired } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
-import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
+import { ConnectError, type Link, type ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
 import { ListingSync } from './listing/listing-sync.js';
@@ -78,6 +77,7 @@ export class Backend {
     });
     if (settings.isolation === 'session')
       this.sessionLinks = new SessionLinks(
+        id,
         (owner, signal) => connect(signal, owner),
         (link, owner) => this.sessionLinkOpened(link, owner),
       );
@@ -151,11 +151,7 @@ export class Backend {
     const unavailable = this.unavailableError();
     if (unavailable) throw unavailable;
     if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
-    try {
-      return await this.sessionLinks.get(session);
-    } catch (error) {
-      throw serverUnavailable(this.id, (error as Error).message, { cause: error });
-    }
+    return this.sessionLinks.get(session);
   }
 
   /** The link after a lost one, if it is being opened without delay, as after an expired session. */
@@ -178,17 +174,20 @@ export class Backend {
   }
 
   status(): BackendStatus {
+    const { id, calls } = this;
+    const { inFlight, waiting } = this.gate;
     const { link, restarts, status } = this.connection;
     const { state, cause, since } = status;
+    const reason = state === 'unresponsive' ? undefined : cause?.message;
     return {
-      id: this.id,
+      id,
       state,
-      reason: state === 'unresponsive' ? undefined : cause?.message,
+      reason,
       since,
       restarts,
-      calls: this.calls,
-      inFlight: this.gate.inFlight,
-      waiting: this.gate.waiting,
+      calls,
+      inFlight,
+      waiting,
       pid: link?.pid,
       facts: link?.facts,
       stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : this.lastStderr),
@@ -213,19 +212,9 @@ export class Backend {
 
   private request({ method, caller }: BackendCall, params: string | undefined): Promise<JsonText> {
     const request = { method, params, caller, timeoutMs: this.settings.timeoutMs };
-    return this.sessionLinks
-      ? this.requestOverSessionLink(request, caller)
-      : this.connection.request(request);
-  }
-
-  private async requestOverSessionLink(request: LinkRequest, { session, signal }: Caller): Promise<JsonText> {
-    if (!session) throw serverUnavailable(this.id, 'it needs a client with a session');
-    const link = await unlessAborted(signal, this.sessionLink(session), cancelledError);
-    try {
-      return await link.request(request);
-    } catch (error) {
-      throw toCallError(this.id, error);
-    }
+    if (!this.sessionLinks) return this.connection.request(request);
+    const error = this.unavailableError();
+    return error ? Promise.reject(error) : this.sessionLinks.request(request);
   }
 
   private async listed(listing: Listing): Promise<void> {

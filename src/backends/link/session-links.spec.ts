@@ -13,6 +13,7 @@ class Opened {
   readonly reported: Link[] = [];
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink());
   readonly sessionLinks = new SessionLinks(
+    'db',
     async (owner, signal) => {
       this.owners.push(owner);
       this.signals.push(signal);
@@ -80,7 +81,10 @@ describe('SessionLinks', () => {
     const opened = new Opened();
     opened.connect = () => Promise.reject(new Error('no'));
     const client = new FakeClient('a');
-    expect((await refusalOf(opened.sessionLinks.get(client))).message).toBe('no');
+    expect(await refusalOf(opened.sessionLinks.get(client))).toMatchObject({
+      kind: 'server-unavailable',
+      cause: { message: 'no' },
+    });
     await settled();
     expect(opened.sessionLinks.size).toBe(0);
     expect(client.closeListeners.size).toBe(0);
@@ -118,7 +122,9 @@ describe('SessionLinks', () => {
     expect(links.map(({ closes }) => closes)).toEqual([1, 1]);
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
     expect(clients.map(({ closeListeners }) => closeListeners.size)).toEqual([0, 0]);
-    expect(await refusalOf(sessionLinks.get(clients[0]!))).toMatchObject({ fault: 'unreachable' });
+    expect(await refusalOf(sessionLinks.get(clients[0]!))).toMatchObject({
+      kind: 'server-unavailable',
+    });
     expect(links).toHaveLength(2);
   });
 });

@@ -1,11 +1,14 @@
-import type { ClientSession } from '../../mcp/mcp-context.js';
-import type { Link } from './link.js';
-import { TransportError } from './transport.js';
+import { serverUnavailable } from '../../core/errors.js';
+import { unlessAborted } from '../../lib/cancellation/unless-aborted.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
+import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
+import { cancelledError, toCallError } from './link-errors.js';
+import type { Link, LinkRequest } from './link.js';
 
 interface Slot {
-  readonly client: ClientSession;
+  readonly session: ClientSession;
   readonly link: Promise<Link>;
-  readonly stopListening: () => void;
+  readonly removeListener: () => void;
 }
 
 /** One link per session, opened at its first call and closed when the session ends. */
@@ -14,6 +17,7 @@ export class SessionLinks {
   private readonly stopping = new AbortController();
 
   constructor(
+    private readonly server: string,
     private readonly connect: (owner: ClientSession, signal: AbortSignal) => Promise<Link>,
     private readonly onLink: (link: Link, owner: ClientSession) => void,
   ) {}
@@ -22,15 +26,31 @@ export class SessionLinks {
     return this.slots.size;
   }
 
-  get(client: ClientSession): Promise<Link> {
-    if (this.stopping.signal.aborted)
-      return Promise.reject(new TransportError('unreachable', 'it is being stopped'));
-    return this.slots.get(client.id)?.link ?? this.open(client);
+  /** Opens the link if there is none. Rejects with `server-unavailable` where that fails. */
+  async get(session: ClientSession): Promise<Link> {
+    if (this.stopping.signal.aborted) throw serverUnavailable(this.server, 'it is being stopped');
+    try {
+      return await (this.slots.get(session.id)?.link ?? this.open(session));
+    } catch (error) {
+      throw serverUnavailable(this.server, (error as Error).message, { cause: error });
+    }
+  }
+
+  /** Sends a request over the link of the caller's session. */
+  async request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
+    const { session, signal } = request.caller;
+    if (!session) throw serverUnavailable(this.server, 'it needs a client with a session');
+    const link = await unlessAborted(signal, this.get(session), cancelledError);
+    try {
+      return await link.request(request);
+    } catch (error) {
+      throw toCallError(this.server, error);
+    }
   }
 
   /** Sends a notification over the link of the session; opens none. */
-  notify(client: ClientSession, method: string): void {
-    const slot = this.slots.get(client.id);
+  notify(session: ClientSession, method: string): void {
+    const slot = this.slots.get(session.id);
     if (slot) whenOpen(slot, (link) => link.notify(method));
   }
 
@@ -44,18 +64,18 @@ export class SessionLinks {
     await Promise.all([...this.slots.values()].map((slot) => this.drop(slot)));
   }
 
-  private open(client: ClientSession): Promise<Link> {
-    const gone = new AbortController();
-    const link = this.connect(client, AbortSignal.any([gone.signal, this.stopping.signal]));
-    const stopListening = client.onClose(() => {
-      gone.abort();
+  private open(session: ClientSession): Promise<Link> {
+    const ended = new AbortController();
+    const link = this.connect(session, AbortSignal.any([ended.signal, this.stopping.signal]));
+    const removeListener = session.onClose(() => {
+      ended.abort();
       void this.drop(slot);
     });
-    const slot: Slot = { client, link, stopListening };
-    this.slots.set(client.id, slot);
+    const slot: Slot = { session, link, removeListener };
+    this.slots.set(session.id, slot);
     link.then(
       (opened) => {
-        this.onLink(opened, client);
+        this.onLink(opened, session);
         void opened.closed.then(() => this.drop(slot));
       },
       () => this.drop(slot),
@@ -64,9 +84,9 @@ export class SessionLinks {
   }
 
   private async drop(slot: Slot): Promise<void> {
-    if (this.slots.get(slot.client.id) !== slot) return;
-    this.slots.delete(slot.client.id);
-    slot.stopListening();
+    if (this.slots.get(slot.session.id) !== slot) return;
+    this.slots.delete(slot.session.id);
+    slot.removeListener();
     // A link that could not be opened needs no closing.
     const link = await slot.link.catch(() => undefined);
     await link?.close();
