@@ -47,10 +47,14 @@ export class FanOut {
 
   /** False when it replaces a notification that waited under the same key. */
   deliver(notification: OutgoingNotification): boolean {
+    if (!this.current) {
+      this.current = deliveryOf(notification);
+      this.runSlice();
+      return true;
+    }
     const key = notification.key ?? notification;
     const isNew = !this.waiting.delete(key);
     this.waiting.set(key, notification);
-    if (!this.current) this.runSlice();
     return isNew;
   }
 
@@ -87,8 +91,13 @@ export class FanOut {
   private next(): Delivery | undefined {
     for (const [key, notification] of this.waiting) {
       this.waiting.delete(key);
-      return { notification, recipients: notification.recipients() };
+      return deliveryOf(notification);
     }
     return undefined;
   }
 }
+
+const deliveryOf = (notification: OutgoingNotification): Delivery => ({
+  notification,
+  recipients: notification.recipients(),
+});

@@ -35,8 +35,8 @@ export class ResourceUpdates implements OnModuleInit {
     this.backends.onNotification((server, notification, owner) =>
       this.receive(server, notification, owner?.id),
     );
-    this.subscribers.onChange((subscription, client, isThere) => {
-      if (!isThere) this.subscriptionEnded(subscription, client);
+    this.subscribers.onChange((subscription, client, isAdded) => {
+      if (!isAdded) this.subscriptionEnded(subscription, client);
     });
   }
 

@@ -68,8 +68,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.backends.onLink((backend, link) => this.sharedLinkChanged(backend, link));
     this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
     this.backends.onReconfigured((backend) => this.reconfigured(backend));
-    this.subscribers.onChange((row, _client, isThere) => {
-      if (!isThere) this.rowRemoved(row);
+    this.subscribers.onChange((row, _client, isAdded) => {
+      if (!isAdded) this.rowRemoved(row);
     });
   }
 
@@ -79,8 +79,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /**
-   * Resolves when the server has confirmed what the row subscribes to. Of a pattern at least one resource has to be
-   * confirmed; the others are retried in the background.
+   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern; the others
+   * are retried in the background.
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);
@@ -92,11 +92,11 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       this.pending.delete(row.id);
     }
     // The link may be another by now, which left out the row because it was pending.
-    this.sessionLinks.open(row);
-    const reconciler = this.linkOf(row)?.reconciler;
+    const link = this.linkOf(row);
+    if (!link) this.sessionLinks.open(row);
     for (const uri of uris)
-      if (confirmed.has(uri)) reconciler?.markDirty(uri);
-      else reconciler?.retryLater(uri);
+      if (confirmed.has(uri)) link?.reconciler.markDirty(uri);
+      else link?.reconciler.retryLater(uri);
   }
 
   /** A row was added without a client that waits for it. */
@@ -123,7 +123,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /** The resources that match a pattern may be others than before. */
+  /** The listed resources that match a pattern may have changed. */
   async patternListed(server: string, pattern: ResourcePattern): Promise<void> {
     const uris = await this.wanted.matching(server, pattern);
     for (const { reconciler } of this.links.of(server)) {
@@ -133,7 +133,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     }
   }
 
-  /** What the links of a server hold or are to hold. */
+  /** The URIs that the links of a server hold or are to hold. */
   *trackedUris(server: string): Iterable<string> {
     for (const { reconciler } of this.links.of(server)) yield* reconciler.uris;
   }

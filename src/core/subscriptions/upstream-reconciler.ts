@@ -86,7 +86,7 @@ export class UpstreamReconciler {
     await promise;
   }
 
-  /** Whether it is wanted may have changed, or the server may have to be asked for it. */
+  /** Desired and actual state of the URI may differ. */
   markDirty(uri: string): void {
     if (this.isClosed) return;
     const isWanted = this.desired.isWanted(uri);
@@ -135,7 +135,7 @@ export class UpstreamReconciler {
 
   /** The subscriber of this URI was acknowledged although the server refused it. */
   retryLater(uri: string): void {
-    if (this.isClosed) return;
+    if (this.isClosed || !this.desired.isWanted(uri)) return;
     (this.states.get(uri) ?? this.track(uri)).hasMissedUpdates = true;
     this.retryTimer.plan();
   }
