@@ -35,6 +35,12 @@ const IF_MATCH = {
   description: 'Makes the change only while the definition has this version.',
   schema: { type: 'string' },
 };
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: '`*` makes the change only when there is no such server or project.',
+  schema: { type: 'string' },
+};
 
 const GENERATED = '/** Generated from the OpenAPI document of the admin API by `npm run openapi`. */\n';
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
@@ -177,7 +183,11 @@ function completeOperation(method, path, operation, problems) {
   const isWrite = method !== 'get';
   const hasBody = method === 'put' || method === 'patch';
   const isVersioned = /\/(servers|projects)\/\{id\}/.test(path);
-  const parameters = [...operation.parameters, ...(isWrite && isVersioned ? [IF_MATCH] : [])];
+  const parameters = [
+    ...operation.parameters,
+    ...(isWrite && isVersioned ? [IF_MATCH] : []),
+    ...(method === 'put' ? [IF_NONE_MATCH] : []),
+  ];
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
   const statuses = [
     ...(isPublic ? [] : [401]),
