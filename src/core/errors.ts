@@ -1,4 +1,4 @@
-/** Every way a request can fail. A kind says what happened; the table below says how a client is told. */
+/** Every way in which a request can fail. `ERROR_CODES` maps each kind to the codes that clients see. */
 export type ErrorKind =
   | 'parse-error'
   | 'invalid-request'
@@ -30,21 +30,21 @@ export type ErrorKind =
   | 'storage-full'
   | 'storage-unavailable';
 
-/** The two kinds of MCP that there are: with sessions, and without. They differ in some numbers. */
+/** Protocol eras of MCP: revisions with sessions (2025) and without (2026). Some error codes differ. */
 export type Era = '2025' | '2026';
 
-/** The JSON-RPC code, and the HTTP status where the failure is one of the exchange and not of the method. */
+/** The JSON-RPC code, and the HTTP status where the exchange failed rather than the method. */
 interface Answer {
   readonly code: number;
-  /** Where the revisions of 2026 have another. */
+  /** Code in revisions of 2026, where it differs. */
   readonly code2026?: number;
-  /** 200 means: the exchange went well, the method did not. SDK clients only read such errors from a 200. */
+  /** 200: the exchange succeeded and the method failed. SDK clients read such errors only from a 200. */
   readonly http: number;
 }
 
 /**
- * The one place where a kind becomes a number. Codes of our own lie below -31000, because the protocol keeps
- * -32768…-32000 to itself; -32000 and -32001 stand where every SDK server uses them for the HTTP exchange.
+ * The only table of codes. The gateway's own codes are -31000 and below, because the protocol reserves -32768…-32000.
+ * -32000 and -32001 are used as SDK servers use them for failed HTTP exchanges.
  */
 export const ERROR_CODES = {
   'parse-error': { code: -32700, http: 400 },
@@ -83,7 +83,7 @@ export function answerTo(kind: ErrorKind, era: Era): { readonly code: number; re
   return { code: era === '2026' ? (code2026 ?? code) : code, http };
 }
 
-/** A failure of the gateway's own making. Thrown anywhere; only the edges turn it into an answer. */
+/** A failure that the gateway reports itself. The edge and the admin API map it to a response. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
 
@@ -97,7 +97,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The other side's own JSON-RPC error. It keeps its code, message and data; `text` is the error object as sent. */
+/** A JSON-RPC error of a server or client, forwarded unchanged. `text` is the error object as it was sent. */
 export class RemoteError extends Error {
   override readonly name = 'RemoteError';
 
@@ -110,18 +110,18 @@ export class RemoteError extends Error {
   }
 }
 
-/** What a read of something that is nowhere to be seen gets. SDK clients know it by `data`, which has to be just this. */
+/** For resources that do not exist in the scope. SDK clients recognise the error by `data`, which has to be exactly this. */
 export const resourceNotFound = (uri: string): GatewayError =>
   new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${uri} is not available`, { uri });
 
-/** The same words for a subscription, which has a code of its own. */
+/** The same message for a subscription, which has another code. */
 export const nothingToSubscribe = (uri: string): GatewayError =>
   new GatewayError('nothing-to-subscribe', resourceNotFound(uri).message, { uri });
 
 export const limitExceeded = (what: string, limit: number): GatewayError =>
   new GatewayError('limit-exceeded', `LimitExceeded: ${what}`, { code: 'LimitExceeded', limit });
 
-/** What a call to a server gets when there is no link to it. The words are the contract's. */
+/** For calls to a server without a link. Clients rely on the message. */
 export const serverUnavailable = (server: string, why: string, options?: ErrorOptions): GatewayError =>
   new GatewayError(
     'server-unavailable',

@@ -1,4 +1,4 @@
-/** The notifications there are. What a server makes up is none of them. */
+/** The notifications that MCP defines and servers send. All others count as `_other`. */
 const KINDS = [
   'tools/list_changed',
   'prompts/list_changed',

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** Which servers a caller may see. One value, made once per request, used by every list, call and notification. */
+/** The servers that a caller may see. Computed once per request, used by every list, call and notification. */
 export interface Scope {
-  /** Equal keys see equal servers, so whatever is built for a scope can be kept under its key. */
+  /** Scopes with equal keys allow the same servers, so that results for a scope can be cached by its key. */
   readonly key: string;
   allows(server: string): boolean;
 }
 
 export const EVERYTHING: Scope = { key: '*', allows: () => true };
 
-/** What a request may see before anybody has found out what it may see. */
+/** The scope of a request until it is authorised. */
 export const NOTHING: Scope = { key: '', allows: () => false };
 
 export function scopeOf(servers: Iterable<string>): Scope {

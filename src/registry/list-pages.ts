@@ -6,14 +6,14 @@ import type { Paged } from '../core/catalog/list-page.js';
 import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
 
-/** Pages of the lists, as text that is ready to be sent. */
+/** Serves lists in pages, with sealed cursors. */
 @Injectable()
 export class ListPages {
   private readonly cursors = new Cursors(randomBytes(32));
 
   constructor(private readonly limits: Limits) {}
 
-  /** The page of a list that a cursor points to; the first page without one. */
+  /** The page after a cursor, or the first page. */
   page(member: string, list: Paged, scope: Scope, cursor: unknown): JsonText {
     const sealed = `${member}\0${scope.key}`;
     const after = cursor === undefined ? '' : this.cursors.open(sealed, cursor);

@@ -5,57 +5,58 @@ import { parseResourceForm, resourceForm, type ResourceAddress } from '../core/r
 import type { Scope } from '../core/scope.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
 
-/** What a link is called that no list has can take a look at every template to find out: so often for one result. */
-const MOST_SOUGHT = 50;
+/** Lookups of unlisted links per result. Each may examine every template. */
+const MAX_UNLISTED_LOOKUPS = 50;
 
-/** Resources as clients come across them: in lists, in results of calls, in what tools say of themselves. */
+/** Translates the resources that results and tools mention, and resolves them when clients ask for them. */
 export class ResourceLinks {
-  private readonly given = new AnnouncedLinks();
+  private readonly announced = new AnnouncedLinks();
 
   constructor(private readonly catalog: () => Catalog) {}
 
   /**
-   * What clients call the resources that one result of a server mentions. It is remembered that they were told, but of
-   * what they asked for, which they knew.
+   * Maps the own URIs in one result of a server to public URIs. Unlisted ones are remembered, so that clients can read
+   * them, except for the URI that the client asked for.
    */
   publicUrisFor(server: string, asked?: string): ToPublicUri {
     const { resources } = this.catalog();
-    // Most results mention none.
+    // Most results mention no resource.
     let names: Map<string, string> | undefined;
-    let sought = 0;
+    let lookups = 0;
     return (uri) => {
       const known = names?.get(uri);
       if (known !== undefined) return known;
       const address = { server, uri };
       const isListed = resources.isListed(address);
-      const name = isListed || sought++ < MOST_SOUGHT ? resources.publicUri(address) : resourceForm(address);
+      const name =
+        isListed || lookups++ < MAX_UNLISTED_LOOKUPS ? resources.publicUri(address) : resourceForm(address);
       names ??= new Map();
       names.set(uri, name);
-      if (uri !== asked && !isListed) this.give(address);
+      if (uri !== asked && !isListed) this.remember(address);
       return name;
     };
   }
 
-  /** What a client means by a URI: something listed, an instance of a template, or what it was told of. */
+  /** Resolves a URI to a listed resource, an instance of a template, or an unlisted resource that was announced. */
   find(scope: Scope, text: string): ResolvedResource | undefined {
     return this.catalog().resources.view(scope).find(text) ?? this.findAnnounced(scope, text);
   }
 
-  /** What is in no list, but was named in a result or by a tool, in the form that it was named in. */
+  /** Resolves the resource form of an unlisted resource that a result linked to or a tool names as user interface. */
   findAnnounced(scope: Scope, text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
-    return form && scope.allows(form.server) && this.wasTold(form) ? form : undefined;
+    return form && scope.allows(form.server) && this.wasAnnounced(form) ? form : undefined;
   }
 
-  private wasTold({ server, uri }: ResourceAddress): boolean {
+  private wasAnnounced({ server, uri }: ResourceAddress): boolean {
     const catalog = this.catalog();
     if (!catalog.server(server)) return false;
-    return this.given.has({ server, uri }) || catalog.tools.usesUi(server, uri);
+    return this.announced.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
-  private give(address: ResourceAddress): void {
+  private remember(address: ResourceAddress): void {
     const catalog = this.catalog();
-    for (const server of this.given.servers) if (!catalog.server(server)) this.given.forget(server);
-    this.given.add(address);
+    for (const server of this.announced.servers) if (!catalog.server(server)) this.announced.forget(server);
+    this.announced.add(address);
   }
 }

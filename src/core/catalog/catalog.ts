@@ -5,13 +5,13 @@ import { ResourceDirectory } from '../resources/resource-directory.js';
 import { ResourceList } from '../resources/resource-list.js';
 import type { ResourceTemplate } from '../resources/resource-template.js';
 
-/** What one server offered at its last sync. */
+/** What one server listed at its last sync. */
 export interface Listing {
   readonly tools: readonly Definition[];
   readonly prompts: readonly Definition[];
   readonly resources: ResourceList;
   readonly templates: readonly ResourceTemplate[];
-  /** What the server tells models about itself. */
+  /** The server's instructions for models. */
   readonly instructions?: string | undefined;
 }
 
@@ -22,17 +22,17 @@ export const EMPTY_LISTING: Listing = {
   templates: [],
 };
 
-/** A server as the catalog sees it: its listing and the decisions that bear on it. */
+/** A server in the catalog: its listing and the decisions that apply to it. */
 export interface ListedServer {
   readonly id: string;
-  /** Its place among the servers, by the order of the configuration. */
+  /** Position of the server in the configuration. */
   readonly rank: number;
   readonly listing: Listing;
   readonly style: NamingStyle;
   readonly disabledTools: ReadonlySet<string>;
 }
 
-/** Kinds of lists that can change, as the notifications name them. Templates change with the resources. */
+/** Kinds of lists, as the `list_changed` notifications name them. Templates count as resources. */
 export type ListKind = 'tools' | 'prompts' | 'resources';
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 

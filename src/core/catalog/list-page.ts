@@ -1,6 +1,6 @@
 import { SharedJson } from '../../lib/json-text/json-text.js';
 
-/** Something listed: the key it is sorted by, which is also its place in the list, and its text. */
+/** An item of a list. The list is sorted by `key`, which is also the position of the item in cursors. */
 export interface PageItem {
   readonly key: string;
   readonly text: string;
@@ -9,9 +9,9 @@ export interface PageItem {
 /** Turns the last key of a page into the cursor of the next. */
 export type SealCursor = (position: string) => string;
 
-/** What a list can be cut into pages from. */
+/** A list that is served in pages. */
 export interface Paged {
-  /** The list result that follows the key `after`; an empty one is the beginning. */
+  /** The list result of up to `size` items after the key `after`; an empty key starts at the beginning. */
   page(member: string, after: string, size: number, seal: SealCursor): SharedJson;
 }
 
@@ -27,14 +27,14 @@ export function pageText(
   return new SharedJson(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
 }
 
-const MOST_CHARACTERS = 33_554_432;
+const MAX_CHARACTERS = 33_554_432;
 
-/** Pages that were built, for all who ask for the same. When they take too much room, the oldest go. */
+/** Pages that were built, for all clients with the same view. When they take too much memory, the oldest are evicted. */
 export class PageCache {
   private readonly pages = new Map<string, SharedJson>();
   private characters = 0;
 
-  constructor(private readonly most = MOST_CHARACTERS) {}
+  constructor(private readonly maxCharacters = MAX_CHARACTERS) {}
 
   get(key: string, build: () => SharedJson): SharedJson {
     const known = this.pages.get(key);
@@ -42,13 +42,13 @@ export class PageCache {
     const page = build();
     this.pages.set(key, page);
     this.characters += sizeOf(key, page);
-    this.makeRoom();
+    this.evict();
     return page;
   }
 
-  private makeRoom(): void {
+  private evict(): void {
     for (const [key, page] of this.pages) {
-      if (this.characters <= this.most || this.pages.size === 1) return;
+      if (this.characters <= this.maxCharacters || this.pages.size === 1) return;
       this.pages.delete(key);
       this.characters -= sizeOf(key, page);
     }

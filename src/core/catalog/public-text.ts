@@ -1,10 +1,10 @@
 import { mapMember, memberText, withMember } from '../../lib/json-text/json-text.js';
 
-/** The keys under which everything listed says where it comes from, and a resource what its identifier is. */
+/** Keys in the `_meta` of listed entries: the id of the server, and the identifier of a resource or template. */
 export const SERVER_MARK = 'io.gatehouse/server';
 export const ID_MARK = 'io.gatehouse/id';
 
-/** The definition under its public name, with the marks of the gateway; everything else as the server wrote it. */
+/** The definition under its public name and with the gateway's marks; everything else as the server wrote it. */
 export function publicText(
   text: string,
   member: 'name' | 'uri' | 'uriTemplate',

@@ -28,7 +28,7 @@ export class NameClaim {
  * Assigns public names to claims, one claim at a time. The result depends on the claims only, not on the order in which
  * they were added: a name goes to the first claim that prefers it. Claims of prefixed names come before claims of own
  * names, then the order of the servers decides, then the own name. A prefixed name stays free for its own server even
- * where it is not listed: it always leads to its own server, whatever another server calls its tools.
+ * where it is not listed: it always leads to its own server, whichever own names other servers use.
  */
 export class NameAssignment<Claim extends NameClaim = NameClaim> {
   private readonly claims = new Map<string, Map<string, Claim>>();

@@ -8,7 +8,7 @@ const MAX_NAME_LENGTH = 64;
 const DIGEST_LENGTH = 8;
 const MAX_SERVER_ID_LENGTH = 64;
 
-/** Control, format, private and separator characters: invisible in a list, and not to be trusted in a name. */
+/** Control, format, private and separator characters: invisible in a list, and unsafe in a name. */
 const UNSAFE = /[\p{C}\p{Z}]+/gu;
 
 export const prefixedName = (server: string, separator: string, ownName: string): string =>

@@ -1,17 +1,17 @@
 import { isUriTooLong, type ResourceAddress } from './resource-uri.js';
 
-/** Links of one server that are remembered; more than clients are likely to come back to. */
-const MOST_LINKS = 10_000;
+/** Per server. */
+const MAX_LINKS = 10_000;
 
 /**
- * Resources that clients were told of in results without their being in a list, which servers need not put them in.
- * Of each server the latest are remembered.
+ * Resources that results linked to and that are not listed: servers need not list what they link to. Keeps the latest
+ * links of each server.
  */
 export class AnnouncedLinks {
-  /** By server; the latest come last. */
+  /** By server, the latest last. */
   private readonly uris = new Map<string, Set<string>>();
 
-  constructor(private readonly most = MOST_LINKS) {}
+  constructor(private readonly maxLinks = MAX_LINKS) {}
 
   get servers(): Iterable<string> {
     return this.uris.keys();
@@ -19,13 +19,13 @@ export class AnnouncedLinks {
 
   add({ server, uri }: ResourceAddress): void {
     if (isUriTooLong(uri)) return;
-    const given = this.uris.get(server) ?? new Set<string>();
-    this.uris.set(server, given);
-    given.delete(uri);
-    given.add(uri);
-    if (given.size <= this.most) return;
-    for (const oldest of given) {
-      given.delete(oldest);
+    const links = this.uris.get(server) ?? new Set<string>();
+    this.uris.set(server, links);
+    links.delete(uri);
+    links.add(uri);
+    if (links.size <= this.maxLinks) return;
+    for (const oldest of links) {
+      links.delete(oldest);
       return;
     }
   }

@@ -4,7 +4,7 @@ import type { ResourceTemplate } from './resource-template.js';
 
 /** A resource as clients see it. */
 export interface PublicResource {
-  /** What clients call it. */
+  /** Public URI. */
   readonly uri: string;
   readonly id: string;
   readonly resource: Resource;

@@ -1,13 +1,13 @@
 import { elementsOf, JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
 
-/** From a server's own URI to the one that clients know. */
+/** Maps an own URI of a server to its public URI. */
 export type ToPublicUri = (uri: string) => string;
 
-/** The result of a read, with the URIs of its contents as clients know them. */
+/** The result of `resources/read` with public URIs in its contents. */
 export const withPublicContents = (result: JsonText, toPublic: ToPublicUri): JsonText =>
   rewritten(result, (text) => mapElements(text, 'contents', (content) => mapUri(content, toPublic)));
 
-/** The result of a tool call: resources that it links to or embeds, and the user interface it names. */
+/** The result of `tools/call` with public URIs in resource links, embedded resources and the user interface. */
 export function withPublicLinks(result: JsonText, toPublic: ToPublicUri): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
@@ -18,7 +18,7 @@ export function withPublicLinks(result: JsonText, toPublic: ToPublicUri): JsonTe
   );
 }
 
-/** The result of a prompt, or what a server asks a model: each message has one block of content, or several. */
+/** The result of `prompts/get`, or a sampling request, with public URIs. A message has one content block or several. */
 export function withPublicMessages(result: JsonText, toPublic: ToPublicUri): JsonText {
   if (!mentionsResources(result)) return result;
   return rewritten(result, (text) =>
@@ -52,7 +52,7 @@ export function uiUrisIn(text: string): readonly string[] {
   return uris;
 }
 
-/** Most results mention none, and are passed on without being looked at any closer. */
+/** Most results mention no resource and are not scanned any further. */
 const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
 
 function rewritten(result: JsonText, rewrite: (text: string) => string): JsonText {
@@ -66,7 +66,7 @@ const mapContent = (content: string, toPublic: ToPublicUri): string =>
     ? mapArray(content, (block) => mapBlock(block, toPublic))
     : mapBlock(content, toPublic);
 
-/** In what a server asks a model there may be results of tools, which have blocks of their own, but none within those. */
+/** In sampling requests, a block can be a tool result with blocks of its own. These contain no further results. */
 function mapBlock(block: string, toPublic: ToPublicUri): string {
   const isResult = block.startsWith('{') && memberText(block, 'type') === '"tool_result"';
   return isResult

@@ -48,7 +48,7 @@ export class ResourceDirectory {
     return view;
   }
 
-  /** The servers whose part of the lists differs between the two. */
+  /** The servers whose resources or templates differ between the two directories. */
   changedServers(previous: ResourceDirectory): Set<string> {
     if (previous === this) return new Set();
     const differs = (server: string): boolean => {
@@ -63,14 +63,13 @@ export class ResourceDirectory {
     return this.parts.some((part) => !part.isEmpty && a.allows(part.server) !== b.allows(part.server));
   }
 
-  /** Whether a server has it in its list. */
   isListed({ server, uri }: ResourceAddress): boolean {
     return this.byServer.get(server)?.list.find(uri) !== undefined;
   }
 
   /**
-   * What clients call what a server calls by this URI, in the form of the lists. What is in no list, and would not be
-   * understood in that form, is called by the form that always is.
+   * The public URI in the configured style. An unlisted resource that would not be resolved in that style gets the
+   * resource form, which always is.
    */
   publicUri(address: ResourceAddress): string {
     const { server, uri } = address;

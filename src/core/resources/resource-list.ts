@@ -17,41 +17,41 @@ const compareIds = (a: Resource, b: Resource): number => compare(a.id, b.id);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * What one server lists, sorted by URI and by identifier, so that finding one is a search by halves and takes no
- * index. Immutable, and of one sync: texts are parts of the pages they came on, and a list that mixed those of many
- * syncs would keep the pages of all of them.
+ * The resources of one server, sorted by URI and by identifier, so that a lookup is a binary search and needs no index.
+ * Immutable, and of one sync: texts are substrings of the fetched pages, and a list that mixed several syncs would keep
+ * the pages of all of them in memory.
  */
 export class ResourceList {
   private constructor(
     readonly byUri: readonly Resource[],
     readonly byId: readonly Resource[],
-    /** User interfaces keep their scheme under every style, so they are listed apart. */
+    /** User interfaces keep their scheme in every style, so they are sorted apart from the plain resources. */
     readonly uis: readonly Resource[],
     readonly plain: readonly Resource[],
     readonly plainById: readonly Resource[],
   ) {}
 
-  /** Nothing is known yet. */
+  /** The server has not listed its resources yet. */
   static readonly EMPTY = new ResourceList([], [], [], [], []);
-  /** The server was asked, and has none. */
+  /** The server lists no resources. */
   static readonly NONE = new ResourceList([], [], [], [], []);
 
-  /** Definitions by their URIs; of equal ones the first stays. */
+  /** `name` of a definition is the URI. Of definitions with equal URIs the first is kept. */
   static async build(
     server: string,
     listed: readonly Definition[],
     yieldIfDue: Yield,
   ): Promise<ResourceList> {
     const sorted = await slicedSort(listed, compareNames, yieldIfDue);
-    const resources: Unsettled[] = [];
+    const resources: MutableResource[] = [];
     for (const { name: uri, text } of sorted) {
       if ((resources.length & 255) === 0) await yieldIfDue();
       if (resources.at(-1)?.uri !== uri)
         resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
     }
     let ids = await slicedSort(resources, compareIds, yieldIfDue);
-    for (const digits of DIGITS) {
-      if (!(await tellApart(ids, digits, yieldIfDue))) break;
+    for (const digits of DIGEST_DIGITS) {
+      if (!(await resolveConflicts(ids, digits, yieldIfDue))) break;
       ids = await slicedSort(ids, compareIds, yieldIfDue);
     }
     const uis = await only(resources, isOfUi, yieldIfDue);
@@ -125,18 +125,18 @@ async function only(
   return found;
 }
 
-/** A resource whose identifier may yet have to give way. */
-type Unsettled = { -readonly [Key in keyof Resource]: Resource[Key] };
+/** A resource whose identifier is not final. */
+type MutableResource = { -readonly [Key in keyof Resource]: Resource[Key] };
 
-/** How much of the digest goes into an identifier; more for those that still share it. */
-const DIGITS = [8, 16, 64];
+/** Digits of the digest in an identifier; more are used where identifiers still conflict. */
+const DIGEST_DIGITS = [8, 16, 64];
 
 /**
- * None of those that share an identifier keeps it: what it stands for would change with what else is listed, and a
- * client that kept it would read something else. True when there were any.
+ * Adds a digest to every identifier that several resources share. None of them keeps the plain identifier: its meaning
+ * would change with the list, and a client that stored it would read another resource. Returns whether any was shared.
  */
-async function tellApart(
-  sortedById: readonly Unsettled[],
+async function resolveConflicts(
+  sortedById: readonly MutableResource[],
   digits: number,
   yieldIfDue: Yield,
 ): Promise<boolean> {

@@ -1,38 +1,36 @@
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 
-/** Stands for every resource of a server whose URI fits. */
+/** Matches the URIs of one server's resources. */
 export interface ResourcePattern {
   readonly text: string;
-  /** What every URI that fits begins with. */
+  /** Prefix of every URI that matches. */
   readonly prefix: string;
   matches(uri: string): boolean;
 }
 
 /**
- * `file:///logs/*` stands for everything that begins with `file:///logs/`, a lone `*` for everything, and a template
- * for its instances. Undefined for the URI of a single resource. It follows from the text alone, so that one URI
- * never means two things at once.
+ * `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI, and a template matches its
+ * instances. Undefined for the URI of a single resource. Depends on the text alone, so that a URI has one meaning.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {
-  if (uri.endsWith('*')) return new Beginning(uri);
+  if (uri.endsWith('*')) return new PrefixPattern(uri);
   const brace = uri.indexOf('{');
   const template = brace === -1 ? undefined : UriTemplate.parse(uri);
-  return template && new Instances(uri, uri.slice(0, brace), template);
+  return template && new TemplatePattern(uri, uri.slice(0, brace), template);
 }
 
 /**
- * Whether a subscription to `uri` covers `updated`, which is known to begin with it: as the same resource, or as a
- * part of it. `file:///a/b` has the parts `file:///a/b/c` and `file:///a/b#c`, but not `file:///a/bc`.
+ * Whether a subscription to `uri` covers `updated`, which must start with it: as the same resource, or as a part of it. `file:///a/b` has the parts `file:///a/b/c` and `file:///a/b#c`, but not `file:///a/bc`.
  */
 export const isSameOrPart = (uri: string, updated: string): boolean =>
-  uri.length === updated.length || isBorder(updated, uri.length) || isBorder(uri, uri.length - 1);
+  uri.length === updated.length || isSeparator(updated, uri.length) || isSeparator(uri, uri.length - 1);
 
-function isBorder(text: string, at: number): boolean {
+function isSeparator(text: string, at: number): boolean {
   const character = text.charAt(at);
   return character === '/' || character === '?' || character === '#';
 }
 
-class Beginning implements ResourcePattern {
+class PrefixPattern implements ResourcePattern {
   readonly prefix: string;
 
   constructor(readonly text: string) {
@@ -44,7 +42,7 @@ class Beginning implements ResourcePattern {
   }
 }
 
-class Instances implements ResourcePattern {
+class TemplatePattern implements ResourcePattern {
   constructor(
     readonly text: string,
     readonly prefix: string,

@@ -4,7 +4,7 @@ import { slicedSort } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 
-/** A template as its server listed it, ready to be matched in its own form and in that of its identifier. */
+/** A template as its server listed it, with matchers for own URIs and for identifiers. */
 export interface ResourceTemplate {
   readonly server: string;
   readonly uriTemplate: string;
@@ -15,8 +15,8 @@ export interface ResourceTemplate {
 }
 
 /**
- * Sorted, so that what they are called does not depend on the order they are listed in; of equal ones the first
- * stays. Those that cannot be matched, or not within bounds, are left out.
+ * Sorted, so that identifiers do not depend on the order of the list. Of equal templates the first is kept. Templates
+ * that are invalid or exceed the limits of the matcher are refused.
  */
 export async function parseTemplates(
   server: string,
@@ -35,21 +35,21 @@ export async function parseTemplates(
     const id = underscoreId({ server, uri: uriTemplate });
     templates.push({ server, uriTemplate, text, id, matcher, idMatcher: UriTemplate.parse(id) });
   }
-  return { templates: await toldApart(templates, yieldIfDue), refused };
+  return { templates: await withDistinctIds(templates, yieldIfDue), refused };
 }
 
-/** As with resources, none of those that share an identifier keeps it. */
-async function toldApart(
+/** As with resources, none of the templates that share an identifier keeps it. */
+async function withDistinctIds(
   templates: readonly ResourceTemplate[],
   yieldIfDue: Yield,
 ): Promise<ResourceTemplate[]> {
   const shared = findDuplicates(templates.map(({ id }) => id));
-  const told: ResourceTemplate[] = [];
+  const distinct: ResourceTemplate[] = [];
   for (const template of templates) {
     await yieldIfDue();
-    told.push(shared.has(template.id) ? withDistinctId(template) : template);
+    distinct.push(shared.has(template.id) ? withDistinctId(template) : template);
   }
-  return told;
+  return distinct;
 }
 
 function firstOfEach(listed: readonly Definition[], yieldIfDue: Yield): Promise<Definition[]> {
@@ -58,13 +58,13 @@ function firstOfEach(listed: readonly Definition[], yieldIfDue: Yield): Promise<
   return slicedSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), yieldIfDue);
 }
 
-/** For one whose identifier another server's has, too. */
+/** For a template whose identifier conflicts with another one. */
 export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
   const id = distinctId({ server: template.server, uri: template.uriTemplate });
   return { ...template, id, idMatcher: UriTemplate.parse(id) };
 }
 
-/** What clients see. */
+/** The public form of a template. */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,
@@ -75,28 +75,28 @@ export function publicUriTemplate(
   return style === 'underscore' ? id : uriTemplate;
 }
 
-/** An instance of a template: the URI its server knows. */
+/** An instance of a template, by its own URI. */
 export interface TemplateInstance {
   readonly template: ResourceTemplate;
   readonly uri: string;
 }
 
 /**
- * How many characters the matchers of one server look at, for one text. Templates come from servers and texts from
- * clients: without it, thousands of templates and one long text would hold everybody up. Each server has its own, so
- * that none takes away what another's are found by.
+ * Characters that the matchers of one server may examine for one text. Templates come from servers and texts from
+ * clients: without this limit, thousands of templates and one long text would block the event loop. It applies per
+ * server, so that no server uses up the share of another.
  */
-const MOST_WORK = 2 ** 21;
+const MAX_MATCHED_CHARACTERS = 2 ** 21;
 
-/** What one server's templates have made of a text so far. */
+/** The best instance among one server's templates so far. */
 interface Attempt {
   best?: TemplateInstance | undefined;
   work: number;
 }
 
 /**
- * What the most literal templates make of a text, read as a URI or as an identifier; of each server the first. When
- * there are several, it is not for the gateway to choose between them.
+ * The instances of a text by the templates with the most literal characters, at most one per server. Several instances
+ * are ambiguous: the gateway does not choose between servers.
  */
 export function bestInstances(
   templates: Iterable<ResourceTemplate>,
@@ -125,10 +125,10 @@ function tryOne(
   text: string,
   form: 'uri' | 'id',
 ): void {
-  if (attempt.work > MOST_WORK) return;
+  if (attempt.work > MAX_MATCHED_CHARACTERS) return;
   attempt.work += text.length * (matcher.expressions.length + 1);
-  // What was found may not be the most literal: it is as if nothing was.
-  if (attempt.work > MOST_WORK) attempt.best = undefined;
+  // A better match may be among the templates that are not examined any more.
+  if (attempt.work > MAX_MATCHED_CHARACTERS) attempt.best = undefined;
   else {
     const parts = matcher.match(text);
     if (parts) attempt.best = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
@@ -137,7 +137,7 @@ function tryOne(
 
 const literalsOf = (template: ResourceTemplate | undefined): number => template?.matcher.literalLength ?? -1;
 
-/** Whether beginning and end fit, which costs nothing to see. */
+/** Compares the first and last literal, which is cheaper than matching. */
 const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>
   text.startsWith(literals[0]!) && text.endsWith(literals.at(-1)!);
 

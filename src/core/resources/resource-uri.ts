@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expressionEnd } from '../../lib/uri-template/uri-template.js';
 
-/** How resources are called in the lists. Whatever the style, every form is understood. */
+/** How resources are listed. Every form is resolved in every style. */
 export type ResourceStyle = 'resource' | 'underscore' | 'original';
 
-/** A resource by its server and the URI that the server has for it. */
+/** A resource by its server and own URI. */
 export interface ResourceAddress {
   readonly server: string;
   readonly uri: string;
@@ -16,19 +16,19 @@ export const MAX_URI_BYTES = 8192;
 export const isUriTooLong = (uri: string): boolean => Buffer.byteLength(uri) > MAX_URI_BYTES;
 
 const RESOURCE_SCHEME = 'resource://';
-/** Hosts of MCP apps know a user interface by this scheme, so that it stays what it is under every style. */
+/** Hosts of MCP apps recognise user interfaces by this scheme, so every style keeps it. */
 export const UI_SCHEME = 'ui://';
 
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 
-/** The form from which the way back is a cut: the server, then the whole URI as the server wrote it. */
+/** The resource form: the server, then the whole own URI, so that the own URI is a substring of it. */
 export function resourceForm({ server, uri }: ResourceAddress): string {
   return isUi(uri)
     ? `${UI_SCHEME}${server}/${uri.slice(UI_SCHEME.length)}`
     : `${RESOURCE_SCHEME}${server}/${uri}`;
 }
 
-/** What a text in the resource form stands for. Whether there is such a server is not known here. */
+/** The address in a text of the resource form. Does not check that the server exists. */
 export function parseResourceForm(text: string): ResourceAddress | undefined {
   const scheme = [RESOURCE_SCHEME, UI_SCHEME].find((candidate) => text.startsWith(candidate));
   if (scheme === undefined) return undefined;
@@ -100,9 +100,9 @@ function write(id: Buffer, start: number, text: string): number {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** The identifier of one that would share its own with another. More digits are for those that share this, too. */
+/** The identifier with a digest of the URI, for resources whose plain identifiers conflict. */
 export function distinctId(address: ResourceAddress, digits = 8): string {
-  // Half a character has no bytes in UTF-8: all of them would be the same.
+  // UTF-8 encodes all lone surrogates alike.
   const encoding = LONE_SURROGATE.test(address.uri) ? 'utf16le' : 'utf8';
   const digest = createHash('sha256').update(address.uri, encoding).digest('hex');
   return `${underscoreId(address)}~${digest.slice(0, digits)}`;

@@ -22,13 +22,13 @@ export class ResourceView {
 
   constructor(
     private readonly parts: readonly ServerResources[],
-    /** Built once for all who see the same. */
+    /** Builds a page once for all clients with this view. */
     private readonly built: (key: string, build: () => SharedJson) => SharedJson,
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
 
-  /** How many resources there are, of one server or of all. */
+  /** Number of resources, of one server or of all. */
   sizeOf(server?: string): number {
     if (server !== undefined) return this.byServer.get(server)?.list.size ?? 0;
     return this.parts.reduce((sum, { list }) => sum + list.size, 0);
@@ -45,20 +45,21 @@ export class ResourceView {
   readonly templates: Paged = {
     page: (member, after, size, seal) =>
       this.built(`${member}\0${after}`, () => {
-        const from = after === '' ? 0 : upperBound(this.listedTemplates, after, (seen) => seen.uriTemplate);
-        const seen = this.listedTemplates.slice(from, from + size + 1);
-        return page(member, seen.map(templateItem), size, seal);
+        const from =
+          after === '' ? 0 : upperBound(this.listedTemplates, after, (toPublic) => toPublic.uriTemplate);
+        const listed = this.listedTemplates.slice(from, from + size + 1);
+        return page(member, listed.map(templateItem), size, seal);
       }),
   };
 
-  /** Sorted by what clients see. Those of each server are sorted already, and are only put between one another. */
+  /** Sorted by public form. */
   get listedTemplates(): readonly PublicTemplate[] {
     return (this.ownTemplates ??= this.parts
       .flatMap(({ listedTemplates }) => listedTemplates)
       .toSorted(compareTemplates));
   }
 
-  /** Up to so many resources whose public URI comes after this one, in order; of one server, if one is named. */
+  /** Up to `count` resources whose public URI comes after `uri`, in order; of one server, if one is given. */
   *after(uri: string, count: number, server?: string): Iterable<PublicResource> {
     if (count <= 0) return;
     const parts = this.parts.filter((part) => server === undefined || part.server === server);
@@ -74,7 +75,7 @@ export class ResourceView {
     return this.parts.map(({ server }) => server);
   }
 
-  /** Whether a server lists something that fits, or has a template whose instances may. */
+  /** Whether a server lists a resource that matches, or has a template whose instances may match. */
   hasMatching(server: string, pattern: ResourcePattern): boolean {
     const part = this.byServer.get(server);
     if (!part) return false;
@@ -89,13 +90,13 @@ export class ResourceView {
     return resource && part!.toPublic(resource);
   }
 
-  /** What a client means by a URI, in whatever form; undefined also when it may mean several. */
+  /** Resolves a URI in any form. Undefined when it is unknown or ambiguous. */
   find(text: string): ResolvedResource | undefined {
-    for (const candidates of this.readings(text)) if (candidates.length > 0) return only(candidates);
+    for (const found of this.candidates(text)) if (found.length > 0) return only(found);
     return undefined;
   }
 
-  /** The template that a client names, in whatever form. */
+  /** Resolves a template in any form. */
   findTemplate(text: string): ResourceTemplate | undefined {
     const form = parseResourceForm(text);
     const named = (template: ResourceTemplate): boolean =>
@@ -108,12 +109,12 @@ export class ResourceView {
   }
 
   /**
-   * What a text can be read as, one way after the other. Names that say whose they are come first, so that no server
-   * takes what is another's by listing something under its name; then what is listed, then what fits a template.
+   * Candidates by each form, in order of precedence. Forms that contain the server come first, so that no server can
+   * take over the names of another; then listed own URIs, then instances of templates.
    */
-  private *readings(text: string): Iterable<readonly ResolvedResource[]> {
+  private *candidates(text: string): Iterable<readonly ResolvedResource[]> {
     const { parts } = this;
-    yield this.formed(text);
+    yield this.findResourceForm(text);
     yield parts.flatMap((part) => part.findId(text) ?? []);
     yield parts.flatMap((part) => part.findConflictingId(text) ?? []);
     yield parts.flatMap((part) => part.findListed(text) ?? []);
@@ -125,7 +126,7 @@ export class ResourceView {
     yield instances(parts, text, 'uri');
   }
 
-  private formed(text: string): readonly ResolvedResource[] {
+  private findResourceForm(text: string): readonly ResolvedResource[] {
     const address = parseResourceForm(text);
     const found = address && this.byServer.get(address.server)?.find(address.uri);
     return found ? [found] : [];
@@ -145,9 +146,12 @@ function page(member: string, items: readonly PageItem[], size: number, seal: Se
   return pageText(member, items.slice(0, size), items.length > size, seal);
 }
 
-const resourceItem = (seen: PublicResource): PageItem => ({ key: seen.uri, text: resourceText(seen) });
+const resourceItem = (resource: PublicResource): PageItem => ({
+  key: resource.uri,
+  text: resourceText(resource),
+});
 
-const templateItem = (seen: PublicTemplate): PageItem => ({
-  key: seen.uriTemplate,
-  text: templateText(seen),
+const templateItem = (template: PublicTemplate): PageItem => ({
+  key: template.uriTemplate,
+  text: templateText(template),
 });

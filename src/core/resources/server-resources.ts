@@ -80,7 +80,7 @@ export class ServerResources {
     return instance && { server: this.server, uri, template: instance.template };
   }
 
-  /** An identifier begins with its server, but one server's name may begin another's. */
+  /** An identifier starts with the id of its server, but the id of one server can start with that of another. */
   mayHaveId(id: string): boolean {
     return id.startsWith(`${this.server}_`);
   }
@@ -91,7 +91,7 @@ export class ServerResources {
     return this.found(resource && this.idOf(resource) === id ? resource : undefined);
   }
 
-  /** By an identifier that several servers share. No server has it where all of them are seen. */
+  /** By the plain form of an identifier that is listed with a digest because servers share it. */
   findConflictingId(id: string): ResolvedResource | undefined {
     return this.found(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
