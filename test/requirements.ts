@@ -48,10 +48,10 @@ const SEED_000: Scenarios = {
     e2e('real-resources', 'are listed to and read by clients of both SDKs'),
   ],
   'Client reads a resource': [
-    e2e('resources', 'at the server that has them, by the URI it knows'),
+    e2e('resources', 'at their server, by its own URI'),
     e2e('real-resources', 'are listed to and read by clients of both SDKs'),
   ],
-  'Client requests resource templates': [e2e('resources', 'and so are their templates')],
+  'Client requests resource templates': [e2e('resources', 'with their templates in a list of their own')],
   'Client subscribes to a resource': [MADE, SHOWN],
   'Subscription mapping storage': [SHOWN],
   'Backend sends resource update': [DELIVERED, REAL],
@@ -81,68 +81,71 @@ const SEED_001: Scenarios = {
 const SEED_002: Scenarios = {
   'Fetch resources on server connection': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
-    e2e('resources', 'and so are their templates'),
-    e2e('resource-changes', 'is fetched, listed and told once'),
+    e2e('resources', 'with their templates in a list of their own'),
+    e2e('resource-changes', 'is fetched, listed and forwarded once'),
   ],
-  'Fetch resources with pagination': [e2e('resources', 'from every page that a server has')],
+  'Fetch resources with pagination': [e2e('resources', 'from every page of a server')],
   'Fetch resources with no resources': [
-    e2e('resources', 'only of servers that have some: others are not asked, or add nothing'),
+    e2e('resources', 'only for servers with the capability: other servers get no list request'),
   ],
   'Namespace resource URI': [
-    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
-    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+    e2e('resource-naming', 'are listed in that style, sorted and unique'),
+    e2e('resource-naming', 'are accepted in every form and returned in the listed form'),
   ],
   'Preserve URI structure in namespacing': [
-    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
-    e2e('resource-naming', 'stand beside the identifier, whatever the style'),
-    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+    e2e('resource-naming', 'are listed in that style, sorted and unique'),
+    e2e('resource-naming', 'come with the identifier of each resource in _meta'),
+    e2e('resource-naming', 'are accepted in every form and returned in the listed form'),
   ],
   'Multiple servers with same resource name': [
-    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
-    e2e('resources', 'where two servers have the same URI, each by its own'),
+    e2e('resource-naming', 'are listed in that style, sorted and unique'),
+    e2e('resources', 'at the named server when two servers have the same own URI'),
   ],
   'Store resource template': [
-    e2e('resources', 'and so are their templates'),
-    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+    e2e('resources', 'with their templates in a list of their own'),
+    e2e('resource-naming', 'are listed in that style, sorted and unique'),
   ],
   'Match URI against template': [
-    e2e('resources', 'through a template, with the values the client put in'),
-    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+    e2e('resources', 'through a template, with the values of the client'),
+    e2e('resource-naming', 'are accepted in every form and returned in the listed form'),
   ],
-  'Template with no match': [e2e('resources', 'not when no template fits, and then no server is asked')],
+  'Template with no match': [e2e('resources', 'not when no template matches, and no server gets a request')],
   'List all aggregated resources': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
-    e2e('resources', 'as the server wrote them but for the URI'),
+    e2e('resources', 'as the server wrote them except for the URI'),
   ],
   'List resources with pagination': [
-    e2e('resource-paging', 'hold as many as the config says, and every one exactly once'),
-    e2e('resource-paging', 'go on where they were when resources are added'),
-    e2e('resource-paging', 'go on where they were when resources are removed'),
+    e2e('resource-paging', 'have limits.pageSize entries per page and contain every entry exactly once'),
+    e2e('resource-paging', 'continue at the same entry when resources are added'),
+    e2e('resource-paging', 'continue at the same entry when resources are removed'),
   ],
-  'List cached resource list': [e2e('resources', 'from memory: no server is asked')],
+  'List cached resource list': [e2e('resources', 'from the catalog, without a request to any server')],
   'Cache invalidation on list change': [
-    e2e('resource-changes', 'is fetched, listed and told once to exactly the clients that see it'),
-    e2e('resource-changes', 'makes what is withdrawn unknown at once'),
+    e2e(
+      'resource-changes',
+      'is fetched, listed and forwarded once to exactly the clients that see the server',
+    ),
+    e2e('resource-changes', 'makes a removed resource unknown at once'),
   ],
   'Read namespaced resource': [
-    e2e('resources', 'at the server that has them, by the URI it knows'),
-    e2e('resource-naming', 'are understood in every form, and given in the form of the lists'),
+    e2e('resources', 'at their server, by its own URI'),
+    e2e('resource-naming', 'are accepted in every form and returned in the listed form'),
   ],
   'Read non-existent resource': [
-    e2e('resource-failures', 'because nobody has them are not found, by their name, and no server is asked'),
+    e2e('resource-failures', 'of an unknown URI is -32002 with that URI, and no server gets a request'),
   ],
   'Read resource from template': [
-    e2e('resources', 'through a template, with the values the client put in'),
+    e2e('resources', 'through a template, with the values of the client'),
     e2e('real-resources', 'are read through expanded templates'),
   ],
   'Read resource with multi-modal content': [
-    e2e('resources', 'byte for byte: texts, blobs and types stay'),
+    e2e('resources', 'byte for byte: texts, blobs and types are unchanged'),
     e2e('real-resources', 'are read through expanded templates'),
   ],
-  'List all aggregated templates': [e2e('resources', 'and so are their templates')],
+  'List all aggregated templates': [e2e('resources', 'with their templates in a list of their own')],
   'Cache template list': [
-    e2e('resources', 'from memory: no server is asked'),
-    e2e('resource-changes', 'may be one of its templates'),
+    e2e('resources', 'from the catalog, without a request to any server'),
+    e2e('resource-changes', 'is forwarded when only the templates changed'),
   ],
   'Subscribe to resource': [MADE, UNKNOWN],
   'Subscribe to non-existent resource': [UNKNOWN],
@@ -164,23 +167,20 @@ const SEED_002: Scenarios = {
     e2e('meta-tools', 'catalog_resource_templates gives the templates, of all servers or of one'),
   ],
   'Resource not found': [
-    e2e('resource-failures', 'because nobody has them are not found, by their name, and no server is asked'),
-    e2e('resource-failures', 'are errors that both SDKs know'),
+    e2e('resource-failures', 'of an unknown URI is -32002 with that URI, and no server gets a request'),
+    e2e('resource-failures', 'is an error that clients of both SDKs recognise'),
   ],
   'Resource read error': [
-    e2e(
-      'resource-failures',
-      'because their server says so get its own error byte for byte, and a line in the log',
-    ),
-    e2e('resource-failures', 'or for any other reason, a client of %s is told why'),
+    e2e('resource-failures', 'returns the error of the server byte for byte and is logged'),
+    e2e('resource-failures', 'and every other failure returns the same error in revision %s'),
   ],
   'Subscription error': [
     REFUSED,
     e2e('subscriptions', 'when the server does not answer in time, and are taken back there'),
   ],
   'Track resource read operations': [
-    e2e('resource-failures', 'are counted by server, type and outcome, under both names'),
-    e2e('resource-failures', 'or have more types than labels may hold'),
+    e2e('resource-failures', 'is counted by server, type and outcome, under both metric names'),
+    e2e('resource-failures', 'has at most 50 types as label values'),
   ],
   'Track subscription count': [COUNTED],
   'Display resources panel': [
@@ -225,7 +225,7 @@ const SEED_003: Scenarios = {
   ],
   'Standardize resource URI': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
-    e2e('resource-naming', 'are those of the style, in their order, no two the same'),
+    e2e('resource-naming', 'are listed in that style, sorted and unique'),
   ],
   'Resource list aggregation': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
@@ -233,8 +233,8 @@ const SEED_003: Scenarios = {
   ],
   'Filter by project': [
     e2e('projects', 'by the metadata of a request, for that request'),
-    e2e('resources', 'within a project only of its servers, and the others cannot be read there'),
-    e2e('resources', 'by the project that a request names, too'),
+    e2e('resources', 'only for the servers of the project, and reads of other servers are refused there'),
+    e2e('resources', 'only for the servers of the project that a single request names'),
   ],
   'No project filter': [
     e2e('real-servers', 'lists the tools of all servers in one list'),
@@ -242,15 +242,15 @@ const SEED_003: Scenarios = {
   ],
   'Register tools on server enable': [
     e2e('admin-servers', 'enables it again: in lists and routing before the response'),
-    e2e('reload', 'takes servers away and adds them, and clients are told'),
+    e2e('reload', 'removes and adds servers, and clients get a list change'),
   ],
   'Unregister tools on server disable': [
     e2e('admin-servers', 'disables a server: removed from lists and routing before the response'),
-    e2e('reload', 'takes servers away and adds them, and clients are told'),
+    e2e('reload', 'removes and adds servers, and clients get a list change'),
   ],
   'Update tools on tool enable/disable': [
     e2e('admin-servers', 'switches a tool with any name off and on'),
-    e2e('reload', 'in what a link does not depend on reconnects nothing, and holds at once'),
+    e2e('reload', 'applies keys that do not concern the connection at once and without a reconnect'),
   ],
   'Concurrent tool calls': [
     e2e('real-servers', 'calls tools of all servers for two clients at once'),

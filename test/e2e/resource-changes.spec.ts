@@ -9,10 +9,10 @@ import { until } from '../kit/until.js';
 const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
-/** Who listens: a client that sees both servers, and one of a project that sees only one, each way. */
+/** One client sees both servers, the others see one server each. */
 const PATHS = ['/mcp', '/projects/one/mcp', '/projects/two/mcp'];
 
-describe('a change of the resources of a server', () => {
+describe('a list change of resources', () => {
   let one: ScriptedBackend;
   let two: ScriptedBackend;
   let gateway: Gateway;
@@ -37,17 +37,17 @@ describe('a change of the resources of a server', () => {
     streams = await Promise.all(sessions.map((session) => session.listen()));
   }, 30_000);
 
-  const told = (method = RESOURCES_CHANGED): number[] => streams.map((stream) => stream.count(method));
+  const counts = (method = RESOURCES_CHANGED): number[] => streams.map((stream) => stream.count(method));
 
-  /** Another list of both servers changes after whatever was on its way; once that is heard, nothing more will come. */
+  /** Notifications keep their order: when the list change of prompts arrives, all earlier notifications have arrived. */
   async function settle(): Promise<void> {
-    const before = told(PROMPTS_CHANGED);
+    const before = counts(PROMPTS_CHANGED);
     for (const backend of [one, two]) {
       backend.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
       backend.announce(PROMPTS_CHANGED);
     }
-    await until('every client heard of the prompts', () =>
-      told(PROMPTS_CHANGED).every((count, index) => count > before[index]!),
+    await until('every client got the list change of prompts', () =>
+      counts(PROMPTS_CHANGED).every((count, index) => count > before[index]!),
     );
   }
 
@@ -57,64 +57,67 @@ describe('a change of the resources of a server', () => {
   it.each([
     ['one', [1, 1, 0]],
     ['two', [1, 0, 1]],
-  ])('is fetched, listed and told once to exactly the clients that see it (%s)', async (server, expected) => {
-    const backend = server === 'one' ? one : two;
-    const [before, asked] = [told(), backend.countOf('resources/list')];
-    backend.resource('x://second');
-    backend.announce(RESOURCES_CHANGED);
-    const uri = `resource://${server}/x://second`;
-    await until('it is listed', async () => (await uris()).includes(uri));
-    await settle();
-    expect(told().map((count, index) => count - before[index]!)).toEqual(expected);
-    expect(backend.countOf('resources/list') - asked).toBe(1);
-    for (const [index, session] of sessions.entries()) {
-      expect((await uris(session)).includes(uri)).toBe(expected[index] === 1);
-      const { result } = await session.read(uri);
-      expect(result).toEqual(expected[index] === 1 ? contents(uri, 'read x://second') : undefined);
-    }
-  });
+  ])(
+    'is fetched, listed and forwarded once to exactly the clients that see the server (%s)',
+    async (server, expected) => {
+      const backend = server === 'one' ? one : two;
+      const [before, asked] = [counts(), backend.countOf('resources/list')];
+      backend.resource('x://second');
+      backend.announce(RESOURCES_CHANGED);
+      const uri = `resource://${server}/x://second`;
+      await until('the resource is listed', async () => (await uris()).includes(uri));
+      await settle();
+      expect(counts().map((count, index) => count - before[index]!)).toEqual(expected);
+      expect(backend.countOf('resources/list') - asked).toBe(1);
+      for (const [index, session] of sessions.entries()) {
+        expect((await uris(session)).includes(uri)).toBe(expected[index] === 1);
+        const { result } = await session.read(uri);
+        expect(result).toEqual(expected[index] === 1 ? contents(uri, 'read x://second') : undefined);
+      }
+    },
+  );
 
-  it('may be one of its templates', async () => {
-    const before = told();
+  it('is forwarded when only the templates changed', async () => {
+    const before = counts();
     two.template('x://other/{b}');
     two.announce(RESOURCES_CHANGED);
     const uri = 'resource://two/x://other/7';
-    await until('it can be read', async () => (await sessions[0]!.read(uri)).result !== undefined);
+    await until('the template is known', async () => (await sessions[0]!.read(uri)).result !== undefined);
     await settle();
-    expect(told().map((count, index) => count - before[index]!)).toEqual([1, 0, 1]);
+    expect(counts().map((count, index) => count - before[index]!)).toEqual([1, 0, 1]);
     const templates = (await sessions[2]!.list('resourceTemplates')).map(({ uriTemplate }) => uriTemplate);
     expect(templates).toEqual(['resource://two/x://other/{b}', 'resource://two/x://t/{a}']);
   });
 
-  it('is not told when the list turns out to be the same', async () => {
-    const [before, asked] = [told(), one.countOf('resources/list')];
+  it('is not forwarded when the fetched list is the same', async () => {
+    const [before, asked] = [counts(), one.countOf('resources/list')];
     one.announce(RESOURCES_CHANGED);
-    await until('the gateway asked again', () => one.countOf('resources/list') > asked);
+    await until('the gateway fetched the list again', () => one.countOf('resources/list') > asked);
     await settle();
-    expect(told()).toEqual(before);
+    expect(counts()).toEqual(before);
   });
 
-  it('is taken as one when a server announces it again and again', async () => {
-    const [before, asked] = [told(), one.countOf('resources/list')];
+  it('is forwarded once when a server sends a burst of notifications', async () => {
+    const [before, asked] = [counts(), one.countOf('resources/list')];
     one.resource('x://third');
-    for (let turn = 0; turn < 100; turn++) one.announce(RESOURCES_CHANGED);
-    await until('it is listed', async () => (await uris()).includes('resource://one/x://third'));
+    for (let sent = 0; sent < 100; sent++) one.announce(RESOURCES_CHANGED);
+    await until('the resource is listed', async () => (await uris()).includes('resource://one/x://third'));
     await settle();
-    expect(told().map((count, index) => count - before[index]!)).toEqual([1, 1, 0]);
+    expect(counts().map((count, index) => count - before[index]!)).toEqual([1, 1, 0]);
     expect(one.countOf('resources/list') - asked).toBeLessThanOrEqual(2);
   });
 
-  it('makes what is withdrawn unknown at once: it is not read any more', async () => {
+  it('makes a removed resource unknown at once, without a read at the server', async () => {
     const uri = 'resource://one/x://third';
     one.withoutResource('x://third');
     one.announce(RESOURCES_CHANGED);
-    await until('it is gone', async () => !(await uris()).includes(uri));
+    await until('the resource is removed', async () => !(await uris()).includes(uri));
     const asked = one.countOf('resources/read');
     expect((await sessions[0]!.read(uri)).error).toMatchObject({ code: -32002, data: { uri } });
     expect(one.countOf('resources/read')).toBe(asked);
   });
 
-  it('keeps the last good list when it cannot be fetched, and is fetched again', async () => {
+  it('keeps the previous list when the fetch fails, and the next notification fetches again', async () => {
     const before = await uris();
     const from = gateway.logs.length;
     one.on('resources/list', () => {
@@ -125,6 +128,8 @@ describe('a change of the resources of a server', () => {
     expect(await uris()).toEqual(before);
     one.on('resources/list', () => ({ resources: [{ uri: 'x://recovered', name: 'r' }] }));
     one.announce(RESOURCES_CHANGED);
-    await until('the new list is there', async () => (await uris()).includes('resource://one/x://recovered'));
+    await until('the new list is fetched', async () =>
+      (await uris()).includes('resource://one/x://recovered'),
+    );
   });
 });

@@ -11,12 +11,12 @@ import { ScriptedBackend, ScriptedError, text } from '../kit/scripted-backend.js
 import { contents } from '../kit/scripted-resources.js';
 import { until, within } from '../kit/until.js';
 
-/** Far below every timeout of the servers in question, far above what a busy machine needs. */
+/** Far below the timeouts of these servers, far above the delays of a busy machine. */
 const SOON_MS = 3000;
 
 const OWN_ERROR = '{"code":-32050,"message":"disk \\u00e9 is gone","data":{"cause":"x","n":1.0},"more":1.0}';
 
-/** What a read may end in, and what a client is told, whichever revision it speaks. */
+/** URIs and the error that a read of each returns in every protocol revision. */
 const OUTCOMES: readonly (readonly [string, object])[] = [
   [
     'resource://well/x://nowhere',
@@ -51,17 +51,17 @@ const OUTCOMES: readonly (readonly [string, object])[] = [
   ],
 ];
 
-const readings = async (gateway: Gateway): Promise<Scrape> =>
+const scrapeOf = async (gateway: Gateway): Promise<Scrape> =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
 
-/** Under either name. */
+/** Label values of the metric with the legacy name. */
 const STATUS = { ok: 'success', error: 'failure', timeout: 'failure' };
 const readsOfWell = (scrape: Scrape, mime: string, outcome: keyof typeof STATUS): number[] => [
   scrape.value('mcp_resource_reads_total', { server_id: 'well', mime_type: mime, outcome }) ?? 0,
   scrape.value('mcpResourceReadsTotal', { serverId: 'well', mimeType: mime, status: STATUS[outcome] }) ?? 0,
 ];
 
-describe('resources that cannot be had', () => {
+describe('a failed resource read', () => {
   const backends = {} as Record<'well' | 'away' | 'mute' | 'failing' | 'hostile', ScriptedBackend>;
   let gateway: Gateway;
   let session: RawSession;
@@ -81,11 +81,11 @@ describe('resources that cannot be had', () => {
       .resource('x://slow', () => undefined);
     away.resource('x://there').template('x://any/{a}');
     mute
-      .resource('x://unheard')
+      .resource('x://unlisted')
       .template('m://{a}')
       .on('resources/list', () => undefined);
-    failing.resource('x://unheard').on('resources/list', () => {
-      throw new ScriptedError('{"code":-32603,"message":"no list today"}');
+    failing.resource('x://unlisted').on('resources/list', () => {
+      throw new ScriptedError('{"code":-32603,"message":"list unavailable"}');
     });
     hostile
       .template(`h://${'{a}'.repeat(2000)}`)
@@ -118,7 +118,7 @@ describe('resources that cannot be had', () => {
   const asked = (): number =>
     Object.values(backends).reduce((sum, backend) => sum + backend.countOf('resources/read'), 0);
 
-  it('because the list of their server hangs, or fails, delay nobody, and its tools are there', async () => {
+  it('of a server whose resources/list hangs or fails affects neither its tools nor other servers', async () => {
     const resources = await within('the list', session.list('resources'), SOON_MS);
     const servers = new Set(resources.map(({ _meta }) => _meta?.['io.gatehouse/server']));
     expect([...servers]).toEqual(['away', 'hostile', 'well']);
@@ -129,10 +129,12 @@ describe('resources that cannot be had', () => {
     const { result } = await within('the read', session.read('resource://mute/m://1'), SOON_MS);
     expect(result).toEqual(contents('resource://mute/m://1', 'read m://1'));
     const warning = { level: 'warn', message: 'resources/list failed', server: 'failing' };
-    expect(await gateway.logged(warning)).toMatchObject({ cause: expect.stringContaining('no list today') });
+    expect(await gateway.logged(warning)).toMatchObject({
+      cause: expect.stringContaining('list unavailable'),
+    });
   });
 
-  it('because their template is hostile are left out with a warning, and the rest of the list stays', async () => {
+  it('is not caused by invalid templates of the same server, which are dropped with a warning', async () => {
     const templates = await session.list('resourceTemplates');
     const ofHostile = templates.filter(({ _meta }) => _meta?.['io.gatehouse/server'] === 'hostile');
     expect(ofHostile.map(({ uriTemplate }) => uriTemplate)).toEqual(['resource://hostile/good://{a}/{b}']);
@@ -147,12 +149,12 @@ describe('resources that cannot be had', () => {
   });
 
   it.each<[string, object]>([
-    ['no URI', {}],
-    ['a URI that is a number', { uri: 7 }],
-    ['a URI that is null', { uri: null }],
-    ['a URI that is an object', { uri: { a: 1 } }],
+    ['a missing URI', {}],
+    ['a number as URI', { uri: 7 }],
+    ['null as URI', { uri: null }],
+    ['an object as URI', { uri: { a: 1 } }],
     ['a URI of more than 8 KB', { uri: `resource://well/x://${'a'.repeat(8192)}` }],
-  ])('because there is %s are invalid params, and no server is asked', async (_what, params) => {
+  ])('for %s is -32602, and no server gets a request', async (_case, params) => {
     const before = asked();
     const { error } = await session.request('resources/read', params);
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('uri') });
@@ -165,7 +167,7 @@ describe('resources that cannot be had', () => {
     expect(asked()).toBe(before);
   });
 
-  it('are told apart from those that can when the URI is as long as may be', async () => {
+  it('is not caused by a URI of the maximum length', async () => {
     const long = `resource://mute/m://${'a'.repeat(8192)}`.slice(0, 8192);
     expect((await session.read(long)).result).toEqual(contents(long, `read ${long.slice(16)}`));
   });
@@ -175,14 +177,14 @@ describe('resources that cannot be had', () => {
     'resource:///x://fine',
     'resource://well',
     'resource://well/',
-    'resource://nobody/x://fine',
+    'resource://unknown/x://fine',
     'resource://well/resource://well/x://fine',
     'ui://well/x://fine',
     'well_x___nowhere',
     'x://FINE',
     '__proto__',
     'constructor',
-  ])('because nobody has them are not found, by their name, and no server is asked (%s)', async (uri) => {
+  ])('of an unknown URI is -32002 with that URI, and no server gets a request (%s)', async (uri) => {
     const before = asked();
     expect((await session.read(uri)).error).toEqual({
       code: -32002,
@@ -192,7 +194,7 @@ describe('resources that cannot be had', () => {
     expect(asked()).toBe(before);
   });
 
-  it('are errors that both SDKs know', async () => {
+  it('is an error that clients of both SDKs recognise', async () => {
     const uri = 'resource://well/x://nowhere';
     const [v1, v2] = [await connectV1(gateway.url), await connectV2(gateway.url)];
     const first: unknown = await v1.readResource({ uri }).catch((error: unknown) => error);
@@ -204,7 +206,7 @@ describe('resources that cannot be had', () => {
     expect(second).toMatchObject({ uri });
   });
 
-  it('because their server says so get its own error byte for byte, and a line in the log', async () => {
+  it('returns the error of the server byte for byte and is logged', async () => {
     const from = gateway.logs.length;
     const { text: answer } = await session.read('resource://well/x://broken', 'the-id');
     expect(answer).toBe(`{"jsonrpc":"2.0","id":"the-id","error":${OWN_ERROR}}`);
@@ -216,23 +218,23 @@ describe('resources that cannot be had', () => {
     });
   });
 
-  it('are counted by server, type and outcome, under both names', async () => {
+  it('is counted by server, type and outcome, under both metric names', async () => {
     const cases = [
       ['x://fine', 'text/plain', 'ok'],
       ['x://broken', '_none', 'error'],
       ['x://slow', '_none', 'timeout'],
     ] as const;
     for (const [own, mime, outcome] of cases) {
-      const before = readsOfWell(await readings(gateway), mime, outcome);
+      const before = readsOfWell(await scrapeOf(gateway), mime, outcome);
       await session.read(`resource://well/${own}`);
-      expect([own, readsOfWell(await readings(gateway), mime, outcome)]).toEqual([
+      expect([own, readsOfWell(await scrapeOf(gateway), mime, outcome)]).toEqual([
         own,
         before.map((value) => value + 1),
       ]);
     }
   });
 
-  it('or have more types than labels may hold: the rest is counted together', async () => {
+  it('has at most 50 types as label values, all others are counted as _other', async () => {
     const { well } = backends;
     for (let index = 0; index < 60; index++) {
       const mimeType = `application/x-${index};charset=utf-8`;
@@ -244,9 +246,12 @@ describe('resources that cannot be had', () => {
       contents: [{ uri: 'x://type/odd', mimeType: `a"} 1\n${'z'.repeat(999)}`, text: '' }],
     }));
     well.announce('notifications/resources/list_changed');
-    await until('they are there', async () => (await session.read('x://type/odd')).result !== undefined);
+    await until(
+      'the new resources are listed',
+      async () => (await session.read('x://type/odd')).result !== undefined,
+    );
     for (let index = 0; index < 60; index++) await session.read(`resource://well/x://type/${index}`);
-    const scrape = await readings(gateway);
+    const scrape = await scrapeOf(gateway);
     const types = scrape.seriesOf('mcp_resource_reads_total').map(({ mime_type }) => mime_type!);
     const named = new Set(types.filter((type) => !type.startsWith('_')));
     expect(named.size).toBe(50);
@@ -255,32 +260,32 @@ describe('resources that cannot be had', () => {
     expect(types.filter((type) => type.length > 127)).toEqual([]);
   });
 
-  describe('while their server is away', () => {
+  describe('of an unavailable server', () => {
     beforeAll(async () => {
       await backends.away.closePort();
-      await until('the gateway knows', async () => (await session.read('resource://away/x://there')).error);
+      await until('the gateway noticed', async () => (await session.read('resource://away/x://there')).error);
     });
 
-    it('stay listed as they were, and reading them fails at once', async () => {
+    it('is immediate, and its resources stay listed', async () => {
       const uris = (await session.list('resources')).map(({ uri }) => uri);
       expect(uris).toContain('resource://away/x://there');
       const templates = (await session.list('resourceTemplates')).map(({ uriTemplate }) => uriTemplate);
       expect(templates).toContain('resource://away/x://any/{a}');
       for (const uri of ['resource://away/x://there', 'x://any/7']) {
-        const { error } = await within('the refusal', session.read(uri), SOON_MS);
+        const { error } = await within('the error', session.read(uri), SOON_MS);
         expect(error).toMatchObject({ code: -31003, data: { code: 'SERVER_UNAVAILABLE', server: 'away' } });
       }
     });
 
     it.each(SUPPORTED_VERSIONS)(
-      'or for any other reason, a client of %s is told why',
+      'and every other failure returns the same error in revision %s',
       async (protocolVersion) => {
         const client = await RawSession.open(gateway.url, { protocolVersion });
         expect(client.initializeResult['protocolVersion']).toBe(protocolVersion);
         for (const [uri, expected] of OUTCOMES)
           expect([uri, (await client.read(uri)).error]).toEqual([uri, expected]);
         for (const method of ['resources/list', 'resources/templates/list'])
-          expect((await client.request(method, { cursor: 'nonsense' })).error).toMatchObject({
+          expect((await client.request(method, { cursor: 'invalid' })).error).toMatchObject({
             code: -32602,
           });
         const tooLong = await client.read('x'.repeat(8193));
@@ -288,10 +293,14 @@ describe('resources that cannot be had', () => {
       },
     );
 
-    it('until it is back', async () => {
+    it('ends when the server is available again', async () => {
       await backends.away.openPort();
       const uri = 'resource://away/x://there';
-      const result = await until('it is read again', async () => (await session.read(uri)).result, 15_000);
+      const result = await until(
+        'the resource is read again',
+        async () => (await session.read(uri)).result,
+        15_000,
+      );
       expect(result).toEqual(contents(uri, 'read x://there'));
     });
   });

@@ -11,7 +11,7 @@ const SHARED = 'config://app/settings.json';
 const ARCHIVE = 'file:///archive/{year}/{name}';
 const SECTION = 'config://app/{section}';
 
-/** It and `file:///a_b` would share an identifier. */
+/** Would have the same identifier as `file:///a_b`. */
 const PLUS = 'file:///a+b';
 const digestOf = (uri: string): string => createHash('sha256').update(uri).digest('hex').slice(0, 8);
 const digest = digestOf('file:///a_b');
@@ -73,15 +73,15 @@ const TEMPLATE_LISTS: Record<Style, readonly string[]> = {
   ],
 };
 
-/** Where each form leads: server, own URI, and what it is called in each style. */
-interface Meant {
+/** A resource, the forms in which a client may name it, and its public URI in each style. */
+interface NamedResource {
   readonly server: 'filesystem' | 's3';
   readonly own: string;
   readonly forms: readonly string[];
   readonly public: Record<Style, string>;
 }
 
-const MEANT: readonly Meant[] = [
+const NAMED: readonly NamedResource[] = [
   {
     server: 'filesystem',
     own: LOG,
@@ -162,8 +162,8 @@ const MEANT: readonly Meant[] = [
   },
 ];
 
-describe('the names of resources', () => {
-  const servers = {} as Record<Meant['server'], ScriptedBackend>;
+describe('public resource URIs', () => {
+  const servers = {} as Record<NamedResource['server'], ScriptedBackend>;
 
   beforeAll(async () => {
     for (const id of ['filesystem', 's3'] as const) servers[id] = await ScriptedBackend.start();
@@ -175,7 +175,7 @@ describe('the names of resources', () => {
     s3.template(SECTION).template('s3://bucket{/path*}{?version}');
   });
 
-  describe.each(STYLES)('%s', (style) => {
+  describe.each(STYLES)('in style %s', (style) => {
     let gateway: Gateway;
     let session: RawSession;
 
@@ -189,14 +189,14 @@ describe('the names of resources', () => {
       session = await RawSession.open(gateway.url);
     }, 30_000);
 
-    it('are those of the style, in their order, no two the same', async () => {
+    it('are listed in that style, sorted and unique', async () => {
       const resources = await session.list('resources');
       expect(resources.map(({ uri }) => uri)).toEqual(LISTS[style]);
       const templates = await session.list('resourceTemplates');
       expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual(TEMPLATE_LISTS[style]);
     });
 
-    it('stand beside the identifier, whatever the style', async () => {
+    it('come with the identifier of each resource in _meta', async () => {
       const resources = await session.list('resources');
       const ids = resources.map(({ _meta }) => _meta?.['io.gatehouse/id']);
       const plain = LISTS.underscore.filter((uri) => !uri.startsWith('ui:'));
@@ -208,30 +208,27 @@ describe('the names of resources', () => {
       });
     });
 
-    it.each(MEANT)(
-      'are understood in every form, and given in the form of the lists ($own)',
-      async (meant) => {
-        const { server, own, forms } = meant;
-        for (const form of forms) {
-          const { result, error } = await session.read(form);
-          expect([form, error, result]).toEqual([
-            form,
-            undefined,
-            contents(meant.public[style], `read ${own}`),
-          ]);
-          expect(servers[server].messages('resources/read').at(-1)?.message.params).toEqual({ uri: own });
-        }
-      },
-    );
+    it.each(NAMED)('are accepted in every form and returned in the listed form ($own)', async (named) => {
+      const { server, own, forms } = named;
+      for (const form of forms) {
+        const { result, error } = await session.read(form);
+        expect([form, error, result]).toEqual([
+          form,
+          undefined,
+          contents(named.public[style], `read ${own}`),
+        ]);
+        expect(servers[server].messages('resources/read').at(-1)?.message.params).toEqual({ uri: own });
+      }
+    });
 
-    it('are none of a URI that two servers have and no form tells apart', async () => {
+    it('do not include an own URI that two servers share', async () => {
       const { error } = await session.read(SHARED);
       expect(error).toMatchObject({ code: -32002, data: { uri: SHARED } });
       const instance = await session.read('config://app/logging');
       expect(instance.error).toMatchObject({ code: -32002 });
     });
 
-    it('are enough for both SDKs to read what they listed, and what they made of a template', async () => {
+    it('can be read by clients of both SDKs, as listed and as expanded from a template', async () => {
       for (const client of [await connectV1(gateway.url), await connectV2(gateway.url)]) {
         const { resources } = await client.listResources();
         expect(resources.map(({ uri }) => uri)).toEqual(LISTS[style]);

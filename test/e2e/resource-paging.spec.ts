@@ -10,7 +10,7 @@ const METHODS = { resources: 'resources/list', resourceTemplates: 'resources/tem
 type Member = keyof typeof METHODS;
 const LISTS = Object.keys(METHODS) as Member[];
 
-/** The letter alone tells where it stands; in the list of templates each is one that takes anything after it. */
+/** The letter determines the position in both lists. */
 const ownUri = (member: Member, letter: string): string =>
   member === 'resources' ? `x://${letter}` : `x://${letter}/{rest}`;
 
@@ -21,7 +21,7 @@ interface Page {
   readonly cursor: unknown;
 }
 
-describe('lists of resources in pages', () => {
+describe('paginated lists of resources', () => {
   let backend: ScriptedBackend;
   let gateway: Gateway;
   let session: RawSession;
@@ -29,7 +29,7 @@ describe('lists of resources in pages', () => {
   beforeAll(async () => {
     backend = await ScriptedBackend.start();
     const other = await ScriptedBackend.start();
-    put('b', 'd', 'f', 'h', 'j', 'l', 'n');
+    add('b', 'd', 'f', 'h', 'j', 'l', 'n');
     other.resource('y://z').template('y://z/{rest}');
     const mcpServers = { main: backend.http, other: other.http };
     gateway = await startGateway({
@@ -41,12 +41,12 @@ describe('lists of resources in pages', () => {
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
-  function put(...letters: string[]): void {
+  function add(...letters: string[]): void {
     for (const letter of letters)
       backend.resource(ownUri('resources', letter)).template(ownUri('resourceTemplates', letter));
   }
 
-  function take(...letters: string[]): void {
+  function remove(...letters: string[]): void {
     for (const letter of letters) for (const member of LISTS) backend.withoutResource(ownUri(member, letter));
   }
 
@@ -60,7 +60,7 @@ describe('lists of resources in pages', () => {
     };
   }
 
-  /** The rest of a list, from here on. */
+  /** The entries of all pages after a page. */
   async function rest(member: Member, from: Page): Promise<string[]> {
     const letters: string[] = [];
     for (let { cursor } = from; cursor !== undefined;) {
@@ -71,7 +71,7 @@ describe('lists of resources in pages', () => {
     return letters;
   }
 
-  async function listedBecomes(letters: string): Promise<void> {
+  async function untilListed(letters: string): Promise<void> {
     backend.announce(CHANGED);
     for (const member of LISTS)
       await until(`the ${member} are ${letters}`, async () => {
@@ -80,7 +80,7 @@ describe('lists of resources in pages', () => {
       });
   }
 
-  it('hold as many as the config says, and every one exactly once', async () => {
+  it('have limits.pageSize entries per page and contain every entry exactly once', async () => {
     for (const member of LISTS) {
       const sizes: number[] = [];
       const letters: string[] = [];
@@ -95,12 +95,12 @@ describe('lists of resources in pages', () => {
     }
   });
 
-  it('go on where they were when resources are added: none is repeated, and none that was there is hidden', async () => {
+  it('continue at the same entry when resources are added: none is repeated or skipped', async () => {
     const first = await Promise.all(LISTS.map((member) => page(member)));
     const second = await Promise.all(LISTS.map((member, index) => page(member, first[index]!.cursor)));
-    // Before the first page, on it, right after it, on the second, right after that and at the end.
-    put('a', 'c', 'g', 'i', 'm', 'o');
-    await listedBecomes('abcdfghijlmnoz');
+    // Before the first page, on it, right after it, on the second, right after the second and at the end.
+    add('a', 'c', 'g', 'i', 'm', 'o');
+    await untilListed('abcdfghijlmnoz');
     for (const [index, member] of LISTS.entries()) {
       expect(first[index]!.letters.join('')).toBe('bdf');
       expect((await rest(member, first[index]!)).join('')).toBe('ghijlmnoz');
@@ -108,11 +108,11 @@ describe('lists of resources in pages', () => {
     }
   });
 
-  it('go on where they were when resources are removed, also the one the cursor stands on', async () => {
+  it('continue at the same entry when resources are removed, including the one at the cursor', async () => {
     const first = await Promise.all(LISTS.map((member) => page(member)));
     const second = await Promise.all(LISTS.map((member, index) => page(member, first[index]!.cursor)));
-    take('a', 'c', 'g', 'h', 'o');
-    await listedBecomes('bdfijlmnz');
+    remove('a', 'c', 'g', 'h', 'o');
+    await untilListed('bdfijlmnz');
     for (const [index, member] of LISTS.entries()) {
       expect(first[index]!.letters.join('')).toBe('abc');
       expect((await rest(member, first[index]!)).join('')).toBe('dfijlmnz');
@@ -121,62 +121,65 @@ describe('lists of resources in pages', () => {
     }
   });
 
-  it('end early when everything that was to come is gone', async () => {
+  it('end with the remaining entries when most of the next page was removed', async () => {
     const [, second] = [await page('resources'), await page('resources', (await page('resources')).cursor)];
-    take('m', 'n');
-    await listedBecomes('bdfijlz');
+    remove('m', 'n');
+    await untilListed('bdfijlz');
     expect((await rest('resources', second)).join('')).toBe('z');
   });
 
   describe.each(LISTS)('(%s) refuse with -32602', (member) => {
-    let genuine: string;
+    let valid: string;
 
     beforeAll(async () => {
-      genuine = String((await page(member)).cursor);
+      valid = String((await page(member)).cursor);
     });
 
     const answerTo = async (cursor: unknown, by = session): Promise<object | undefined> =>
       (await by.request(METHODS[member], { cursor })).error;
 
     it.each<[string, () => unknown]>([
-      ['a tampered cursor', () => (genuine.startsWith('A') ? 'B' : 'A') + genuine.slice(1)],
-      ['one with another position', () => genuine.slice(0, 22) + Buffer.from('zzz').toString('base64url')],
-      ['a cut cursor', () => genuine.slice(0, -2)],
-      ['a cursor with something added', () => `${genuine}AAAA`],
-      ['an invented cursor', () => Buffer.from('resource://main/x://d').toString('base64url')],
+      ['a tampered cursor', () => (valid.startsWith('A') ? 'B' : 'A') + valid.slice(1)],
+      [
+        'a cursor with a changed position',
+        () => valid.slice(0, 22) + Buffer.from('zzz').toString('base64url'),
+      ],
+      ['a truncated cursor', () => valid.slice(0, -2)],
+      ['a cursor with appended characters', () => `${valid}AAAA`],
+      ['a forged cursor', () => Buffer.from('resource://main/x://d').toString('base64url')],
       ['an empty cursor', () => ''],
-      ['a cursor that is no string', () => 3],
-      ['a cursor of null', () => null],
-      ['a huge cursor', () => 'A'.repeat(1_000_000)],
-    ])('%s', async (_what, cursor) => {
+      ['a number as cursor', () => 3],
+      ['null as cursor', () => null],
+      ['a cursor of 1 MB', () => 'A'.repeat(1_000_000)],
+    ])('%s', async (_case, cursor) => {
       expect(await answerTo(cursor())).toMatchObject(REFUSAL);
     });
 
-    it('the cursor of the other list', async () => {
+    it('a cursor of the other list', async () => {
       const other = LISTS.find((one) => one !== member)!;
       expect(await answerTo((await page(other)).cursor)).toMatchObject(REFUSAL);
     });
 
-    it.each<ListMember>(['tools', 'prompts'])('to be used for another list (%s)', async (kind) => {
-      const { error } = await session.request(`${kind}/list`, { cursor: genuine });
+    it.each<ListMember>(['tools', 'prompts'])('their cursor in another list (%s)', async (kind) => {
+      const { error } = await session.request(`${kind}/list`, { cursor: valid });
       expect(error).toMatchObject({ code: -32602 });
     });
 
-    it('the cursor of another scope, and hold none of their own good there', async () => {
+    it('a cursor of another scope, in both directions', async () => {
       const inside = await RawSession.open(gateway.urlOf('/projects/one/mcp'));
-      expect(await answerTo(genuine, inside)).toMatchObject(REFUSAL);
+      expect(await answerTo(valid, inside)).toMatchObject(REFUSAL);
       const { result } = await inside.request(METHODS[member]);
       expect(await answerTo(result?.['nextCursor'])).toMatchObject(REFUSAL);
     });
   });
 
-  it('go on after the longest URI there can be, which can be read like any other', async () => {
-    // Each character takes three bytes, and bytes are what is counted.
+  it('continue after a URI of the maximum length, which can be read', async () => {
+    // The limit counts bytes, and each of these characters takes three.
     const long = `x://e${'\u6f22'.repeat(2703)}`;
     const uri = `resource://main/${long}`;
     backend.resource(long);
     backend.announce(CHANGED);
-    const cursor = await until('it is the last on the first page', async () => {
+    const cursor = await until('the long URI is the last on the first page', async () => {
       const { result } = await session.request('resources/list');
       const last = (result!['resources'] as { uri: string }[]).at(-1)!;
       return last.uri === uri && result!['nextCursor'];
@@ -185,7 +188,7 @@ describe('lists of resources in pages', () => {
     expect((await session.read(uri)).result).toEqual(contents(uri, `read ${long}`));
   });
 
-  it('refuse a cursor of an earlier run', async () => {
+  it('refuse a cursor of another gateway process', async () => {
     const cursors = await Promise.all(LISTS.map(async (member) => (await page(member)).cursor));
     const next = await startGateway({ limits: { pageSize: 3 }, mcpServers: { main: backend.http } });
     await next.listed({ resources: ['main'], resourceTemplates: ['main'] });

@@ -4,11 +4,11 @@ import { RawSession } from '../kit/raw-session.js';
 import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { contents } from '../kit/scripted-resources.js';
 
-/** Everything that a parse and a stringify would change, or a typed SDK would drop or refuse. */
+/** JSON that changes when it is parsed and serialised, or that a typed SDK drops or refuses. */
 const ODDITIES =
   '"tooBig":12345678901234567890,"one":1.0,"escapes":"caf\\u00e9 \\/","twice":1,"twice":2,"" : [ 1 ]';
 
-/** Not a well-formed PNG, but no byte of it may change. */
+/** Every byte value once, to detect a changed byte. */
 const BLOB = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('base64');
 
 const DEFINITION =
@@ -23,7 +23,7 @@ const mixed = (uri: string): string =>
   `{"contents":[{"uri":"${uri}","mimeType":"text/plain; charset=utf-8","text":"a\\u0000b \\ud83d\\ude00 café",${ODDITIES}},` +
   `{"blob":"${BLOB}","mimeType":"image/png","uri":"file:///logs/app.png"}],"_meta":{${ODDITIES}},"ttl":1.0}`;
 
-describe('resources of servers', () => {
+describe('resources', () => {
   let logs: ScriptedBackend;
   let db: ScriptedBackend;
   let bare: ScriptedBackend;
@@ -70,7 +70,7 @@ describe('resources of servers', () => {
       .template('mcp://database/{table}/{id}', TEMPLATE)
       .template('mcp://database/users/{id}')
       .template('search://{+scope}{?q,limit}')
-      .resource('never listed in one go')
+      .resource('x://replaced-by-the-scripted-list')
       .on('resources/list', ({ params }) => {
         const page = params['cursor'] === undefined ? 0 : (params['cursor'] as string).length;
         const uri = ['shared://settings', 'mcp://database/users/1', 'db://c', 'db://d', 'db://e'][page];
@@ -116,12 +116,12 @@ describe('resources of servers', () => {
       ]);
     });
 
-    it('from every page that a server has', () => {
+    it('from every page of a server', () => {
       const asked = db.messages('resources/list').map(({ message }) => message.params?.['cursor']);
       expect(asked.slice(0, 5)).toEqual([undefined, '.', '..', '...', '....']);
     });
 
-    it('as the server wrote them but for the URI, with the marks of server and identifier', async () => {
+    it('as the server wrote them except for the URI and the added server and identifier', async () => {
       const { text: answer } = await session.request('resources/list');
       const marks = '"io.gatehouse/server":"logs","io.gatehouse/id":"logs_file___logs_app.log"';
       const listed = DEFINITION.replace('file:///', 'resource://logs/file:///').replace(
@@ -131,7 +131,7 @@ describe('resources of servers', () => {
       expect(answer).toContain(listed);
     });
 
-    it('and so are their templates', async () => {
+    it('with their templates in a list of their own', async () => {
       const templates = await session.list('resourceTemplates');
       expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual([
         'resource://db/mcp://database/users/{id}',
@@ -146,19 +146,19 @@ describe('resources of servers', () => {
       );
     });
 
-    it('from memory: no server is asked', async () => {
+    it('from the catalog, without a request to any server', async () => {
       const before = [logs, db, bare, empty].map(({ received }) => received.length);
       await session.list('resources');
       await session.list('resourceTemplates');
       expect([logs, db, bare, empty].map(({ received }) => received.length)).toEqual(before);
     });
 
-    it('only of servers that have some: others are not asked, or add nothing', () => {
+    it('only for servers with the capability: other servers get no list request', () => {
       expect(bare.countOf('resources/list') + bare.countOf('resources/templates/list')).toBe(0);
       expect(empty.countOf('resources/list')).toBeGreaterThan(0);
     });
 
-    it('within a project only of its servers, and the others cannot be read there', async () => {
+    it('only for the servers of the project, and reads of other servers are refused there', async () => {
       const inside = await RawSession.open(gateway.urlOf('/projects/without-logs/mcp'));
       const uris = (await inside.list('resources')).map(({ uri }) => uri!);
       expect(uris).toHaveLength(5);
@@ -177,19 +177,19 @@ describe('resources of servers', () => {
       ])
         expect((await inside.read(uri)).error).toMatchObject({ code: -32002, data: { uri } });
       expect(reads()).toBe(before);
-      // What two servers share is unambiguous where only one of them is seen.
+      // A URI that two servers share is unambiguous in a project with one of them.
       await inside.read('shared://settings');
       expect(db.messages('resources/read').at(-1)?.message.params).toEqual({ uri: 'shared://settings' });
     });
 
-    it('by the project that a request names, too', async () => {
+    it('only for the servers of the project that a single request names', async () => {
       const { result } = await session.request('resources/list', { _meta: { projectId: 'without-logs' } });
       expect(result?.['resources']).toHaveLength(5);
     });
   });
 
   describe('are read', () => {
-    it('at the server that has them, by the URI it knows, with everything else that was asked', async () => {
+    it('at their server, by its own URI, with all other params unchanged', async () => {
       await session.request(
         'resources/read',
         `{"x":1.0,"uri":"resource://logs/file:///logs/app.log","_meta":{${ODDITIES}}}`,
@@ -199,13 +199,13 @@ describe('resources of servers', () => {
       );
     });
 
-    it('byte for byte: texts, blobs and types stay, and only URIs become public', async () => {
+    it('byte for byte: texts, blobs and types are unchanged, only URIs become public', async () => {
       const { text: answer } = await session.read('resource://logs/file:///logs/app.log', 7);
       const expected = mixed('file:///logs/app.log').replaceAll('"file:///', '"resource://logs/file:///');
       expect(answer).toBe(`{"jsonrpc":"2.0","id":7,"result":${expected}}`);
     });
 
-    it('where two servers have the same URI, each by its own', async () => {
+    it('at the named server when two servers have the same own URI', async () => {
       const ofLogs = await session.read('resource://logs/shared://settings');
       expect(ofLogs.result).toEqual(contents('resource://logs/shared://settings', 'of logs'));
       const ofDb = await session.read('resource://db/shared://settings');
@@ -213,7 +213,7 @@ describe('resources of servers', () => {
       expect((await session.read('shared://settings')).error).toMatchObject({ code: -32002 });
     });
 
-    it('with word of how far their server has come', async () => {
+    it('with the progress notifications of their server', async () => {
       const params = { uri: 'log://slow', _meta: { progressToken: 'mine' } };
       const { result, before } = await session.request('resources/read', params);
       expect(before).toEqual([
@@ -222,7 +222,7 @@ describe('resources of servers', () => {
       expect(result).toEqual(contents('resource://logs/log://slow', 'read log://slow'));
     });
 
-    it('as user interfaces under their own scheme', async () => {
+    it('with the scheme ui:// when they are user interfaces', async () => {
       const { result } = await session.read('ui://logs/viewer/index.html');
       expect(result).toEqual(contents('ui://logs/viewer/index.html', '<html>'));
     });
@@ -233,7 +233,7 @@ describe('resources of servers', () => {
       ['mcp://database/users/1', 'mcp://database/users/1'],
       ['search://a/b/c?q=x%20y&limit=3', 'search://a/b/c?q=x%20y&limit=3'],
       ['search://a', 'search://a'],
-    ])('through a template, with the values the client put in (%s)', async (own, sent) => {
+    ])('through a template, with the values of the client (%s)', async (own, sent) => {
       for (const uri of [`resource://db/${own}`, own]) {
         const { result } = await session.read(uri);
         expect(result).toEqual(contents(`resource://db/${own}`, `read ${sent}`));
@@ -246,7 +246,7 @@ describe('resources of servers', () => {
       'mcp://databases/a/b',
       'log://a/b',
       'search:/x',
-    ])('not when no template fits, and then no server is asked (%s)', async (own) => {
+    ])('not when no template matches, and no server gets a request (%s)', async (own) => {
       const before = reads();
       for (const uri of [own, `resource://db/${own}`, `resource://logs/${own}`])
         expect((await session.read(uri)).error).toEqual({
@@ -258,8 +258,8 @@ describe('resources of servers', () => {
     });
   });
 
-  describe('are named in other results by URIs that can be read', () => {
-    it('in a tool result: links, embedded resources and the user interface; nothing else is touched', async () => {
+  describe('have readable public URIs', () => {
+    it('in a tool result: links, embedded resources and the user interface; nothing else is changed', async () => {
       const { result } = await session.callTool('logs__link');
       const ui = 'ui://logs/viewer/index.html';
       expect(result).toEqual({
@@ -298,7 +298,7 @@ describe('resources of servers', () => {
     'resource://db/mcp://database/{table}/{id}',
     'mcp://database/{table}/{id}',
     'db_mcp___database_{table}_{id}',
-  ])('have variables that their server completes, whatever form names the template (%s)', async (uri) => {
+  ])('complete template variables at their server for every form of the template URI (%s)', async (uri) => {
     const argument = { name: 'table', value: 'us' };
     const context = { arguments: { id: '1' } };
     const { result } = await session.request('completion/complete', {
@@ -306,13 +306,13 @@ describe('resources of servers', () => {
       argument,
       context,
     });
-    const [said] = (result!['completion'] as { values: string[] }).values;
-    expect(JSON.parse(said!)).toMatchObject({
+    const [received] = (result!['completion'] as { values: string[] }).values;
+    expect(JSON.parse(received!)).toMatchObject({
       params: { ref: { type: 'ref/resource', uri: 'mcp://database/{table}/{id}' }, argument, context },
     });
   });
 
-  it('that are nowhere have nothing to complete, and no server is asked', async () => {
+  it('refuse completion for an unknown template, and no server gets a request', async () => {
     const uri = 'mcp://nowhere/{x}';
     const asked = db.countOf('completion/complete');
     const { error } = await session.request('completion/complete', {

@@ -9,30 +9,30 @@ import { deferred, until, type Deferred } from '../kit/until.js';
 
 const REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
-/** A call in which the test decides when there is progress and when it ends. */
-interface Steered {
+/** A call whose progress and end the test controls. */
+interface ControlledCall {
   readonly call: ScriptedCall;
   readonly end: Deferred<void>;
 }
 
 const progressOf = ({ params }: Message): unknown => params?.['progress'];
-const heard = (stream: Events, step: number): Promise<Message> =>
+const untilProgress = (stream: Events, step: number): Promise<Message> =>
   stream.message(`progress ${step}`, (message) => progressOf(message) === step);
 const steps = (stream: Events): unknown[] => stream.messages.filter(({ method }) => method).map(progressOf);
 
-const isHeard = (events: Events, data: string): Promise<Message> =>
+const untilLogged = (events: Events, data: string): Promise<Message> =>
   events.message(data, ({ params }) => params?.['data'] === data);
 
-describe('a stream that breaks', () => {
+describe('a broken event stream', () => {
   let gateway: Gateway;
   let backend: ScriptedBackend;
-  const steered: Steered[] = [];
+  const controlled: ControlledCall[] = [];
 
   beforeAll(async () => {
     backend = await ScriptedBackend.start();
-    backend.tool('steered', async (call) => {
+    backend.tool('controlled', async (call) => {
       const end = deferred();
-      steered.push({ call, end });
+      controlled.push({ call, end });
       await end.promise;
       return text('the end');
     });
@@ -40,43 +40,43 @@ describe('a stream that breaks', () => {
     await gateway.listed({ tools: ['s'] });
   }, 30_000);
 
-  /** A call that has begun, its stream, and the server's hand on it. */
-  async function begin(session: RawSession, id: string): Promise<[Events, Steered]> {
-    const before = steered.length;
-    const params = { name: 's__steered', _meta: { progressToken: 'p' } };
+  /** Starts a call; returns its event stream after the first progress, and its control. */
+  async function begin(session: RawSession, id: string): Promise<[Events, ControlledCall]> {
+    const before = controlled.length;
+    const params = { name: 's__controlled', _meta: { progressToken: 'p' } };
     const opened = session.stream('tools/call', params, id);
-    const call = await until('the call is under way', () => steered[before]);
+    const call = await until('the call arrives at the server', () => controlled[before]);
     call.call.progress(1);
     const stream = await opened;
-    await heard(stream, 1);
+    await untilProgress(stream, 1);
     return [stream, call];
   }
 
-  it('is taken up where it broke: the rest of the progress, the result, and the end', async () => {
+  it('resumes after Last-Event-ID with the remaining progress and the result, then ends', async () => {
     const session = await RawSession.open(gateway.url);
     const [stream, { call, end }] = await begin(session, 'a');
-    const placeOfFirst = stream.lastId;
+    const idOfFirst = stream.lastId;
     call.progress(2);
-    await heard(stream, 2);
+    await untilProgress(stream, 2);
     stream.cut();
     call.progress(3);
-    const resumed = await session.listen(placeOfFirst);
-    await heard(resumed, 3);
+    const resumed = await session.listen(idOfFirst);
+    await untilProgress(resumed, 3);
     call.progress(4);
-    await heard(resumed, 4);
+    await untilProgress(resumed, 4);
     end.resolve();
     await resumed.over();
     expect(steps(resumed)).toEqual([2, 3, 4]);
     expect(resumed.messages.at(-1)).toEqual({ jsonrpc: '2.0', id: 'a', result: text('the end') });
   });
 
-  it('can be taken up after the call has ended, and more than once', async () => {
+  it('can be resumed after the call has ended, and more than once', async () => {
     const session = await RawSession.open(gateway.url);
     const [stream, { call, end }] = await begin(session, 'b');
     stream.cut();
     call.progress(2);
     end.resolve();
-    // An answer to something else tells that the end has come through.
+    // The result arrives at the gateway some time after `end`.
     await until('the call is over', async () => {
       const again = await session.listen(stream.lastId);
       await again.over();
@@ -88,7 +88,7 @@ describe('a stream that breaks', () => {
     expect(again.messages.at(-1)).toMatchObject({ id: 'b', result: text('the end') });
   });
 
-  it('goes on meanwhile: the call is not cancelled', async () => {
+  it('does not cancel its call', async () => {
     const session = await RawSession.open(gateway.url);
     const [stream, { call, end }] = await begin(session, 'c');
     stream.cut();
@@ -97,15 +97,15 @@ describe('a stream that breaks', () => {
     end.resolve();
   });
 
-  it('brings no event of another stream', async () => {
+  it('replays no event of another stream', async () => {
     const session = await RawSession.open(gateway.url);
     const [[one, first], [two, second]] = [await begin(session, 'one'), await begin(session, 'two')];
-    const place = one.lastId;
+    const lastId = one.lastId;
     first.call.progress(11);
     second.call.progress(22);
-    await Promise.all([heard(one, 11), heard(two, 22)]);
+    await Promise.all([untilProgress(one, 11), untilProgress(two, 22)]);
     one.cut();
-    const resumed = await session.listen(place);
+    const resumed = await session.listen(lastId);
     first.end.resolve();
     await resumed.over();
     expect(steps(resumed)).toEqual([11]);
@@ -115,7 +115,7 @@ describe('a stream that breaks', () => {
     expect(two.messages.at(-1)?.id).toBe('two');
   });
 
-  it('brings nothing of another session', async () => {
+  it('replays no event of another session', async () => {
     const [mine, other] = await Promise.all([RawSession.open(gateway.url), RawSession.open(gateway.url)]);
     const [stream, { end }] = await begin(mine, 'mine');
     const stolen = await other.listen(stream.lastId);
@@ -125,35 +125,35 @@ describe('a stream that breaks', () => {
     expect(stolen.messages).toEqual([]);
   });
 
-  const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+  const log = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
 
-  it('is resumed also where it is the standing one', async () => {
+  it('resumes when it was opened with GET', async () => {
     const session = await RawSession.open(gateway.url);
     const stream = await session.listen();
     await session.request('logging/setLevel', { level: 'debug' });
-    say('one');
-    await isHeard(stream, 'one');
-    const place = stream.lastId;
-    say('two');
-    await isHeard(stream, 'two');
+    log('one');
+    await untilLogged(stream, 'one');
+    const lastId = stream.lastId;
+    log('two');
+    await untilLogged(stream, 'two');
     stream.cut();
-    say('three');
-    const resumed = await session.listen(place);
-    await isHeard(resumed, 'three');
-    say('four');
-    await isHeard(resumed, 'four');
+    log('three');
+    const resumed = await session.listen(lastId);
+    await untilLogged(resumed, 'three');
+    log('four');
+    await untilLogged(resumed, 'four');
     expect(resumed.messages.map(({ params }) => params?.['data'])).toEqual(['two', 'three', 'four']);
     resumed.cut();
   });
 
-  it('cannot be resumed from an id that is none of ours', async () => {
+  it('is not resumed after an invalid Last-Event-ID', async () => {
     const session = await RawSession.open(gateway.url);
-    for (const id of ['nonsense', '1.2.3', '-1', '99999999999999999999'])
+    for (const id of ['invalid', '1.2.3', '-1', '99999999999999999999'])
       await expect(session.listen(id)).rejects.toThrow('400');
   });
 
   it.each(REVISIONS)(
-    'begins with an empty event only where the revision knows it (%s)',
+    'began with an empty event only if the revision requires it (%s)',
     async (protocolVersion) => {
       const session = await RawSession.open(gateway.url, { protocolVersion });
       const [stream, { end }] = await begin(session, 'p');

@@ -9,7 +9,7 @@ import { ScriptedBackend, text } from '../kit/scripted-backend.js';
 import { serve } from '../kit/serve.js';
 import { until } from '../kit/until.js';
 
-/** Each has its use in its name. What stands around the name is there to be escaped by JSON and by URLs. */
+/** A secret named after its use, with characters that JSON and URLs escape. */
 const canary = (use: string): string => `${use}-canary "${'q'.repeat(16)}" ä&?`;
 const ENV = {
   ARG: canary('arg'),
@@ -29,8 +29,8 @@ const inShell = (script: string): object => ({
   env: { TOKEN: '${CHILD}' },
 });
 
-/** A way to a server that, once it is broken, refuses everything and repeats all it was sent. */
-class Mirror {
+/** Forwards to a server; once broken, it refuses every request and repeats its credentials in the response. */
+class EchoingProxy {
   isBroken = false;
 
   constructor(private readonly backend: ScriptedBackend) {}
@@ -51,28 +51,28 @@ describe('a secret from the environment', () => {
   let file: string;
   let session: RawSession;
   let child: ScriptedBackend;
-  const mirrors: Mirror[] = [];
-  /** Everything anybody was answered. */
+  const proxies: EchoingProxy[] = [];
+  /** All responses of the gateway. */
   const answers: string[] = [];
 
-  async function mirrored(): Promise<string> {
+  async function startProxy(): Promise<string> {
     const backend = (await ScriptedBackend.start()).tool('t', () => text('done'));
-    const mirror = new Mirror(backend);
-    mirrors.push(mirror);
-    return (await serve(mirror.handle)).url;
+    const proxy = new EchoingProxy(backend);
+    proxies.push(proxy);
+    return (await serve(proxy.handle)).url;
   }
 
   beforeAll(async () => {
     child = (await ScriptedBackend.start()).tool('t', () => text('done'));
-    const [http, sse] = [await mirrored(), await mirrored()];
+    const [http, sse] = [await startProxy(), await startProxy()];
     const headers = { Authorization: 'Bearer ${HEADER}' };
-    const puppet = child.stdio();
+    const entry = child.stdio();
     file = writeConfig({
       log: { level: 'debug' },
       admin: { token: '${ADMIN}' },
       auth: { apiKeys: [{ id: 'k', hash: hashOf(KEY), projects: ['*'] }] },
       mcpServers: {
-        child: { ...puppet, args: [...puppet.args, '${ARG}'], env: { TOKEN: '${CHILD}' } },
+        child: { ...entry, args: [...entry.args, '${ARG}'], env: { TOKEN: '${CHILD}' } },
         http: { url: `${http}/mcp?key=\${URL}`, headers },
         sse: { type: 'sse', url: `${sse}/sse?key=\${URL}`, headers },
         crashing: inShell('echo "$TOKEN $0" >&2; exit 3'),
@@ -104,15 +104,15 @@ describe('a secret from the environment', () => {
     answers.push(JSON.stringify([answer.status, answer.headers, answer.text]));
   }
 
-  it('reaches the server it is for', async () => {
+  it('reaches its server and is not in the log', async () => {
     for (const id of ['child', 'http', 'sse'])
       expect(textIn(await session.callTool(`${id}__t`))).toBe('done');
     await gateway.logged({ server: 'crashing', message: 'server is crash-loop' }, 0, 15_000);
     expect(leaks()).toEqual([]);
   }, 30_000);
 
-  it('is not told to clients, or logged, when servers fail and repeat it', async () => {
-    for (const mirror of mirrors) mirror.isBroken = true;
+  it('is neither sent to clients nor logged when a failing server repeats it', async () => {
+    for (const proxy of proxies) proxy.isBroken = true;
     for (const id of ['http', 'sse', 'http', 'sse']) {
       const answer = await session.callTool(`${id}__t`);
       expect(answer.error).toBeDefined();
@@ -120,7 +120,7 @@ describe('a secret from the environment', () => {
     }
     child.on('initialize', () => undefined);
     process.kill(child.link.pid!, 'SIGKILL');
-    await until('the child is missed', async () => {
+    await until('calls to the child fail', async () => {
       const answer = await session.callTool('child__t');
       answers.push(answer.text);
       return answer.error !== undefined;
@@ -128,7 +128,7 @@ describe('a secret from the environment', () => {
     expect(leaks()).toEqual([]);
   });
 
-  it('is not told by anything that tells how the gateway is', async () => {
+  it('is in no response of health, metrics and admin routes', async () => {
     const admin = { authorization: `Bearer ${ENV.ADMIN}` };
     for (const path of [
       '/health',
@@ -151,17 +151,17 @@ describe('a secret from the environment', () => {
     expect(leaks()).toEqual([]);
   });
 
-  it('is not repeated by a reload, be it refused or not', async () => {
+  it('is not logged by a reload, successful or refused', async () => {
     const good = readFileSync(file, 'utf8');
     const config = JSON.parse(good) as { mcpServers: object };
-    for (const wrong of [
+    for (const invalid of [
       { url: '${LATER}' },
       { command: 'node', cwd: 7, args: ['${LATER}'], '${LATER}': '${LATER}' },
       { url: 'http://x', headers: { 'x y': '${LATER}' } },
       { command: 'node', concurrency: '${LATER}' },
     ]) {
       const from = gateway.logs.length;
-      writeFileSync(file, JSON.stringify({ ...config, mcpServers: { ...config.mcpServers, wrong } }));
+      writeFileSync(file, JSON.stringify({ ...config, mcpServers: { ...config.mcpServers, invalid } }));
       await gateway.logged({ message: 'configuration not reloaded; the previous one stays in effect' }, from);
     }
     const later = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 3', '${LATER}'] };
@@ -170,7 +170,7 @@ describe('a secret from the environment', () => {
     expect(leaks()).toEqual([]);
   });
 
-  it('is not in what the gateway says at its end', async () => {
+  it('is not logged at shutdown', async () => {
     expect((await gateway.stop('SIGTERM', 15_000)).code).toBe(0);
     expect(gateway.logs.length).toBeGreaterThan(20);
     expect(leaks()).toEqual([]);

@@ -13,7 +13,7 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
 };
 
-/** Asks without disturbing: a request of the session itself would keep it alive. */
+/** Checks with DELETE, because any other request would keep the session alive. */
 const isOver = async (session: RawSession): Promise<boolean> => (await session.end()).status === 404;
 
 describe('sessions', () => {
@@ -39,16 +39,16 @@ describe('sessions', () => {
     if (typeof id === 'string') await exchange(url, { method: 'DELETE', headers: { 'mcp-session-id': id } });
   };
 
-  it('end when nobody uses them, but not while a stream is open or a call under way', async () => {
+  it('expire when idle, but not while a stream is open or a call is in flight', async () => {
     const [idle, listening, calling] = await Promise.all([1, 2, 3].map(() => RawSession.open(url)));
     const stream = await listening!.listen();
     const call = calling!.callTool('s__wait');
-    // There is room again only when the idle one is gone.
-    await until('the idle one is over', async () => {
+    // With a limit of four, two more sessions fit only after the idle one has expired.
+    await until('the idle session has expired', async () => {
       const others = await Promise.all([1, 2].map(() => postMessage(url, INITIALIZE)));
       const ids = others.map(({ headers }) => headers['mcp-session-id']);
       if (ids.every((id) => id !== undefined)) return true;
-      // What was opened in vain is not to be in the way of the next try.
+      // Ends the sessions of this attempt, so that they do not count in the next one.
       await Promise.all(ids.map(endSession));
       return false;
     });
@@ -60,12 +60,12 @@ describe('sessions', () => {
     stream.cut();
   });
 
-  it('are as many as the config says, and one more is refused', async () => {
-    const answers = await until('there is room for four', async () => {
+  it('are limited to limits.sessions, and one more is refused', async () => {
+    const answers = await until('four sessions are accepted', async () => {
       const responses = await Promise.all([1, 2, 3, 4, 5].map(() => postMessage(url, INITIALIZE)));
       const messages = responses.map((response) => messageIn(response.text));
       if (messages.filter(({ result }) => result !== undefined).length === 4) return messages;
-      // Others had not expired yet: make room again, instead of being in the way of the next try.
+      // Earlier sessions have not expired yet: ends those of this attempt, so that they do not count in the next one.
       await Promise.all(responses.map(({ headers }) => endSession(headers['mcp-session-id'])));
       return undefined;
     });
@@ -74,18 +74,18 @@ describe('sessions', () => {
     expect(refused[0]?.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 4 } });
   });
 
-  const say = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+  const log = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
 
-  it('may have several standing streams: a message is on one alone, the newest that is open', async () => {
-    const session = await until('there is room', () => RawSession.open(url).catch(() => undefined));
+  it('with several GET streams get a message on one of them, the newest open one', async () => {
+    const session = await until('a session is accepted', () => RawSession.open(url).catch(() => undefined));
     await session.request('logging/setLevel', { level: 'debug' });
     const older = await session.listen();
     const newer = await session.listen();
-    say('once');
+    log('once');
     await newer.message('the message', ({ params }) => params?.['data'] === 'once');
     newer.cut();
-    await until('the older one is heard on', () => {
-      say('again');
+    await until('a message arrives on the older stream', () => {
+      log('again');
       return older.messages.length > 0;
     });
     expect(older.messages[0]?.params?.['data']).toBe('again');

@@ -5,10 +5,7 @@ import { startGateway, type Gateway } from '../kit/gateway.js';
 import { openExchange } from '../kit/http.js';
 import { BOTH_TYPES } from '../kit/raw-session.js';
 
-/**
- * Everything that answers somebody who shows no credentials. A route that is not here must not; think twice before
- * it gets here. Those that do not exist yet need not answer.
- */
+/** The routes that answer without credentials. Every other route must refuse; adding one here needs a security review. */
 const PUBLIC = [
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/mcp',
@@ -20,7 +17,7 @@ const PUBLIC = [
   'OPTIONS /mcp',
   'OPTIONS /projects/x/mcp',
 ];
-/** The files of the page of the admin API, which hold nothing of this gateway. */
+/** The static files of the admin API's documentation page. */
 const PUBLIC_BELOW = '/admin/docs/';
 
 const VERBS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -29,7 +26,7 @@ const isPublic = (verb: string, path: string): boolean =>
   PUBLIC.includes(`${verb === 'HEAD' ? 'GET' : verb} ${path}`) ||
   ((verb === 'GET' || verb === 'HEAD') && path.startsWith(PUBLIC_BELOW));
 
-/** A path of a route, with something in the place of its parameters. */
+/** The path of a route with values for its parameters. */
 const concrete = (route: string): string => route.replaceAll(/:\w+/g, 'x').replaceAll('*', 'x');
 
 describe('a gateway with authentication', () => {
@@ -49,7 +46,7 @@ describe('a gateway with authentication', () => {
     gateway = await startGateway({ projects: { x: { servers: [] } }, auth: { apiKeys, jwt } });
   }, 60_000);
 
-  /** As it would come through a proxy: a caller that is not on this machine. */
+  /** The headers are those of a remote caller behind a proxy. */
   async function statusOf(verb: string, path: string, headers: Record<string, string> = {}): Promise<number> {
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(verb);
     const response = await openExchange(gateway.urlOf(path), {
@@ -67,30 +64,30 @@ describe('a gateway with authentication', () => {
     return response.statusCode!;
   }
 
-  it('has routes to walk', () => {
+  it('has the routes /mcp, /health/live and others to check', () => {
     expect(paths).toEqual(expect.arrayContaining(['/mcp', '/health/live']));
     expect(paths.length).toBeGreaterThan(8);
   });
 
   it.each<[string, Record<string, string>]>([
-    ['none', {}],
-    ['a wrong one', { authorization: 'Bearer wrong' }],
-    [
-      'those of an internal header',
-      { 'x-user': 'admin', 'x-forwarded-user': 'admin', 'x-remote-user': 'admin' },
-    ],
-  ])('answers nobody without credentials but where it is public: %s', async (_what, headers) => {
-    const open: string[] = [];
-    for (const path of paths)
-      for (const verb of VERBS) {
-        const status = await statusOf(verb, path, headers);
-        expect([verb, path, status < 500]).toEqual([verb, path, true]);
-        if (status < 300 && !isPublic(verb, path)) open.push(`${verb} ${path} ${status}`);
-      }
-    expect(open).toEqual([]);
-  });
+    ['no header', {}],
+    ['an unknown key', { authorization: 'Bearer wrong' }],
+    ['forged user headers', { 'x-user': 'admin', 'x-forwarded-user': 'admin', 'x-remote-user': 'admin' }],
+  ])(
+    'refuses requests without valid credentials on all but the public routes: %s',
+    async (_case, headers) => {
+      const open: string[] = [];
+      for (const path of paths)
+        for (const verb of VERBS) {
+          const status = await statusOf(verb, path, headers);
+          expect([verb, path, status < 500]).toEqual([verb, path, true]);
+          if (status < 300 && !isPublic(verb, path)) open.push(`${verb} ${path} ${status}`);
+        }
+      expect(open).toEqual([]);
+    },
+  );
 
-  it('takes the key of a client for nothing of the administration', async () => {
+  it('refuses the key of a client on the admin routes', async () => {
     const open: string[] = [];
     for (const path of paths.filter((one) => one.startsWith('/admin')))
       for (const verb of VERBS) {
@@ -100,7 +97,7 @@ describe('a gateway with authentication', () => {
     expect(open).toEqual([]);
   });
 
-  it('is public where it has to be', async () => {
+  it('answers on the public routes without credentials', async () => {
     const probes = PUBLIC.filter((route) => /health|well-known|OPTIONS/.test(route));
     for (const route of probes) {
       const [verb = '', path = ''] = route.split(' ');

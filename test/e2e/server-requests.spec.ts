@@ -9,13 +9,13 @@ import { deferred, until } from '../kit/until.js';
 
 const ALL = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
 
-/** What the client answered, or the error it was answered with. */
+/** The result or error of the client as a tool result. */
 const outcome = ({ result, error }: Message): object => text(JSON.stringify(result ?? error));
 
-const said = (answer: Answer): Record<string, unknown> =>
+const parsed = (answer: Answer): Record<string, unknown> =>
   JSON.parse(textIn(answer) ?? 'null') as Record<string, unknown>;
 
-const questionOf = ({ args }: ScriptedCall): object => ({ ...(args['params'] as object) });
+const paramsOf = ({ args }: ScriptedCall): object => ({ ...(args['params'] as object) });
 
 const ask = (server: string, method: string, from: string): [string, object] => [
   `${server}__ask`,
@@ -23,18 +23,18 @@ const ask = (server: string, method: string, from: string): [string, object] => 
 ];
 
 const pidOf = async (client: RawSession): Promise<number> =>
-  Number(said(await client.callTool('session__whoami'))['pid']);
+  Number(parsed(await client.callTool('session__whoami'))['pid']);
 
-describe('what a server asks', () => {
+describe('a request of a server', () => {
   let backend: ScriptedBackend;
   let gateway: Gateway;
-  /** Calls of `wait` last until a test says so. */
+  /** Calls of `wait` last until a test resolves this. */
   let waiting = deferred();
 
   beforeAll(async () => {
     backend = await ScriptedBackend.start();
     backend
-      .tool('ask', async (call) => outcome(await call.ask(String(call.args['method']), questionOf(call))))
+      .tool('ask', async (call) => outcome(await call.ask(String(call.args['method']), paramsOf(call))))
       .tool('wait', async (call) => {
         await Promise.race([waiting.promise, call.over]);
         return text(`pid ${call.link.pid}`);
@@ -53,7 +53,7 @@ describe('what a server asks', () => {
     await gateway.listed({ tools: ['http', 'sse', 'shared', 'exclusive-tool', 'exclusive', 'session'] });
   }, 30_000);
 
-  /** A client that answers every question with its own name. */
+  /** A client that answers every request of a server with its own name. */
   async function named(name: string, capabilities: object = ALL): Promise<RawSession> {
     const session = await RawSession.open(gateway.url, { capabilities });
     session.onQuestion = ({ params }) => ({ answeredBy: name, to: params?.['from'] });
@@ -70,12 +70,12 @@ describe('what a server asks', () => {
     'in a call at the server "%s"',
     (server) => {
       it.each(['sampling/createMessage', 'elicitation/create'])(
-        'reaches the client whose call caused it and nobody else, with many at once (%s)',
+        'reaches only the client whose call caused it, also with concurrent calls (%s)',
         async (method) => {
           const names = Array.from({ length: 8 }, (_, index) => `client ${index}`);
           const clients = await Promise.all(names.map((name) => named(name)));
           const bystander = await named('bystander');
-          const standing = await bystander.listen();
+          const stream = await bystander.listen();
           const answers = await Promise.all(
             clients.flatMap((client, index) => [
               client.callTool(...ask(server, method, `${names[index]} first`)),
@@ -86,30 +86,30 @@ describe('what a server asks', () => {
             { answeredBy: name, to: `${name} first` },
             { answeredBy: name, to: `${name} second` },
           ]);
-          expect(answers.map(said)).toEqual(expected);
+          expect(answers.map(parsed)).toEqual(expected);
           expect(clients.map(({ asked }) => asked.length)).toEqual(names.map(() => 2));
           expect(bystander.asked).toEqual([]);
-          expect(standing.messages).toEqual([]);
+          expect(stream.messages).toEqual([]);
         },
       );
 
-      it('is refused when the client never said that it can be asked', async () => {
-        const client = await named('mute', {});
-        const answer = await client.callTool(...ask(server, 'sampling/createMessage', 'nobody'));
-        expect(said(answer)).toMatchObject({ code: -32601 });
+      it('is refused when the client lacks the capability', async () => {
+        const client = await named('incapable', {});
+        const answer = await client.callTool(...ask(server, 'sampling/createMessage', 'incapable'));
+        expect(parsed(answer)).toMatchObject({ code: -32601 });
         expect(client.asked).toEqual([]);
       });
     },
   );
 
-  it('goes to nobody when calls of several clients are in flight on a shared link that cannot tell', async () => {
+  it('is refused on a shared link while calls of several clients are in flight', async () => {
     waiting = deferred();
     const [one, two] = await Promise.all([named('one'), named('two')]);
     const before = backend.inFlight;
     const pending = one.callTool('shared__wait');
     await until('the first call is in flight', () => backend.inFlight > before);
     const answer = await two.callTool(...ask('shared', 'sampling/createMessage', 'two'));
-    expect(said(answer)).toMatchObject({ code: -32603, message: expect.stringContaining('isolation') });
+    expect(parsed(answer)).toMatchObject({ code: -32603, message: expect.stringContaining('isolation') });
     expect([one.asked, two.asked]).toEqual([[], []]);
     waiting.resolve();
     await pending;
@@ -122,29 +122,26 @@ describe('what a server asks', () => {
     const pending = one.callTool('shared__wait');
     await until('the first call is in flight', () => backend.inFlight > before);
     const answer = await one.callTool(...ask('shared', 'sampling/createMessage', 'one'));
-    expect(said(answer)).toEqual({ answeredBy: 'one', to: 'one' });
+    expect(parsed(answer)).toEqual({ answeredBy: 'one', to: 'one' });
     waiting.resolve();
     await pending;
   });
 
-  it('is withdrawn when the call behind it is cancelled', async () => {
+  it('is cancelled when the call that caused it is cancelled', async () => {
     const client = await named('slow');
     client.onQuestion = () => undefined;
     const [name, args] = ask('http', 'sampling/createMessage', 'slow');
     const stream = await client.stream('tools/call', { name, arguments: args }, 'the call');
-    const question = await stream.message(
-      'the question',
-      ({ method }) => method === 'sampling/createMessage',
-    );
+    const request = await stream.message('the request', ({ method }) => method === 'sampling/createMessage');
     await client.notify('notifications/cancelled', { requestId: 'the call' });
-    const withdrawal = await stream.message(
-      'the end of it',
+    const cancellation = await stream.message(
+      'the cancellation',
       ({ method }) => method === 'notifications/cancelled',
     );
-    expect(withdrawal.params).toMatchObject({ requestId: question.id });
+    expect(cancellation.params).toMatchObject({ requestId: request.id });
   });
 
-  it('brings back the error of a client that declines, as the client wrote it', async () => {
+  it('gets the error of the client unchanged', async () => {
     const client = await named('unwilling');
     client.onQuestion = ({ id }) => {
       void client.post({
@@ -155,20 +152,20 @@ describe('what a server asks', () => {
       return undefined;
     };
     const answer = await client.callTool(...ask('http', 'sampling/createMessage', 'me'));
-    expect(said(answer)).toEqual({ code: -1, message: 'User rejected', data: { by: 'me' } });
+    expect(parsed(answer)).toEqual({ code: -1, message: 'User rejected', data: { by: 'me' } });
   });
 
-  it('names resources as the client knows them', async () => {
+  it('arrives with public resource URIs', async () => {
     const client = await RawSession.open(gateway.url, { capabilities: ALL });
-    client.onQuestion = ({ params }) => ({ heard: params?.['messages'] });
+    client.onQuestion = ({ params }) => ({ received: params?.['messages'] });
     const link = { type: 'resource_link', uri: 'made:1', name: 'made' };
     const messages = [{ role: 'user', content: [{ type: 'tool_result', toolUseId: '1', content: [link] }] }];
     const args = { method: 'sampling/createMessage', params: { messages, maxTokens: 1 } };
-    const { heard } = said(await client.callTool('http__ask', args));
-    expect(JSON.stringify(heard)).toContain('"uri":"resource://http/made:1"');
+    const { received } = parsed(await client.callTool('http__ask', args));
+    expect(JSON.stringify(received)).toContain('"uri":"resource://http/made:1"');
   });
 
-  it('carries progress on the answer back to the server, under the token the server gave', async () => {
+  it('gets the progress of the client under the token of the server', async () => {
     const client = await named('busy');
     client.onQuestion = async ({ params = {} }) => {
       const { progressToken } = params['_meta'] as { progressToken: unknown };
@@ -178,7 +175,7 @@ describe('what a server asks', () => {
     };
     const params = { _meta: { progressToken: 'of the server' } };
     const answer = await client.callTool('http__ask', { method: 'sampling/createMessage', params });
-    expect(said(answer)).toEqual({ done: true });
+    expect(parsed(answer)).toEqual({ done: true });
     const progress = await backend.heard('notifications/progress');
     expect(progress.message.params).toEqual({
       progressToken: 'of the server',
@@ -187,34 +184,34 @@ describe('what a server asks', () => {
     });
   });
 
-  it('is answered by the gateway itself where it is a ping, and refused where nobody knows it', async () => {
+  it('is answered by the gateway if it is a ping and refused if its method is unknown', async () => {
     const link = backend.links.find(({ isOpen }) => isOpen)!;
     expect((await link.ask('ping', {})).result).toEqual({});
     expect((await link.ask('nope', {})).error?.code).toBe(-32601);
   });
 
   describe('with isolation: session', () => {
-    it('gives every client a process of its own, and keeps it for the next call', async () => {
+    it('comes from a process per client, which is kept for the next call', async () => {
       const [one, two] = await Promise.all([named('one'), named('two')]);
       const [pidOfOne, pidOfTwo] = await Promise.all([pidOf(one), pidOf(two)]);
       expect(pidOfOne).not.toBe(pidOfTwo);
       expect(await pidOf(one)).toBe(pidOfOne);
     });
 
-    it('ends the process when its client goes', async () => {
-      const client = await named('passer-by');
+    it('is impossible after its client left, because the process is stopped', async () => {
+      const client = await named('leaving');
       const pid = await pidOf(client);
       expect(isAlive(pid)).toBe(true);
       await client.end();
       await untilGone([pid]);
     });
 
-    it('lets the server ask each client for its roots, also after its call', async () => {
+    it('reaches the client of the process, also after its call: roots/list', async () => {
       const clients = await Promise.all(['file:///one', 'file:///two'].map((uri) => rooted(uri)));
       const answers = await Promise.all(
         clients.map((client) => client.callTool(...ask('session', 'roots/list', ''))),
       );
-      expect(answers.map(said)).toEqual([
+      expect(answers.map(parsed)).toEqual([
         { roots: [{ uri: 'file:///one' }] },
         { roots: [{ uri: 'file:///two' }] },
       ]);
@@ -228,31 +225,34 @@ describe('what a server asks', () => {
       expect(two.asked).toHaveLength(1);
     });
 
-    it('tells a client’s own server, and no other, that its roots changed', async () => {
+    it('can follow notifications/roots/list_changed, which only the process of the client gets', async () => {
       const [one, two] = await Promise.all([named('one'), named('two')]);
       const [pidOfOne] = await Promise.all([pidOf(one), pidOf(two)]);
       await one.notify('notifications/roots/list_changed');
       await backend.heard('notifications/roots/list_changed');
-      const told = backend.messages('notifications/roots/list_changed').map(({ link }) => link.pid);
-      expect(told).toEqual([pidOfOne]);
+      const pids = backend.messages('notifications/roots/list_changed').map(({ link }) => link.pid);
+      expect(pids).toEqual([pidOfOne]);
     });
   });
 
   it.each([
     ['exclusive', 'exclusive__wait'],
     ['exclusive-tool', 'exclusive-tool__ask'],
-  ])('runs one call at a time where the config says so (%s)', async (server, tool) => {
-    waiting = deferred();
-    const [one, two] = await Promise.all([named('one'), named('two')]);
-    one.onQuestion = () => waiting.promise.then(() => ({}));
-    const before = backend.inFlight;
-    const first = one.callTool(tool, { method: 'sampling/createMessage' });
-    await until('the first call is in flight', () => backend.inFlight > before);
-    const second = two.callTool(`${server}__whoami`);
-    // Another server is not held up by it.
-    await two.callTool('http__whoami');
-    expect(backend.inFlight).toBe(before + 1);
-    waiting.resolve();
-    await Promise.all([first, second]);
-  });
+  ])(
+    'is attributable because calls run one at a time under exclusive isolation (%s)',
+    async (server, tool) => {
+      waiting = deferred();
+      const [one, two] = await Promise.all([named('one'), named('two')]);
+      one.onQuestion = () => waiting.promise.then(() => ({}));
+      const before = backend.inFlight;
+      const first = one.callTool(tool, { method: 'sampling/createMessage' });
+      await until('the first call is in flight', () => backend.inFlight > before);
+      const second = two.callTool(`${server}__whoami`);
+      // Calls to other servers do not wait.
+      await two.callTool('http__whoami');
+      expect(backend.inFlight).toBe(before + 1);
+      waiting.resolve();
+      await Promise.all([first, second]);
+    },
+  );
 });
