@@ -207,7 +207,7 @@ describe('Backend.call after an expired session', () => {
     served.backend.start();
     await settled();
     const outcome = outcomeOf(served.call());
-    for (let turn = 0; turn < 5; turn++) await settled();
+    for (let n = 0; n < 5; n++) await settled();
     next.transport.answer(next.transport.only('tools/call').id, { n: 1 });
     await settled();
     expect(outcome.value?.text).toBe('{"n":1}');

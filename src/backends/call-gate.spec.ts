@@ -23,9 +23,9 @@ class ScriptedServer {
     this.made++;
     const exclusive = name.endsWith('alone');
     const answer = (): Promise<string> => {
-      const room =
+      const slots =
         exclusive || this.running.some((other) => other.endsWith('alone')) ? 1 : this.limits.concurrency;
-      if (this.open.size >= room) this.crowded.push(name);
+      if (this.open.size >= slots) this.crowded.push(name);
       this.started.push(name);
       return new Promise((resolve, reject) => this.open.set(name, { resolve, reject }));
     };
@@ -76,7 +76,7 @@ beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick
 afterEach(() => void jest.useRealTimers());
 
 describe('CallGate', () => {
-  it('starts a call at once when there is room, with no listener and no timer', async () => {
+  it('starts a call at once when a slot is free, with no listener and no timer', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 0 });
     const { signal } = new AbortController();
     void server.call('a', { signal, deadline: performance.now() + 100 });

@@ -31,7 +31,10 @@ interface QueuedCall {
 /** Queued calls whose deadlines are closer together than this may fail together. */
 const DEADLINE_STEP_MS = 10;
 
-/** Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. */
+/**
+ * Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. Backpressure: a
+ * call that finds the queue full is rejected as overloaded.
+ */
 export class CallGate {
   private readonly queue = new FairQueue<QueuedCall>();
   private running = 0;
@@ -61,7 +64,7 @@ export class CallGate {
   run<T>(client: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
     if (options.signal?.aborted) return Promise.reject(this.cancelled(options.signal));
     const exclusive = options.exclusive ?? false;
-    if (this.queue.size === 0 && this.hasRoom(exclusive)) return this.begin(call, exclusive);
+    if (this.queue.size === 0 && this.hasSlot(exclusive)) return this.begin(call, exclusive);
     if (this.queue.size >= this.limits.queue) return Promise.reject(this.overloaded());
     return this.wait(client, call, options);
   }
@@ -84,7 +87,7 @@ export class CallGate {
     this.advance();
   }
 
-  private hasRoom(exclusive: boolean): boolean {
+  private hasSlot(exclusive: boolean): boolean {
     if (exclusive) return this.running === 0;
     return this.running < this.limits.concurrency && !this.isExclusiveRunning;
   }
@@ -134,7 +137,7 @@ export class CallGate {
     if (this.isAdvancing) return;
     this.isAdvancing = true;
     let next = this.queue.peek();
-    while (next && this.hasRoom(next.exclusive)) {
+    while (next && this.hasSlot(next.exclusive)) {
       this.queue.shift();
       next.start();
       next = this.queue.peek();

@@ -44,7 +44,7 @@ describe('DesiredServers', () => {
     expect(server('db').config).toBe(live.current.mcpServers.get('db'));
   });
 
-  it.each([true, false])('are enabled as was decided, whatever the configuration says: %s', (enabled) => {
+  it.each([true, false])('are enabled by the decision rather than the configuration: %s', (enabled) => {
     for (const id of ['git', 'db']) {
       decide(id, { enabled });
       expect(server(id).enabled).toBe(enabled);

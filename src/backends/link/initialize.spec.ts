@@ -23,8 +23,8 @@ describe('initializeServer', () => {
   });
 
   it('keeps all members of the result', async () => {
-    const said = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, instructions: 'x', more: 1 };
-    expect(await initializeServer(answering(said), OURS)).toEqual(said);
+    const result = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, instructions: 'x', more: 1 };
+    expect(await initializeServer(answering(result), OURS)).toEqual(result);
   });
 
   it('takes missing capabilities for none', async () => {

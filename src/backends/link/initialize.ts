@@ -4,7 +4,7 @@ import { LATEST, revisionOf } from '../../mcp/revisions/revision.js';
 import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
-/** What the gateway tells a server about itself. */
+/** How the gateway identifies itself to a server. */
 export interface InitializeOptions {
   readonly version: string;
   readonly connectTimeoutMs: number;

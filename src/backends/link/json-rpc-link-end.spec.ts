@@ -36,7 +36,7 @@ describe('JsonRpcLink, failing to send', () => {
   });
 
   it('closes after the fault session-lost, and waits for the responses to pending requests', async () => {
-    const error = new TransportError('session-lost', 'who?');
+    const error = new TransportError('session-lost', 'unknown session');
     const { link, transport } = await linkTo({ onSend: failing(error) });
     const waiting = link.request({ method: 'prompts/get', timeoutMs: 1000 });
     const { outcome } = call(link);

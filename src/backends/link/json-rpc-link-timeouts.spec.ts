@@ -95,13 +95,13 @@ describe('JsonRpcLink, a request without a response', () => {
 
   it('times out after its own timeout', async () => {
     const { link } = await linkTo();
-    const slow = call(link, undefined, 3 * TIMEOUT_MS);
-    const quick = call(link);
+    const long = call(link, undefined, 3 * TIMEOUT_MS);
+    const short = call(link);
     await pass(TIMEOUT_MS);
-    expect(quick.outcome.error).toBeDefined();
-    expect(slow.outcome.error).toBeUndefined();
+    expect(short.outcome.error).toBeDefined();
+    expect(long.outcome.error).toBeUndefined();
     await pass(2 * TIMEOUT_MS);
-    expect(slow.outcome.error).toMatchObject({ kind: 'timeout' });
+    expect(long.outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
   it('is not cancelled when it is initialize', async () => {

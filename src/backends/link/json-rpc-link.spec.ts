@@ -193,7 +193,7 @@ describe('JsonRpcLink.request', () => {
   it.each([
     ['an error of null', '"error":null'],
     ['an error without code and message', '"error":{}'],
-    ['an error whose code is a word', '"error":{"code":"no","message":"no"}'],
+    ['an error whose code is a string', '"error":{"code":"no","message":"no"}'],
     ['neither result nor error', '"x":1'],
     ['both result and error', '"result":{},"error":{"code":1,"message":"x"}'],
     ['a result of null', '"result":null'],

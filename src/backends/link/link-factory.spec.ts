@@ -27,7 +27,7 @@ async function connect(entry: object): Promise<Link> {
 
 /** Polls without timers, a limited number of times. */
 async function until(condition: () => boolean): Promise<boolean> {
-  for (let turn = 0; turn < 20_000 && !condition(); turn++) await settled();
+  for (let n = 0; n < 20_000 && !condition(); n++) await settled();
   return condition();
 }
 

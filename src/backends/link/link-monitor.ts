@@ -14,7 +14,7 @@ export interface LinkMonitorEvents {
 
 /**
  * Decides whether a link is still usable after a transport error, a lost or silent notification stream, or a silence.
- * Where that does not tell, it pings the server.
+ * Where the event alone does not show it, the monitor pings the server.
  */
 export class LinkMonitor {
   private isStarted = false;

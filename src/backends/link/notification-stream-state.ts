@@ -4,7 +4,7 @@ import { ListenerSet } from '../../lib/listeners/listener-set.js';
 /** Some servers accept the request for the stream and send no response headers. */
 const OPEN_TIMEOUT_MS = 1000;
 
-/** Tells when the notification stream of a link is open, and when notifications may have been lost. */
+/** Reports when the notification stream of a link is open, and when notifications may have been lost. */
 export class NotificationStreamState {
   /** Resolves when the stream is open for the first time, is not offered, or takes too long. */
   readonly opened: Promise<void>;

@@ -72,7 +72,7 @@ describe('fetchList', () => {
 
   it.each([
     ['no list', {}],
-    ['no list but a word', { tools: 'none' }],
+    ['a string', { tools: 'none' }],
     ['null', { tools: null }],
   ])('takes %s for an empty list', async (_what, page) => {
     expect(await names(serverOf(() => page))).toEqual([]);
@@ -199,16 +199,16 @@ describe('fetchList of resources', () => {
   });
 
   it('yields to the event loop while a long page is read', async () => {
-    let turns = 0;
+    let iterations = 0;
     let isDone = false;
     const count = (): void => {
-      turns++;
+      iterations++;
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
     await fetched({ resources: uris(30_000) });
     isDone = true;
-    expect(turns).toBeGreaterThan(2);
+    expect(iterations).toBeGreaterThan(2);
   });
 });
 

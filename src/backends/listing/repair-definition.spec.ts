@@ -60,14 +60,14 @@ describe('repairDefinition', () => {
 });
 
 /** Values that a server may send in a member of the protocol. */
-const odd = fc.oneof(
+const values = fc.oneof(
   fc.constantFrom<unknown>(null, true, 7, 'text', [], {}, [{}], [{ name: 'n' }], { type: 'object' }),
   fc.constantFrom<unknown>({ audience: ['user'], priority: 2 }, { taskSupport: 'no' }, [{ src: 'x' }]),
   fc.jsonValue({ maxDepth: 2 }),
 );
 const MEMBERS =
   'name title description mimeType size icons annotations arguments execution inputSchema outputSchema _meta unknown';
-const definitions = fc.dictionary(fc.constantFrom(...MEMBERS.split(' ')), odd, { maxKeys: 6 });
+const definitions = fc.dictionary(fc.constantFrom(...MEMBERS.split(' ')), values, { maxKeys: 6 });
 
 const LISTS: readonly [ListMember, string, (page: unknown) => boolean][] = [
   ['tools', 'name', (page) => v1.ListToolsResultSchema.safeParse(page).success],
