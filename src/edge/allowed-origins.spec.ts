@@ -7,7 +7,7 @@ const LOOPBACK = { host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] };
 const allowing = (settings: Partial<ConstructorParameters<typeof AllowedOrigins>[0]> = {}): AllowedOrigins =>
   new AllowedOrigins({ ...LOOPBACK, ...settings });
 
-describe('the Host of a request to a gateway on loopback', () => {
+describe('AllowedOrigins.allowsHost on loopback', () => {
   it.each([
     ['localhost', true],
     ['localhost:3000', true],
@@ -42,12 +42,12 @@ describe('the Host of a request to a gateway on loopback', () => {
     ['localhost:x', false],
     [' localhost', false],
     ['localhost, evil.test', false],
-  ])('%j is allowed: %s', (host, expected) => {
+  ])('answers for the Host %j: %s', (host, expected) => {
     expect(allowing().allowsHost(host)).toBe(expected);
   });
 });
 
-describe('the Host of a request', () => {
+describe('AllowedOrigins.allowsHost', () => {
   it.each([
     ['gw.example.com', 'gw.example.com', true],
     ['gw.example.com', 'gw.example.com:8443', true],
@@ -65,7 +65,7 @@ describe('the Host of a request', () => {
     ['fd00::1', '[fd00::2]', false],
     ['[fd00::1]:8443', '[fd00::1]:8443', true],
     ['[fd00::1]:8443', '[fd00::1]:8444', false],
-  ])('with %j in the list, %j is allowed: %s', (allowed, host, expected) => {
+  ])('with allowedHosts %j answers for %j: %s', (allowed, host, expected) => {
     expect(allowing({ allowedHosts: [allowed] }).allowsHost(host)).toBe(expected);
   });
 
@@ -77,11 +77,11 @@ describe('the Host of a request', () => {
     ['0.0.0.0', '10.0.0.5:3000', false],
     ['::', '[::]:3000', false],
     ['0.0.0.0', 'localhost:3000', true],
-  ])('to a gateway that listens on %s, %j is allowed: %s', (listening, host, expected) => {
+  ])('of a gateway that listens on %s answers for %j: %s', (listening, host, expected) => {
     expect(allowing({ host: listening }).allowsHost(host)).toBe(expected);
   });
 
-  it('is never allowed when a known name is only a part of it', () => {
+  it('refuses names that only contain an allowed name', () => {
     const part = fc.stringMatching(/^[a-z0-9.-]{1,20}$/);
     fc.assert(
       fc.property(fc.constantFrom('localhost', '127.0.0.1', '[::1]'), part, (name, rest) => {
@@ -95,7 +95,7 @@ describe('the Host of a request', () => {
   });
 });
 
-describe('the Origin of a request', () => {
+describe('AllowedOrigins.allowsOrigin', () => {
   it.each([
     [undefined, true],
     ['http://localhost', true],
@@ -131,7 +131,7 @@ describe('the Origin of a request', () => {
     ['http://0.0.0.0:3000', false],
     ['http://localhost, http://evil.test', false],
     ['http://localhost\nhttp://evil.test', false],
-  ])('%j is allowed by default: %s', (origin, expected) => {
+  ])('without allowedOrigins answers for %j: %s', (origin, expected) => {
     expect(allowing().allowsOrigin(origin)).toBe(expected);
   });
 
@@ -142,7 +142,7 @@ describe('the Origin of a request', () => {
     ['http://app.example.com', false],
     ['https://evil.app.example.com', false],
     ['https://app.example.com.evil.test', false],
-  ])('%j is allowed beside loopback where the list names https://app.example.com: %s', (origin, expected) => {
+  ])('with allowedOrigins https://app.example.com answers for %j: %s', (origin, expected) => {
     const gate = allowing({ allowedOrigins: ['https://app.example.com'] });
     expect(gate.allowsOrigin(origin)).toBe(expected);
     expect(gate.allowsOrigin('http://localhost:1')).toBe(true);

@@ -28,8 +28,8 @@ function asking(params?: string) {
   return { questions, abortion, sent, progress, ask };
 }
 
-describe('a question to a client', () => {
-  it('goes out under an id of the session, and its answer comes back as it was written', async () => {
+describe('ClientRequests', () => {
+  it('sends a request with an id of the session and resolves with the result text', async () => {
     const { questions, sent, ask } = asking('{"n":1}');
     const [first, second] = [ask(), ask()];
     expect(sent).toMatchObject([
@@ -42,13 +42,13 @@ describe('a question to a client', () => {
     expect(first).toEqual({});
   });
 
-  it('without params goes out without', () => {
+  it('sends a request without params', () => {
     const { sent, ask } = asking();
     ask();
     expect(sent[0]).toEqual({ jsonrpc: '2.0', id: 1, method: 'sampling/createMessage' });
   });
 
-  it("is refused with the client's own error", async () => {
+  it("rejects with the client's error", async () => {
     const { questions, ask } = asking();
     const outcome = ask();
     const error = '{"code":-1,"message":"rejected","data":1.0}';
@@ -57,7 +57,7 @@ describe('a question to a client', () => {
     expect(outcome.error).toMatchObject({ code: -1, message: 'rejected', text: error });
   });
 
-  it('is answered once, and only under its own id', () => {
+  it('accepts one response per request id', () => {
     const { questions, ask } = asking();
     ask();
     const answers = ['"1"', '7', '1', '1'].map((id) =>
@@ -66,7 +66,7 @@ describe('a question to a client', () => {
     expect(answers).toEqual([false, false, true, false]);
   });
 
-  it('is taken back from the client when it is no longer wanted', async () => {
+  it('sends notifications/cancelled when the request is aborted', async () => {
     const { questions, abortion, sent, ask } = asking();
     const outcome = ask();
     abortion.abort();
@@ -76,7 +76,7 @@ describe('a question to a client', () => {
     expect(questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
   });
 
-  it('leaves no listener behind, however it ends', () => {
+  it('removes its abort listener when the request ends', () => {
     const { questions, abortion, ask } = asking();
     ask();
     ask();
@@ -85,7 +85,7 @@ describe('a question to a client', () => {
     expect(getEventListeners(abortion.signal, 'abort')).toEqual([]);
   });
 
-  it('fails when the client is gone', async () => {
+  it('rejects pending requests when it is closed', async () => {
     const { questions, ask } = asking();
     const outcomes = [ask(), ask()];
     questions.close();
@@ -94,8 +94,8 @@ describe('a question to a client', () => {
   });
 });
 
-describe('progress on a question', () => {
-  it('comes under a token of the session, whatever the server called its own', () => {
+describe('ClientRequests progress', () => {
+  it('replaces the progress token of the server', () => {
     const { questions, sent, progress, ask } = asking('{"_meta":{"progressToken":"theirs","x":1}}');
     ask();
     expect(sent[0]?.params).toEqual({ _meta: { progressToken: 1, x: 1 } });
@@ -103,7 +103,7 @@ describe('progress on a question', () => {
     expect(progress).toEqual(['{"progressToken":1,"progress":0.5}']);
   });
 
-  it('on nothing that was asked, or on what was answered, is ignored', () => {
+  it('ignores progress on unknown and answered requests', () => {
     const { questions, progress, ask } = asking('{"_meta":{"progressToken":1}}');
     ask();
     for (const token of [2, '1', null, undefined, {}]) questions.receiveProgress(token, '{}');
@@ -113,7 +113,7 @@ describe('progress on a question', () => {
   });
 });
 
-describe('a client', () => {
+describe('supportsRequest', () => {
   const url = new JsonText('{"mode":"url"}');
   const form = new JsonText('{"mode":"form"}');
 
@@ -132,7 +132,7 @@ describe('a client', () => {
     [{ elicitation: { url: {} } }, 'elicitation/create', form, false],
     [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', url, true],
     [{ sampling: {}, roots: {}, elicitation: {} }, 'tools/list', undefined, false],
-  ])('that can do %j can be asked %s with %j: %s', (capabilities, method, params, expected) => {
+  ])('with capabilities %j answers for %s with params %j: %s', (capabilities, method, params, expected) => {
     expect(supportsRequest(capabilities, method, params)).toBe(expected);
   });
 });

@@ -14,7 +14,7 @@ const passes = (check: () => void): boolean => {
   }
 };
 
-describe('a client', () => {
+describe('content negotiation', () => {
   it.each([
     ['application/json, text/event-stream', true],
     ['text/event-stream,application/json', true],
@@ -37,12 +37,12 @@ describe('a client', () => {
     ['application/json;q=0, text/event-stream', false],
     ['application/json, text/event-stream; q=0.000', false],
     ['text/event-stream;x=application/json', false],
-  ])('that accepts %j accepts both answers: %s', (accept, expected) => {
+  ])('accepts JSON and event streams for Accept %j: %s', (accept, expected) => {
     const check = (): void => requireAccept(requestWith({ accept }), 'application/json', 'text/event-stream');
     expect(passes(check)).toBe(expected);
   });
 
-  it('that does not is told what it must accept', () => {
+  it('names the required types in the error', () => {
     expect(() => requireAccept(requestWith({}), 'application/json', 'text/event-stream')).toThrow(
       'the client must accept application/json and text/event-stream',
     );
@@ -59,7 +59,7 @@ describe('a client', () => {
     ['application/json-rpc', false],
     ['application/jsonp', false],
     ['text/plain; application/json', false],
-  ])('that sends %j sends JSON: %s', (type, expected) => {
+  ])('accepts the Content-Type %j: %s', (type, expected) => {
     expect(passes(() => requireJson(requestWith({ 'content-type': type })))).toBe(expected);
   });
 });

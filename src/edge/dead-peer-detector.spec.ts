@@ -18,7 +18,7 @@ const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4
 const lineOf = ({ localPort, remotePort }: Socket, retransmissions: number): string =>
   `   0: 0100007F:${hex(localPort!)} 0100007F:${hex(remotePort!)} 01 00000013:00000000 01:00000072 0000000${retransmissions}  0\n`;
 
-describe('a client that acknowledges nothing', () => {
+describe('DeadPeerDetector', () => {
   let server: Server;
   let read: jest.Mock<() => AsyncIterable<string>>;
 
@@ -45,7 +45,7 @@ describe('a client that acknowledges nothing', () => {
     return socket;
   }
 
-  it('is disconnected after so many retransmissions, and nobody else is', async () => {
+  it('closes only connections with too many retransmissions', async () => {
     const [lost, slow, well] = [await join(), await join(), await join()];
     read.mockReturnValue(piecesOf(lineOf(slow, 6), lineOf(lost, 7)));
     const closed = once(lost, 'close');
@@ -54,7 +54,7 @@ describe('a client that acknowledges nothing', () => {
     expect([lost, slow, well].map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
   });
 
-  it('stays where the system has no table', async () => {
+  it('closes nothing where the system has no table', async () => {
     const socket = await join();
     for (let look = 0; look < 3; look++) {
       jest.advanceTimersByTime(EVERY_MS);
@@ -64,7 +64,7 @@ describe('a client that acknowledges nothing', () => {
     expect(socket.destroyed).toBe(false);
   });
 
-  it('is looked for by nobody while there are no clients, and not twice at once', async () => {
+  it('reads the table only with open connections, and once at a time', async () => {
     jest.advanceTimersByTime(60_000);
     expect(read).not.toHaveBeenCalled();
     await join();
@@ -78,7 +78,7 @@ describe('a client that acknowledges nothing', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('is not looked for any more when the server has ended', async () => {
+  it('stops when the server is closed', async () => {
     const socket = await join();
     const closed = once(server, 'close');
     server.close();

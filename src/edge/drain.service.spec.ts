@@ -43,8 +43,8 @@ async function inFlight(session: RawSession) {
   return { answer, signal, end: end.resolve };
 }
 
-describe('a gateway that drains', () => {
-  it('is done at once when nothing is in flight, and everybody is let go', async () => {
+describe('Drain', () => {
+  it('closes all sessions at once when no request is in flight', async () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
     await within('the drain', drain(60_000));
@@ -52,13 +52,13 @@ describe('a gateway that drains', () => {
     expect(edge.sessions.size).toBe(0);
   });
 
-  it('keeps what there is of the sessions before it lets them go', async () => {
+  it('stops persistence before it closes sessions', async () => {
     await RawSession.open(edge.url);
     await within('the drain', drain(60_000));
     expect(sessionsAtStop).toBe(1);
   });
 
-  it('lets requests in flight finish, and takes no new ones', async () => {
+  it('lets requests in flight finish and refuses new ones', async () => {
     const session = await RawSession.open(edge.url);
     const { answer, end, signal } = await inFlight(session);
     const draining = drain(60_000);
@@ -70,7 +70,7 @@ describe('a gateway that drains', () => {
     expect(edge.sessions.size).toBe(0);
   });
 
-  it('ends standing streams first, and harms nobody who still has something to say there', async () => {
+  it('ends standalone streams first, and later deliveries do no harm', async () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
     const { end } = await inFlight(session);
@@ -83,7 +83,7 @@ describe('a gateway that drains', () => {
     await within('the drain', draining);
   });
 
-  it('lets a client answer what its request in flight has asked', async () => {
+  it('accepts responses that requests in flight wait for', async () => {
     edge.handlers.set('ask', (_params, context) =>
       context.sendRequest('roots/list', undefined, { signal: context.signal }),
     );
@@ -97,7 +97,7 @@ describe('a gateway that drains', () => {
     await within('the drain', draining);
   });
 
-  it('cuts requests off that take too long', async () => {
+  it('cancels requests after the drain deadline', async () => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     const session = await RawSession.open(edge.url);
     const { answer, signal } = await inFlight(session);

@@ -96,7 +96,7 @@ async function stuckReader(stuckMs?: number) {
   return { reader, stream, next, dropped };
 }
 
-describe('a stream', () => {
+describe('EventStream', () => {
   it('sends events as they come', async () => {
     const reader = await Reader.open();
     const stream = streamOf();
@@ -105,7 +105,7 @@ describe('a stream', () => {
     expect(await reader.reads(3)).toEqual([1, 2, 3]);
   });
 
-  it('keeps what comes before there is a reader, and sends it first', async () => {
+  it('sends queued events first when a client connects', async () => {
     const stream = streamOf();
     stream.send(frameOf(1));
     stream.send(frameOf(2));
@@ -115,7 +115,7 @@ describe('a stream', () => {
     expect(await reader.reads(3)).toEqual([1, 2, 3]);
   });
 
-  it('goes over to the newest connection, and keeps the one it had in reserve', async () => {
+  it('sends on the newest connection and keeps older ones open', async () => {
     const [first, second] = [await Reader.open(), await Reader.open()];
     const stream = streamOf();
     stream.connect(first.response);
@@ -131,7 +131,7 @@ describe('a stream', () => {
     expect(stream.isConnected).toBe(true);
   });
 
-  it('has a few connections at the most: the oldest makes room', async () => {
+  it('ends the oldest connection above the limit', async () => {
     const stream = streamOf();
     const readers: Reader[] = [];
     for (let i = 0; i < 5; i++) readers.push(await Reader.open());
@@ -142,7 +142,7 @@ describe('a stream', () => {
     await until('all are over', () => readers.every(({ response }) => response.writableFinished));
   });
 
-  it('does not take a response for a reader whose client is gone already', async () => {
+  it('ignores a response that is already destroyed', async () => {
     const reader = await Reader.open();
     reader.socket.destroy();
     await until('the response is gone', () => reader.response.destroyed);
@@ -155,7 +155,7 @@ describe('a stream', () => {
     expect(await next.reads(1)).toEqual([1]);
   });
 
-  it('leaves out what waits and is taken back, also for who resumes, and counts it', async () => {
+  it('removes withdrawn events from queue and replay, and counts them', async () => {
     const outcomes: NotificationOutcome[] = [];
     const observer = {
       countNotification: (_: string, outcome: NotificationOutcome) => outcomes.push(outcome),
@@ -172,7 +172,7 @@ describe('a stream', () => {
     }
   });
 
-  it('notices that its reader is gone, and waits for the next', async () => {
+  it('queues events after its connection is lost', async () => {
     const reader = await Reader.open();
     const stream = streamOf();
     stream.connect(reader.response);
@@ -184,7 +184,7 @@ describe('a stream', () => {
     expect(await next.reads(1)).toEqual([1]);
   });
 
-  it('says that it is alive, only to a reader that is there', async () => {
+  it('writes keep-alive comments only to open connections', async () => {
     const stream = streamOf();
     stream.keepAlive();
     const reader = await Reader.open();
@@ -195,7 +195,7 @@ describe('a stream', () => {
     expect(reader.comments).toBe(1);
   });
 
-  it('that ends sends what waits, and then ends its connection', async () => {
+  it('sends its queue before it ends the connection', async () => {
     const stream = streamOf();
     stream.send(frameOf(1));
     stream.end();
@@ -206,7 +206,7 @@ describe('a stream', () => {
     expect(stream.isDone).toBe(true);
   });
 
-  it('that has ended writes nothing more: to a response that is over, that would be an error', async () => {
+  it('writes nothing after its end', async () => {
     const reader = await Reader.open();
     const errors: Error[] = [];
     reader.response.on('error', (error) => errors.push(error));
@@ -221,7 +221,7 @@ describe('a stream', () => {
     expect(errors).toEqual([]);
   });
 
-  it('that has ended with nobody there is done: the log has the rest', () => {
+  it('is done after its end without a connection', () => {
     const log = new ReplayBuffer(10, 1000);
     const stream = streamOf(log);
     stream.send(frameOf(1));
@@ -232,8 +232,8 @@ describe('a stream', () => {
   });
 });
 
-describe('a reader that does not read', () => {
-  it('costs a bounded queue: the oldest events that may go are left out and counted', async () => {
+describe('EventStream with a slow reader', () => {
+  it('drops the oldest droppable events of a full queue and counts them', async () => {
     const { reader, stream, next, dropped } = await stuckReader();
     for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), MAY_GO);
     expect(dropped()).toBe(1000 - LIMIT);
@@ -244,7 +244,7 @@ describe('a reader that does not read', () => {
     expect(numbers).toHaveLength(next + LIMIT);
   });
 
-  it('gets the latest of events of which only the latest matters', async () => {
+  it('coalesces queued events with one key', async () => {
     const { reader, stream, next, dropped } = await stuckReader();
     for (let n = next; n < next + 1000; n++)
       stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even', kind: 'resources/updated' });
@@ -254,7 +254,7 @@ describe('a reader that does not read', () => {
     expect(numbers.slice(next)).toEqual([next + 998, next + 999]);
   });
 
-  it('never misses what must not be left out, nor what stands for many, for the sake of the rest', async () => {
+  it('drops droppable events before coalesced ones, and never others', async () => {
     const { reader, stream, next } = await stuckReader();
     stream.send(frameOf(next), {});
     stream.send(frameOf(next + 1), { coalesce: 'list' });
@@ -266,13 +266,13 @@ describe('a reader that does not read', () => {
     expect(numbers).toHaveLength(next + LIMIT);
   });
 
-  it('costs no more than a megabyte of large events', async () => {
+  it('queues at most one megabyte of droppable events', async () => {
     const { stream, next, dropped } = await stuckReader();
     for (let n = 0; n < 100; n++) stream.send(frameOf(next + n, LARGE.repeat(2)), MAY_GO);
     expect(dropped()).toBe(100 - 5);
   });
 
-  it('is let go when it has not read for too long', async () => {
+  it('destroys the connection when nothing is read for too long', async () => {
     const { reader, stream } = await stuckReader(IMPATIENT);
     await until('the stream is not connected', () => !stream.isConnected);
     expect(reader.response.destroyed).toBe(true);
@@ -281,7 +281,7 @@ describe('a reader that does not read', () => {
   it.each([
     ['nothing waits', 0],
     ['something waits', 3],
-  ])('is let go though its stream has ended, when %s', async (_when, waiting) => {
+  ])('destroys the connection after the end of the stream when %s', async (_when, waiting) => {
     const { reader, stream, next } = await stuckReader(IMPATIENT);
     for (let n = 0; n < waiting; n++) stream.send(frameOf(next + n));
     stream.end();
@@ -290,14 +290,14 @@ describe('a reader that does not read', () => {
     expect(stream.isDone).toBe(true);
   });
 
-  it('is let go though others have taken its place', async () => {
+  it('destroys a stuck connection that was replaced', async () => {
     const { reader, stream } = await stuckReader(IMPATIENT);
     for (let i = 0; i < 4; i++) stream.connect((await Reader.open()).response);
     await until('the response is gone', () => reader.response.destroyed);
     expect(stream.isConnected).toBe(true);
   });
 
-  it('gets everything when it reads after all, though its stream has ended', async () => {
+  it('sends everything to a reader that continues after the end', async () => {
     const { reader, stream, next } = await stuckReader();
     for (let n = 0; n < 3; n++) stream.send(frameOf(next + n, LARGE));
     stream.end();
@@ -306,7 +306,7 @@ describe('a reader that does not read', () => {
     await until('the response is over', () => reader.response.writableFinished);
   });
 
-  it('does not keep the others waiting', async () => {
+  it('does not delay other streams', async () => {
     const { stream: stuck, next } = await stuckReader();
     const reader = await Reader.open();
     const other = streamOf();

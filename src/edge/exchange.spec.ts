@@ -92,8 +92,8 @@ const PAGE = new SharedJson('{ "tools":["ä"] }');
 
 const data = (events: Events): string[] => events.all.map((event) => event.data);
 
-describe('an exchange with nothing to say before the result', () => {
-  it('is answered with JSON, byte for byte', async () => {
+describe('Exchange with a JSON answer', () => {
+  it('writes the message unchanged', async () => {
     const post = await Post.make({ primes: true });
     post.exchange.answer('{ "n":1.0 }');
     expect(await post.json()).toEqual({ type: 'application/json', body: '{ "n":1.0 }' });
@@ -101,7 +101,7 @@ describe('an exchange with nothing to say before the result', () => {
     expect(post.exchange.isAnswered).toBe(true);
   });
 
-  it('of a batch is answered when all is answered, in the order of the answers', async () => {
+  it('answers a batch after its last request, in the order of the answers', async () => {
     const post = await Post.make({ open: 2, isBatch: true });
     post.exchange.answer('{"id":2}');
     expect(post.response.headersSent).toBe(false);
@@ -110,13 +110,13 @@ describe('an exchange with nothing to say before the result', () => {
     expect((await post.json()).body).toBe('[{"id":2},{"id":1}]');
   });
 
-  it('of a batch with one request is answered with a list all the same', async () => {
+  it('answers a batch of one request with an array', async () => {
     const post = await Post.make({ isBatch: true });
     post.exchange.answer('{"id":2}');
     expect((await post.json()).body).toBe('[{"id":2}]');
   });
 
-  it('is not answered when the client is gone, and that harms nobody', async () => {
+  it('writes nothing when the client is gone', async () => {
     const post = await Post.make();
     await post.lose();
     post.exchange.answer('{}');
@@ -124,7 +124,7 @@ describe('an exchange with nothing to say before the result', () => {
     expect(post.response.headersSent).toBe(false);
   });
 
-  it('is not answered when the client is gone at the end of the turn', async () => {
+  it('writes nothing when the client is gone at the time of writing', async () => {
     for (const answer of [(on: Exchange) => on.answer('{}'), (on: Exchange) => on.answerShared(1, PAGE)]) {
       const post = await Post.make();
       answer(post.exchange);
@@ -134,7 +134,7 @@ describe('an exchange with nothing to say before the result', () => {
     }
   });
 
-  it.each([1, 'é\u2028"'])('to the request %j is answered with what others get, too', async (id) => {
+  it.each([1, 'é\u2028"'])('writes a shared result for the request id %j', async (id) => {
     const post = await Post.make();
     post.exchange.answerShared(id, PAGE);
     expect(post.exchange.isAnswered).toBe(true);
@@ -143,7 +143,7 @@ describe('an exchange with nothing to say before the result', () => {
     );
   });
 
-  it('of a batch is answered with what others get among the rest', async () => {
+  it('writes a shared result in a batch', async () => {
     const post = await Post.make({ open: 2, isBatch: true });
     post.exchange.answerShared(1, PAGE);
     post.exchange.answer('{"id":2}');
@@ -151,8 +151,8 @@ describe('an exchange with nothing to say before the result', () => {
   });
 });
 
-describe('an exchange with something to say before the result', () => {
-  it('becomes a stream that ends with the result', async () => {
+describe('Exchange with a stream', () => {
+  it('sends messages before the result and ends with the result', async () => {
     const post = await Post.make();
     post.exchange.send('{"n":1}');
     post.exchange.send('{"n":2}');
@@ -164,7 +164,7 @@ describe('an exchange with something to say before the result', () => {
     expect(post.host.closed).toEqual(post.host.opened);
   });
 
-  it('begins with an empty event where the revision knows that', async () => {
+  it('begins with the opening events of the revision', async () => {
     const post = await Post.make({ primes: true });
     post.exchange.send('{"n":1}');
     post.exchange.answer('{"n":2}');
@@ -174,7 +174,7 @@ describe('an exchange with something to say before the result', () => {
     expect(events.all[0]?.id).toMatch(/^\d+\.s0$/);
   });
 
-  it('says nothing more after the result', async () => {
+  it('sends nothing after the result', async () => {
     const post = await Post.make();
     post.exchange.answer('{"n":1}');
     post.exchange.send('{"n":2}');
@@ -183,7 +183,7 @@ describe('an exchange with something to say before the result', () => {
     expect(post.host.opened).toEqual([]);
   });
 
-  it('of a batch sends what was answered before it became a stream, and ends with the last answer', async () => {
+  it('begins with earlier answers of a batch and ends with the last one', async () => {
     const post = await Post.make({ open: 3, isBatch: true });
     post.exchange.answer('{"id":1}');
     post.exchange.send('{"progress":1}');
@@ -196,8 +196,8 @@ describe('an exchange with something to say before the result', () => {
   });
 });
 
-describe('an exchange that takes long', () => {
-  it('becomes a stream when it must show that it is alive', async () => {
+describe('Exchange.keepAlive', () => {
+  it('turns the answer into a stream', async () => {
     const post = await Post.make();
     post.exchange.keepAlive();
     post.exchange.answer('{"n":1}');
@@ -207,8 +207,8 @@ describe('an exchange that takes long', () => {
   });
 });
 
-describe('an exchange whose connection is lost', () => {
-  it('before it became a stream keeps everything for a client that resumes', async () => {
+describe('Exchange after a lost connection', () => {
+  it('keeps all events for replay when it had no stream yet', async () => {
     const post = await Post.make({ primes: true });
     await post.lose();
     post.exchange.send('{"n":1}');
@@ -218,7 +218,7 @@ describe('an exchange whose connection is lost', () => {
     expect(post.host.closed).toEqual(post.host.opened);
   });
 
-  it('after it became a stream keeps the rest', async () => {
+  it('keeps the remaining events for replay', async () => {
     const post = await Post.make();
     post.exchange.send('{"n":1}');
     const events = await post.events();

@@ -24,8 +24,8 @@ const onlyServers = (...servers: string[]): Scope => ({
 const definitions = (names: readonly string[]): Definition[] =>
   names.map((name) => ({ name, text: JSON.stringify({ name }) }));
 
-/** The sessions of a gateway whose servers the spec lists, and what each is sent. */
-class House {
+/** Sessions, servers whose listings the spec sets, and the events that each session gets. */
+class Harness {
   readonly registry = new Registry(new Naming());
   private readonly sessions = new Sessions(new Limits());
   private readonly delivered = new Map<Session, { frame: EventFrame; options: DeliverOptions }[]>();
@@ -59,34 +59,34 @@ class House {
   }
 }
 
-describe('a change of a list', () => {
-  it('is told to every client that sees it, once for each kind that changed', () => {
-    const house = new House();
-    const session = house.open();
-    house.list('db', ['t'], ['p']);
-    expect(house.methodsTo(session).toSorted()).toEqual([PROMPTS, TOOLS]);
-    house.list('db', ['t'], ['p', 'q']);
-    expect(house.methodsTo(session).slice(2)).toEqual([PROMPTS]);
+describe('ListChanges', () => {
+  it('notifies each client once per kind of list that changed', () => {
+    const harness = new Harness();
+    const session = harness.open();
+    harness.list('db', ['t'], ['p']);
+    expect(harness.methodsTo(session).toSorted()).toEqual([PROMPTS, TOOLS]);
+    harness.list('db', ['t'], ['p', 'q']);
+    expect(harness.methodsTo(session).slice(2)).toEqual([PROMPTS]);
   });
 
-  it('that is none is told to nobody', () => {
-    const house = new House();
-    house.list('db', ['t']);
-    const session = house.open();
-    house.list('db', ['t']);
-    expect(house.sentTo(session)).toEqual([]);
+  it('sends nothing when the listing did not change', () => {
+    const harness = new Harness();
+    harness.list('db', ['t']);
+    const session = harness.open();
+    harness.list('db', ['t']);
+    expect(harness.sentTo(session)).toEqual([]);
   });
 
-  it('is told to exactly the clients in whose scope it is', () => {
-    const house = new House();
+  it('notifies only clients with the server in scope', () => {
+    const harness = new Harness();
     const [all, db, git, both] = [
-      house.open(),
-      house.open({ scope: onlyServers('db') }),
-      house.open({ scope: onlyServers('git') }),
-      house.open({ scope: onlyServers('git', 'db') }),
+      harness.open(),
+      harness.open({ scope: onlyServers('db') }),
+      harness.open({ scope: onlyServers('git') }),
+      harness.open({ scope: onlyServers('git', 'db') }),
     ];
-    house.list('db', ['t']);
-    expect([all, db, git, both].map((session) => house.methodsTo(session))).toEqual([
+    harness.list('db', ['t']);
+    expect([all, db, git, both].map((session) => harness.methodsTo(session))).toEqual([
       [TOOLS],
       [TOOLS],
       [],
@@ -94,28 +94,28 @@ describe('a change of a list', () => {
     ]);
   });
 
-  it('is not told to a client that is not ready', () => {
-    const house = new House();
-    const session = house.open({ isReady: false });
-    house.list('db', ['t']);
-    expect(house.sentTo(session)).toEqual([]);
+  it('does not notify a client before notifications/initialized', () => {
+    const harness = new Harness();
+    const session = harness.open({ isReady: false });
+    harness.list('db', ['t']);
+    expect(harness.sentTo(session)).toEqual([]);
   });
 
-  it('is encoded once for all who are told', () => {
-    const house = new House();
-    const sessions = Array.from({ length: 5 }, () => house.open());
-    house.list('db', ['t']);
-    const buffers = sessions.map((session) => house.sentTo(session)[0]!.frame.bytes);
+  it('encodes one event for all recipients', () => {
+    const harness = new Harness();
+    const sessions = Array.from({ length: 5 }, () => harness.open());
+    harness.list('db', ['t']);
+    const buffers = sessions.map((session) => harness.sentTo(session)[0]!.frame.bytes);
     expect(buffers.every((bytes) => bytes === buffers[0])).toBe(true);
     expect(buffers[0]!.toString()).toContain(`data: {"jsonrpc":"2.0","method":"${TOOLS}"}\n\n`);
   });
 
-  it('stands for all before it that its client has not read yet', () => {
-    const house = new House();
-    const session = house.open();
-    house.list('db', ['t'], ['p']);
-    house.list('db', ['t', 'u'], ['p', 'q']);
-    const keys = house.sentTo(session).map(({ options }) => options.coalesce);
+  it('coalesces changes of one kind', () => {
+    const harness = new Harness();
+    const session = harness.open();
+    harness.list('db', ['t'], ['p']);
+    harness.list('db', ['t', 'u'], ['p', 'q']);
+    const keys = harness.sentTo(session).map(({ options }) => options.coalesce);
     expect(keys).not.toContain(undefined);
     expect(new Set(keys).size).toBe(2);
   });

@@ -11,9 +11,9 @@ import { LogMessages } from './log-messages.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-class House {
+class Harness {
   readonly sessions = new Sessions(new Limits());
-  /** The levels that servers were told, in order. */
+  /** The levels set at servers, in order. */
   readonly levels: string[] = [];
   private say: (server: string, notification: ServerNotification) => void = () => {};
   private readonly backends = {
@@ -30,7 +30,7 @@ class House {
     this.messages.onModuleInit();
   }
 
-  /** A client, and the frames it is sent. */
+  /** A session and the frames delivered to it. */
   open(level?: LoggingLevel, scope: Scope = EVERYTHING): { session: Session; frames: EventFrame[] } {
     const session = Object.assign(this.sessions.create(ANONYMOUS), { scope });
     const frames: EventFrame[] = [];
@@ -40,33 +40,33 @@ class House {
     return { session, frames };
   }
 
-  /** A server logs something that belongs to no call. */
+  /** A server sends a log message that belongs to no call. */
   log(level: unknown, method = 'notifications/message'): void {
     const paramsText = level === undefined ? undefined : JSON.stringify({ level, data: 1 });
     this.say('db', { method, params: {}, paramsText, channel: undefined, ambiguous: false });
   }
 }
 
-describe('a log message of no call', () => {
-  it('goes to every client that asked for its level', () => {
-    const house = new House();
-    const clients = (['debug', 'info', 'error'] as const).map((level) => house.open(level));
-    for (const level of ['debug', 'info', 'error']) house.log(level);
+describe('LogMessages', () => {
+  it('sends a message to every client with this or a more verbose level', () => {
+    const harness = new Harness();
+    const clients = (['debug', 'info', 'error'] as const).map((level) => harness.open(level));
+    for (const level of ['debug', 'info', 'error']) harness.log(level);
     expect(clients.map(({ frames }) => frames.length)).toEqual([3, 2, 1]);
   });
 
-  it('does not go to a client that asked for nothing, or may not see the server', () => {
-    const house = new House();
-    const silent = house.open();
-    const elsewhere = house.open('debug', { key: 'git', allows: (server) => server === 'git' });
-    house.log('emergency');
+  it('sends nothing to clients without a level or without the server in scope', () => {
+    const harness = new Harness();
+    const silent = harness.open();
+    const elsewhere = harness.open('debug', { key: 'git', allows: (server) => server === 'git' });
+    harness.log('emergency');
     expect([...silent.frames, ...elsewhere.frames]).toEqual([]);
   });
 
-  it('is encoded once for all who get it', () => {
-    const house = new House();
-    const clients = [house.open('info'), house.open('info')];
-    house.log('info');
+  it('encodes one event for all recipients', () => {
+    const harness = new Harness();
+    const clients = [harness.open('info'), harness.open('info')];
+    harness.log('info');
     const [first, second] = clients.map(({ frames }) => frames[0]!.bytes);
     expect(first).toBe(second);
     expect(first!.toString()).toContain(
@@ -74,51 +74,51 @@ describe('a log message of no call', () => {
     );
   });
 
-  it.each([['loud'], [7], [null], [undefined]])('of no level we know goes nowhere: %j', (level) => {
-    const house = new House();
-    const { frames } = house.open('debug');
-    house.log(level);
+  it.each([['loud'], [7], [null], [undefined]])('drops a message with the unknown level %j', (level) => {
+    const harness = new Harness();
+    const { frames } = harness.open('debug');
+    harness.log(level);
     expect(frames).toEqual([]);
   });
 
-  it('is the only notification that goes this way', () => {
-    const house = new House();
-    const { frames } = house.open('debug');
-    house.log('info', 'notifications/resources/updated');
+  it('ignores other notifications', () => {
+    const harness = new Harness();
+    const { frames } = harness.open('debug');
+    harness.log('info', 'notifications/resources/updated');
     expect(frames).toEqual([]);
   });
 });
 
-describe('the level that servers are asked for', () => {
-  it('is that of the most talkative client', () => {
-    const house = new House();
-    house.open('notice');
-    house.open('debug');
-    house.open('error');
-    expect(house.levels).toEqual(['info', 'debug', 'debug']);
+describe('LogMessages.setLevel', () => {
+  it('sets servers to the most verbose level of all clients', () => {
+    const harness = new Harness();
+    harness.open('notice');
+    harness.open('debug');
+    harness.open('error');
+    expect(harness.levels).toEqual(['info', 'debug', 'debug']);
   });
 
-  it('falls when the most talkative client goes, and not below the default', () => {
-    const house = new House();
-    house.open('error');
-    const { session } = house.open('debug');
+  it('lowers the level of servers when the most verbose client leaves, but not below the default', () => {
+    const harness = new Harness();
+    harness.open('error');
+    const { session } = harness.open('debug');
     session.close();
-    expect(house.levels.at(-1)).toBe('info');
+    expect(harness.levels.at(-1)).toBe('info');
   });
 
-  it('falls to the default when everybody has gone', () => {
-    const house = new House();
-    const { session } = house.open('debug');
+  it('returns to the default without clients', () => {
+    const harness = new Harness();
+    const { session } = harness.open('debug');
     session.close();
-    expect(house.levels).toEqual(['debug', 'info']);
+    expect(harness.levels).toEqual(['debug', 'info']);
   });
 
-  it('is settled once for a client that goes, however often it changed its mind', () => {
-    const house = new House();
-    const { session } = house.open('debug');
-    for (const level of ['info', 'debug'] as const) house.messages.setLevel(session, level);
-    const before = house.levels.length;
+  it('updates servers once when a client leaves that set several levels', () => {
+    const harness = new Harness();
+    const { session } = harness.open('debug');
+    for (const level of ['info', 'debug'] as const) harness.messages.setLevel(session, level);
+    const before = harness.levels.length;
     session.close();
-    expect(house.levels).toHaveLength(before + 1);
+    expect(harness.levels).toHaveLength(before + 1);
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { isAtLeast, isLoggingLevel, loggingLevelIn, LOGGING_LEVELS, mostVerbose } from './logging-level.js';
 
-describe('log levels', () => {
-  it('rank from debug to emergency', () => {
+describe('logging levels', () => {
+  it('order from debug to emergency', () => {
     expect(LOGGING_LEVELS).toEqual([
       'debug',
       'info',
@@ -17,20 +17,17 @@ describe('log levels', () => {
     ]);
   });
 
-  it.each(['Debug', 'warn', '', 'verbose', 7, null, undefined, '__proto__'])(
-    'are not everything: %j is none',
-    (value) => {
-      expect(isLoggingLevel(value)).toBe(false);
-    },
-  );
+  it.each(['Debug', 'warn', '', 'verbose', 7, null, undefined, '__proto__'])('do not include %j', (value) => {
+    expect(isLoggingLevel(value)).toBe(false);
+  });
 
-  it('let through what is at or above the wanted one', () => {
+  it('pass messages at or above the level of the client', () => {
     for (const [index, level] of LOGGING_LEVELS.entries())
       for (const [wantedIndex, wanted] of LOGGING_LEVELS.entries())
         expect(isAtLeast(level, wanted)).toBe(index >= wantedIndex);
   });
 
-  it('are info for a client that has not said what it wants', () => {
+  it('default to info', () => {
     expect(LOGGING_LEVELS.filter((level) => !isAtLeast(level))).toEqual(['debug']);
   });
 
@@ -43,7 +40,7 @@ describe('log levels', () => {
     expect(loggingLevelIn(new JsonText(params))).toBe(level);
   });
 
-  it('that are none are never let through', () => {
+  it('never pass messages without a valid level', () => {
     expect(isAtLeast(undefined, 'debug')).toBe(false);
   });
 
@@ -52,11 +49,11 @@ describe('log levels', () => {
     [['error'], 'info'],
     [['info', 'emergency'], 'info'],
     [['error', 'debug', 'alert'], 'debug'],
-  ])('of clients that want %j are covered by %s', (wanted, expected) => {
+  ])('%j are covered by %s', (wanted, expected) => {
     expect(mostVerbose(wanted)).toBe(expected);
   });
 
-  it('of a great many clients are covered as well', () => {
+  it('of many clients are covered', () => {
     const wanted = Array.from({ length: 300_000 }, (): LoggingLevel => 'error');
     expect(mostVerbose([...wanted, 'debug'])).toBe('debug');
   });

@@ -41,14 +41,14 @@ beforeEach(async () => {
   edge = await serve({ requestBytes: 1000 });
 });
 
-describe('a request over HTTP', () => {
-  it.each(['PUT', 'PATCH', 'HEAD'])('by %s is not allowed, and the answer says what is', async (method) => {
+describe('McpEndpoint', () => {
+  it.each(['PUT', 'PATCH', 'HEAD'])('refuses %s and names the allowed methods', async (method) => {
     const { status, headers } = await exchange(edge.url, { method });
     expect(status).toBe(405);
     expect(headers.allow).toBe('GET, POST, DELETE, OPTIONS');
   });
 
-  it('by OPTIONS is answered as browsers need it', async () => {
+  it('answers a CORS preflight', async () => {
     const origin = 'http://localhost:5173';
     const { status, headers } = await exchange(edge.url, { method: 'OPTIONS', headers: { origin } });
     expect(status).toBe(204);
@@ -70,7 +70,7 @@ describe('a request over HTTP', () => {
     ['an unknown session', { 'mcp-session-id': 'nobody' }, PING, 404, -32001],
     ['an unknown revision', { 'mcp-protocol-version': '1999-01-01' }, PING, 400, -32000],
     ['a batch without a session', {}, [PING], 400, -32000],
-  ])('with %s is refused', async (_what, headers, body, status, code) => {
+  ])('refuses a POST with %s', async (_what, headers, body, status, code) => {
     const response = await postMessage(edge.url, body, headers);
     expect(response.status).toBe(status);
     expect(response.headers['content-type']).toBe('application/json');
@@ -78,23 +78,23 @@ describe('a request over HTTP', () => {
   });
 
   it.each<[string, object, unknown]>([
-    ['whose id can be read has it in the refusal', { ...PING, jsonrpc: '1.0' }, 'p'],
-    ['without a session has its id in the refusal', PING, 'p'],
-    ['whose id cannot be read has none there', { ...PING, id: {} }, undefined],
-    ['that is a notification has none there', { jsonrpc: '2.0', method: 'x' }, undefined],
+    ['answers an invalid message with its id if it is readable', { ...PING, jsonrpc: '1.0' }, 'p'],
+    ['answers a request without a session with its id', PING, 'p'],
+    ['answers a message with an unreadable id without an id', { ...PING, id: {} }, undefined],
+    ['answers a refused notification without an id', { jsonrpc: '2.0', method: 'x' }, undefined],
   ])('%s', async (_what, message, id) => {
     const failure = failureOf(await postMessage(edge.url, message));
     expect(failure.id).toBe(id);
     expect('id' in failure).toBe(id !== undefined);
   });
 
-  it('that is no UTF-8 is refused', async () => {
+  it('refuses a body that is not UTF-8', async () => {
     const body = Buffer.concat([Buffer.from('{"x":"'), Buffer.from([0xff]), Buffer.from('"}')]);
     const response = await postMessage(edge.url, body);
     expect([response.status, failureOf(response).error.code]).toEqual([400, -32700]);
   });
 
-  it('is answered, whatever its body is', async () => {
+  it('answers any body', async () => {
     const session = await RawSession.open(edge.url);
     const bodies = fc.oneof(
       fc.json(),
@@ -129,8 +129,8 @@ describe('a request over HTTP', () => {
   });
 });
 
-describe('initialize', () => {
-  it('makes a session and names it', async () => {
+describe('McpEndpoint initialize', () => {
+  it('creates a session and returns its id', async () => {
     const response = await postMessage(edge.url, INITIALIZE);
     expect(response.status).toBe(200);
     expect(response.headers['mcp-session-id']).toMatch(/^[\x21-\x7e]{32}$/);
@@ -141,21 +141,21 @@ describe('initialize', () => {
     expect(edge.sessions.size).toBe(1);
   });
 
-  it('that fails makes none', async () => {
+  it('creates no session when it fails', async () => {
     const response = await postMessage(edge.url, { ...INITIALIZE, params: {} });
     expect(response.headers['mcp-session-id']).toBeUndefined();
     expect(failureOf(response)).toMatchObject({ id: 'i', error: { code: -32602 } });
     expect(edge.sessions.size).toBe(0);
   });
 
-  it('within a session is refused', async () => {
+  it('is refused within a session', async () => {
     const session = await RawSession.open(edge.url);
     const response = await session.post(INITIALIZE);
     expect(response.status).toBe(400);
     expect(failureOf(response)).toMatchObject({ id: 'i', error: { code: -32600 } });
   });
 
-  it('beyond the limit of sessions is refused with its id, also when many come at once', async () => {
+  it('is refused with its request id above the limit of sessions, also concurrently', async () => {
     const small = await serve({ sessions: 2 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => postMessage(small.url, INITIALIZE)));
     const refused = answers.filter(({ headers }) => headers['mcp-session-id'] === undefined);
@@ -175,8 +175,8 @@ describe('initialize', () => {
   });
 });
 
-describe('in a session', () => {
-  it('notifications and responses are accepted without a word', async () => {
+describe('McpEndpoint with a session', () => {
+  it('answers notifications and responses with 202', async () => {
     const session = await RawSession.open(edge.url);
     for (const response of [await session.notify('notifications/x'), await session.reply('none', {})]) {
       expect(response).toMatchObject({ status: 202, text: '' });
@@ -185,14 +185,14 @@ describe('in a session', () => {
   });
 
   it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
-    'a request may say that it is of revision %s',
+    'accepts the MCP-Protocol-Version %s',
     async (version) => {
       const session = await RawSession.open(edge.url);
       expect((await session.post(PING, { 'mcp-protocol-version': version })).status).toBe(200);
     },
   );
 
-  it('DELETE ends it for good', async () => {
+  it('closes the session on DELETE', async () => {
     const session = await RawSession.open(edge.url);
     expect((await session.end()).status).toBe(200);
     expect((await session.end()).status).toBe(404);
@@ -204,7 +204,7 @@ describe('in a session', () => {
     ['without its Accept', { accept: 'application/json' }, 406],
     ['with an id to resume from that is none', { 'last-event-id': 'x' }, 400],
     ['with an id to resume from of nobody', { 'last-event-id': '1.zz' }, 200],
-  ])('GET %s is answered with its status', async (_what, headers, status) => {
+  ])('answers GET %s with its status', async (_what, headers, status) => {
     const session = await RawSession.open(edge.url);
     const base = { accept: 'text/event-stream', 'mcp-session-id': session.id };
     expect((await exchange(edge.url, { headers: { ...base, ...headers } })).status).toBe(status);
@@ -213,16 +213,16 @@ describe('in a session', () => {
   it.each<[string, RawRequest['headers'], number]>([
     ['without a session', {}, 400],
     ['with an unknown one', { 'mcp-session-id': 'nobody' }, 404],
-  ])('GET and DELETE %s are refused', async (_what, headers, status) => {
+  ])('refuses GET and DELETE %s', async (_what, headers, status) => {
     const accepting = { accept: BOTH_TYPES, ...headers };
     expect((await exchange(edge.url, { headers: accepting })).status).toBe(status);
     expect((await exchange(edge.url, { method: 'DELETE', headers: accepting })).status).toBe(status);
   });
 });
 
-describe('a batch', () => {
+describe('McpEndpoint batches', () => {
   it.each(['2025-11-25', '2025-06-18', '2024-11-05'])(
-    'is refused in revision %s',
+    'are refused in revision %s',
     async (protocolVersion) => {
       const session = await RawSession.open(edge.url, { protocolVersion });
       const response = await session.post([PING]);
@@ -230,22 +230,22 @@ describe('a batch', () => {
     },
   );
 
-  it.each([0, 21])('of %i messages is refused', async (count) => {
+  it.each([0, 21])('of %i messages are refused', async (count) => {
     expect((await (await openForBatches()).post(pings(count))).status).toBe(400);
   });
 
-  it.each([1, 20])('of %i requests is answered with a list of as many', async (count) => {
+  it.each([1, 20])('of %i requests are answered with an array', async (count) => {
     const response = await (await openForBatches()).post(pings(count));
     expect(response.status).toBe(200);
     expect(JSON.parse(response.text)).toHaveLength(count);
   });
 
-  it('of notifications only is accepted without a word', async () => {
+  it('of notifications only are answered with 202', async () => {
     const response = await (await openForBatches()).post([{ jsonrpc: '2.0', method: 'notifications/x' }]);
     expect(response).toMatchObject({ status: 202, text: '' });
   });
 
-  it('has an answer for each request and each message that is none, and for nothing else', async () => {
+  it('are answered for each request and each invalid message only', async () => {
     const response = await (
       await openForBatches()
     ).post([
@@ -271,7 +271,7 @@ describe('a batch', () => {
     );
   });
 
-  it('passes the params of each message on as they were written', async () => {
+  it('keep the params text of each message', async () => {
     let text: string | undefined;
     edge.handlers.set('x', (_params, context) => {
       text = context.paramsText;
@@ -283,8 +283,8 @@ describe('a batch', () => {
   });
 });
 
-describe('while the gateway drains', () => {
-  it('new requests, batches and streams are sent away, and what requests in flight wait for is let in', async () => {
+describe('McpEndpoint while draining', () => {
+  it('refuses new requests, batches and streams, and accepts responses that requests in flight wait for', async () => {
     const session = await openForBatches();
     edge.endpoint.draining = true;
     const listening = { accept: 'text/event-stream', 'mcp-session-id': session.id };

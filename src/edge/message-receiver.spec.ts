@@ -37,8 +37,8 @@ const methodsOn = (events: Events): unknown[] => events.messages.map(({ method }
 
 const progress = (n: number): JsonText => JsonText.of({ progressToken: 't', progress: n });
 
-describe('a request', () => {
-  it('is answered with JSON when nothing precedes the result', async () => {
+describe('MessageReceiver requests', () => {
+  it('are answered with JSON when no message precedes the result', async () => {
     edge.handlers.set('x', () => new JsonText('{ "n":1.0 }'));
     const session = await RawSession.open(edge.url);
     const answer = await session.request('x', {}, 'id');
@@ -57,7 +57,7 @@ describe('a request', () => {
       { code: -1, message: 'no', data: 7 },
     ],
     ['anything else', new TypeError('secret'), { code: -32603, message: 'Internal error' }],
-  ])('that ends in %s is answered with it', async (_what, error, expected) => {
+  ])('that fail with %s are answered with its code', async (_what, error, expected) => {
     edge.handlers.set('x', () => {
       throw error;
     });
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect((await session.request('x')).error).toEqual(expected);
   });
 
-  it('is answered with a stream when something precedes the result', async () => {
+  it('are answered with a stream when a message precedes the result', async () => {
     edge.handlers.set('x', (_params, context) => {
       context.notify('notifications/progress', progress(1));
       return { done: true };
@@ -76,7 +76,7 @@ describe('a request', () => {
     expect(answer.result).toEqual({ done: true });
   });
 
-  it('under the id of one in flight is refused, and the first is answered', async () => {
+  it('with the id of a running request are refused, and the first is answered', async () => {
     const { begun, end } = slowMethod();
     const session = await RawSession.open(edge.url);
     const first = session.request('slow', {}, 7);
@@ -86,7 +86,7 @@ describe('a request', () => {
     expect((await first).result).toEqual({ n: 1 });
   });
 
-  it('is never mistaken for that of another client, though all use the same id', async () => {
+  it('of several clients may have the same id', async () => {
     edge.handlers.set('echo', async (params) => {
       await new Promise((resolve) => setImmediate(resolve));
       return params;
@@ -96,7 +96,7 @@ describe('a request', () => {
     expect(answers.map(({ result }) => result)).toEqual(sessions.map((_, n) => ({ n })));
   });
 
-  it('goes on though its connection is lost, and its client can take it up where it broke', async () => {
+  it('continue after a lost connection, and the client can resume the stream', async () => {
     const { begun, end } = slowMethod();
     const session = await RawSession.open(edge.url);
     const broken = session.stream('slow', {}, 7);
@@ -119,7 +119,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('that ended while its client was away is still there for it', async () => {
+  it('that end while the client is disconnected are replayed', async () => {
     const { begun, end } = slowMethod();
     const session = await RawSession.open(edge.url);
     const broken = session.stream('slow', {}, 7);
@@ -135,8 +135,8 @@ describe('a request', () => {
   });
 });
 
-describe('a client', () => {
-  it('can cancel its request, which ends it', async () => {
+describe('MessageReceiver clients', () => {
+  it('can cancel their requests', async () => {
     const { begun } = slowMethod();
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
@@ -146,7 +146,7 @@ describe('a client', () => {
     expect(context.signal.aborted).toBe(true);
   });
 
-  it('can cancel nothing of another client', async () => {
+  it('cannot cancel requests of another client', async () => {
     const { begun, end } = slowMethod();
     const [mine, other] = [await RawSession.open(edge.url), await RawSession.open(edge.url)];
     const answer = mine.request('slow', {}, 7);
@@ -156,7 +156,7 @@ describe('a client', () => {
     expect((await answer).result).toEqual({ n: 1 });
   });
 
-  it('that ends its session ends its requests', async () => {
+  it('that close their session cancel its requests', async () => {
     const { begun } = slowMethod();
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
@@ -166,7 +166,7 @@ describe('a client', () => {
     await within('the end of the request', edge.receiver.idle());
   });
 
-  it('is asked on the stream of its request, and answers with a POST', async () => {
+  it('get server requests on the stream of their request and answer with a POST', async () => {
     edge.handlers.set('ask', async (_params, context) => {
       const answer = await context.sendRequest('roots/list', JsonText.of({ _meta: { progressToken: 'b' } }), {
         signal: context.signal,
@@ -185,7 +185,7 @@ describe('a client', () => {
     expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { answer: { roots: [] } } });
   });
 
-  it('that cannot be asked is not asked', async () => {
+  it('without the capability get no server request', async () => {
     edge.handlers.set('ask', (_params, context) =>
       context.sendRequest('roots/list', undefined, { signal: context.signal }),
     );
@@ -197,8 +197,8 @@ describe('a client', () => {
   });
 });
 
-describe('a notification', () => {
-  it('that nobody can deal with does no harm', async () => {
+describe('MessageReceiver notifications', () => {
+  it('without a handler, or with a failing one, are answered with 202', async () => {
     edge.handlers.set('notifications/bad', () => {
       throw new Error('bad');
     });
@@ -207,7 +207,7 @@ describe('a notification', () => {
     expect((await session.request('ping')).result).toEqual({});
   });
 
-  it('comes on the standing stream, and what came before it was opened comes first', async () => {
+  it('are sent on the standalone stream, earlier ones first', async () => {
     const session = await RawSession.open(edge.url);
     const [served] = edge.sessions.all();
     served!.notify('notifications/a', undefined);
@@ -217,7 +217,7 @@ describe('a notification', () => {
     expect(methodsOn(events)).toEqual(['notifications/a', 'notifications/b']);
   });
 
-  it('that was missed on a standing stream comes when it is taken up again', async () => {
+  it('that were missed on the standalone stream are replayed', async () => {
     const session = await RawSession.open(edge.url);
     const [served] = edge.sessions.all();
     const events = await session.listen();
@@ -231,8 +231,8 @@ describe('a notification', () => {
   });
 });
 
-describe('the receiver', () => {
-  it('is idle when no request is being answered', async () => {
+describe('MessageReceiver.idle', () => {
+  it('resolves when no request is running', async () => {
     const { begun, end } = slowMethod();
     await within('idleness', edge.receiver.idle());
     const session = await RawSession.open(edge.url);

@@ -12,8 +12,8 @@ const frame = (sequence: number, size = 10, stream = ''): EventFrame => ({
 
 const sequences = (frames: readonly EventFrame[]): number[] => frames.map(({ sequence }) => sequence);
 
-describe('a log of events', () => {
-  it('has the events of one stream after a place, oldest first', () => {
+describe('ReplayBuffer', () => {
+  it('returns the events of one stream after a sequence number, oldest first', () => {
     const log = new ReplayBuffer(10, 1000);
     for (const [stream, sequence] of [
       ['', 1],
@@ -29,14 +29,14 @@ describe('a log of events', () => {
     expect(log.after('b', 0)).toEqual([]);
   });
 
-  it('keeps the frames themselves', () => {
+  it('keeps references to frames', () => {
     const log = new ReplayBuffer(10, 1000);
     const kept = frame(1);
     log.append(kept);
     expect(log.after('', 0)[0]).toBe(kept);
   });
 
-  it('keeps as many of the last events as fit its two bounds, and no more', () => {
+  it('keeps the last events within its limits of events and bytes', () => {
     fc.assert(
       fc.property(
         fc.nat(10),
@@ -56,7 +56,7 @@ describe('a log of events', () => {
     );
   });
 
-  it('forgets one that was withdrawn, and the room it took', () => {
+  it('frees the bytes of a withdrawn event', () => {
     const log = new ReplayBuffer(10, 25);
     const [first, second] = [frame(1), frame(2)];
     for (const one of [first, second]) log.append(one);
@@ -66,7 +66,7 @@ describe('a log of events', () => {
     expect(sequences(log.after('', 0))).toEqual([1, 3]);
   });
 
-  it('with room for nothing keeps nothing', () => {
+  it('keeps nothing with a limit of zero', () => {
     const log = new ReplayBuffer(0, 1000);
     log.append(frame(1));
     expect(log.after('', 0)).toEqual([]);

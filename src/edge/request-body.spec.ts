@@ -83,21 +83,21 @@ beforeEach(() => {
   return wire.open();
 });
 
-describe('a body', () => {
-  it('is read as text, whole', async () => {
+describe('readBody', () => {
+  it('reads the whole body as text', async () => {
     const body = Buffer.from('{"ü":"😀"}');
     const { reading } = await wire.send(sized(body), body);
     await reading.done;
     expect(reading.outcome.value).toBe('{"ü":"😀"}');
   });
 
-  it('that is empty is empty text', async () => {
+  it('reads an empty body', async () => {
     const { reading } = await wire.send(head('Content-Length: 0'));
     await reading.done;
     expect(reading.outcome.value).toBe('');
   });
 
-  it('is put together from any chunks', async () => {
+  it('joins chunks at any boundary', async () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), cuts, async (text, sizes) => {
@@ -122,13 +122,13 @@ describe('a body', () => {
     ['half a character', Buffer.from('"😀"').subarray(0, 3)],
     ['a surrogate', Buffer.from([0xed, 0xa0, 0x80])],
     ['a longer form than needed', Buffer.from([0xc0, 0xaf])],
-  ])('with %s is not UTF-8', async (_what, body) => {
+  ])('refuses %s as invalid UTF-8', async (_what, body) => {
     const { reading } = await wire.send(sized(body), body);
     await within('the refusal', reading.done);
     expect(reading.kind()).toBe('parse-error');
   });
 
-  it('leaves no listener behind', async () => {
+  it('removes its data listener', async () => {
     const body = Buffer.from('{}');
     const { reading } = await wire.send(sized(body), body);
     await reading.done;
@@ -136,8 +136,8 @@ describe('a body', () => {
   });
 });
 
-describe('the limit of a body', () => {
-  it.each([LIMIT - 1, LIMIT])('lets %i bytes pass, announced or not', async (size) => {
+describe('readBody limit', () => {
+  it.each([LIMIT - 1, LIMIT])('accepts %i bytes with and without Content-Length', async (size) => {
     const body = Buffer.alloc(size, 'x');
     const announced = await wire.send(sized(body), body);
     const chunked = await wire.send(CHUNKED, chunk(body), LAST_CHUNK);
@@ -146,20 +146,20 @@ describe('the limit of a body', () => {
     expect(chunked.reading.outcome.value).toHaveLength(size);
   });
 
-  it('is known from the announced length, before a byte is read', async () => {
+  it('applies to Content-Length before a byte is read', async () => {
     const { reading } = await wire.send(head(`Content-Length: ${LIMIT + 1}`));
     await within('the refusal', reading.done);
     expect(reading.kind()).toBe('payload-too-large');
   });
 
-  it('ends the reading of chunks at the first byte beyond it', async () => {
+  it('stops reading at the first byte above it', async () => {
     const { reading } = await wire.send(CHUNKED, chunk('x'.repeat(LIMIT)), chunk('x'));
     await within('the refusal', reading.done);
     expect(reading.kind()).toBe('payload-too-large');
     expect(reading.stillReads()).toBe(false);
   });
 
-  it('is told to a client that is still sending, on a connection that then ends', async () => {
+  it('is answered while the client is still sending, and the connection is closed', async () => {
     const { socket, reading } = await wire.send(CHUNKED, chunk('x'.repeat(LIMIT + 1)));
     const answer: Buffer[] = [];
     socket.on('data', (bytes: Buffer) => answer.push(bytes));
@@ -171,11 +171,11 @@ describe('the limit of a body', () => {
   });
 });
 
-describe('a body that ends early', () => {
+describe('readBody of an aborted request', () => {
   it.each([
     ['its announced length', head('Content-Length: 100') + '{"a":'],
     ['its last chunk', CHUNKED + chunk('{"a":').toString()],
-  ])('because the client goes before %s is refused, and nothing hangs', async (_what, text) => {
+  ])('rejects when the client disconnects before %s', async (_what, text) => {
     const { socket, reading } = await wire.send(text);
     socket.destroy();
     await within('the refusal', reading.done);

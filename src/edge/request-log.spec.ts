@@ -23,7 +23,7 @@ const fail = (error: unknown): void => {
   new RequestLog().failed(context, JsonRpcError.from(error));
 };
 
-describe('a request that failed', () => {
+describe('RequestLog', () => {
   const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
 
   it.each(kinds)('as %s is one line, as loud as an operator needs it', (kind) => {
@@ -34,23 +34,23 @@ describe('a request that failed', () => {
     expect(entries[0]).toMatchObject([expected, { method: 'tools/call', kind, reason: 'words' }]);
   });
 
-  it("by the server's own error is nothing to warn of", () => {
+  it("logs the server's own error at debug level", () => {
     fail(new RemoteError(-1, 'no', '{}'));
     expect(entries).toMatchObject([['debug', { kind: 'remote', code: -1, reason: 'no' }]]);
   });
 
-  it('for a reason nobody foresaw is told with its cause', () => {
+  it('logs an internal error with its cause', () => {
     fail(new TypeError('x is undefined'));
     expect(entries[0]?.[0]).toBe('error');
     expect(entries[0]?.[1]['cause']).toContain('TypeError: x is undefined');
   });
 
-  it('because of something that is no error is told all the same', () => {
+  it('logs a thrown value that is not an Error', () => {
     fail('just words');
     expect(entries).toMatchObject([['error', { cause: undefined }]]);
   });
 
-  it('is told without what was sent', () => {
+  it('logs no payload', () => {
     fail(new GatewayError('timeout', 'TIMEOUT', undefined, { cause: new Error('slow') }));
     expect(JSON.stringify(entries)).not.toContain('secret');
   });

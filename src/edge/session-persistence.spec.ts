@@ -17,7 +17,7 @@ import { Sessions } from './sessions.service.js';
 
 const IDLE_MS = 800_000;
 
-describe('what is kept of sessions', () => {
+describe('SessionPersistence', () => {
   let records: MemorySessionRecords;
   let sessions: Sessions;
   let subscribers: Subscribers;
@@ -57,12 +57,12 @@ describe('what is kept of sessions', () => {
 
   const kept = (): SessionRecord[] => [...records.ledger];
 
-  it('is nothing, as long as it has no subscription', () => {
+  it('stores nothing of a session without subscriptions', () => {
     open();
     expect(kept()).toEqual([]);
   });
 
-  it('is what a later life needs to take it up again', () => {
+  it('stores what is needed to restore the session', () => {
     const session = open();
     const { id, since } = subscribe(session);
     expect(kept()).toEqual([
@@ -83,7 +83,7 @@ describe('what is kept of sessions', () => {
     expect(JSON.stringify(kept())).not.toContain(session.key);
   });
 
-  it('is forgotten with its last subscription, and with the session', () => {
+  it('removes the record with the last subscription and with the session', () => {
     const [one, two] = [open(), open()];
     const rows = [subscribe(one), subscribe(one, 'x://b')];
     subscribe(two);
@@ -95,7 +95,7 @@ describe('what is kept of sessions', () => {
     expect(kept()).toEqual([]);
   });
 
-  it('stays when the gateway ends, with the time its client was last there', () => {
+  it('keeps the record with the last activity at shutdown', () => {
     const session = open();
     subscribe(session);
     jest.advanceTimersByTime(3000);
@@ -106,7 +106,7 @@ describe('what is kept of sessions', () => {
     expect(kept()).toMatchObject([{ seen: Date.now() - 1000, subscriptions: [{ uri: 'x://a' }] }]);
   });
 
-  it('is that its client was there, written now and then and not with every request', () => {
+  it('writes the last activity periodically and not with every request', () => {
     const session = open();
     subscribe(session);
     const saw = jest.spyOn(records, 'touch');
@@ -120,7 +120,7 @@ describe('what is kept of sessions', () => {
     expect(end - kept()[0]!.seen).toBeLessThanOrEqual(IDLE_MS / 8 + 5000);
   });
 
-  it('follows the level that the client sets', () => {
+  it('stores a changed log level', () => {
     const session = open();
     subscribe(session);
     session.logLevel = 'error';
@@ -128,7 +128,7 @@ describe('what is kept of sessions', () => {
     expect(kept()[0]!.session.logLevel).toBe('error');
   });
 
-  it('is there before a client is told, unless the disk hangs', async () => {
+  it('delays the answer until the record is written, unless the disk hangs', async () => {
     subscribe(open());
     await subscribers.persisted();
     jest.spyOn(records, 'flush').mockReturnValue(new Promise(() => {}));
@@ -139,7 +139,7 @@ describe('what is kept of sessions', () => {
     expect(told.value).toBe(true);
   });
 
-  it('is nothing of a client that has too much to say of itself', () => {
+  it('stores nothing of a client with an oversized profile', () => {
     const session = open({ name: 'x'.repeat(20_000) });
     subscribe(session);
     expect(kept()).toEqual([]);

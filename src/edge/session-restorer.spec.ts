@@ -14,7 +14,7 @@ import { Sessions } from './sessions.service.js';
 
 const ANYBODY = { principal: { id: 'anonymous', grants: '*', terms: '' } } as const;
 
-describe('sessions of an earlier life', () => {
+describe('SessionRestorer', () => {
   let records: MemorySessionRecords;
   let sessions: Sessions;
   let levels: string[];
@@ -50,7 +50,7 @@ describe('sessions of an earlier life', () => {
   }
   const kept = (): string[] => [...records.ledger].map(({ session }) => session.id);
 
-  it('are what they were', async () => {
+  it('restores all properties of a session', async () => {
     const clientInfo = { name: 'c', version: '1' };
     keep('a', { project: 'one', revision: '2025-03-26', clientInfo, logLevel: 'error', opened: 7 });
     expect(await revive()).toEqual(['a']);
@@ -67,7 +67,7 @@ describe('sessions of an earlier life', () => {
     expect(lines.join()).toContain('"message":"sessions restored"');
   });
 
-  it('are not talked about when there were none', async () => {
+  it('logs nothing without records', async () => {
     expect(await revive()).toEqual([]);
     expect(lines).toEqual([]);
   });
@@ -76,13 +76,13 @@ describe('sessions of an earlier life', () => {
     ['of somebody else', { principal: { id: 'key:ci', grants: '*', terms: '' } }, 0],
     ['of a revision that is not spoken any more', { revision: '2024-01-01' }, 0],
     ['whose time is over', {}, 3_600_000],
-  ])('%s are forgotten', async (_which, more, agoMs) => {
+  ])('drops sessions %s', async (_which, more, agoMs) => {
     keep('a', more, agoMs);
     expect(await revive()).toEqual([]);
     expect([kept(), sessions.size]).toEqual([[], 0]);
   });
 
-  it('lose what their clients may not have any more, and go with the last of it', async () => {
+  it('drops subscriptions that are no longer allowed, and sessions without any left', async () => {
     keep('a');
     keep('b');
     lost = ['x://a1', 'x://b1', 'x://b2'];
@@ -90,7 +90,7 @@ describe('sessions of an earlier life', () => {
     expect([...records.ledger]).toMatchObject([{ session: { id: 'a' }, subscriptions: [{ id: 'a2' }] }]);
   });
 
-  it('are those who were seen last, where there is not room for all', async () => {
+  it('restores the most recently active sessions up to the limit', async () => {
     keep('long ago', {}, 3000);
     keep('now');
     keep('a while ago', {}, 2000);

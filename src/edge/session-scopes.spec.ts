@@ -24,8 +24,8 @@ const key = (id: string, more: object = {}): object => ({ id, hash: hashOf(id), 
 const TOOLS = 'tools';
 const PROMPTS = 'prompts';
 
-/** A gateway of three servers, one of which offers nothing; what follows is about its sessions. */
-class House {
+/** Sessions of a gateway with three servers, one of which lists nothing. */
+class Harness {
   readonly live: LiveConfig;
   readonly sessions = new Sessions(new Limits());
   readonly projects: Projects;
@@ -55,18 +55,16 @@ class House {
     new SessionScopes(live, projects, authenticator, sessions, registry, listChanges).onModuleInit();
   }
 
-  /** The file changes. */
   reload(content: object): void {
     this.content = { ...this.content, ...content };
     this.live.replace(configOf({ mcpServers, ...this.content }));
   }
 
-  /** Some seconds pass. */
   pass(): void {
     this.tend();
   }
 
-  /** A client that is ready, and the kinds of lists it is told of. */
+  /** A session of a ready client, and the kinds of lists it was notified of. */
   open(principal: Principal, project?: string): { session: Session; told: (string | undefined)[] } {
     const session = this.sessions.create(principal);
     session.bindProject(project, this.projects.scope(principal, project));
@@ -94,122 +92,125 @@ const granted = (...projects: string[]): Principal => ({ id: 'sub', grants: new 
 
 beforeEach(() => void recordLog());
 
-describe('what an open session sees', () => {
-  it('follows its project, and it is told of the lists that changed by that', () => {
-    const house = new House(projectsOf(['git']));
-    const { session, told } = house.open(ANONYMOUS, 'a');
-    house.reload(projectsOf(['git', 'db']));
+describe('SessionScopes scope', () => {
+  it('follows the project, and the client is notified of changed lists', () => {
+    const harness = new Harness(projectsOf(['git']));
+    const { session, told } = harness.open(ANONYMOUS, 'a');
+    harness.reload(projectsOf(['git', 'db']));
     expect(session.scope.allows('db')).toBe(true);
     expect(told).toEqual([TOOLS, PROMPTS]);
-    house.reload(projectsOf(['db']));
+    harness.reload(projectsOf(['db']));
     expect(session.scope.allows('git')).toBe(false);
     expect(told).toEqual([TOOLS, PROMPTS, TOOLS]);
   });
 
-  it('stays, and it is told of nothing, when another project changes', () => {
-    const house = new House(projectsOf(['git']));
-    const { session, told } = house.open(ANONYMOUS, 'a');
-    const everything = house.open(ANONYMOUS);
+  it('stays without a notification when another project changes', () => {
+    const harness = new Harness(projectsOf(['git']));
+    const { session, told } = harness.open(ANONYMOUS, 'a');
+    const everything = harness.open(ANONYMOUS);
     const before = session.scope.key;
-    house.reload(projectsOf(['git'], ['git']));
+    harness.reload(projectsOf(['git'], ['git']));
     expect(session.scope.key).toBe(before);
     expect([told, everything.told]).toEqual([[], []]);
   });
 
-  it('changes in silence when the server that comes offers nothing', () => {
-    const house = new House(projectsOf(['git']));
-    const { session, told } = house.open(ANONYMOUS, 'a');
-    house.reload(projectsOf(['git', 'bare']));
+  it('changes without a notification when the added server lists nothing', () => {
+    const harness = new Harness(projectsOf(['git']));
+    const { session, told } = harness.open(ANONYMOUS, 'a');
+    harness.reload(projectsOf(['git', 'bare']));
     expect(session.scope.allows('bare')).toBe(true);
     expect(told).toEqual([]);
   });
 
-  it('is nothing once its project is gone, and comes back with it', () => {
-    const house = new House(projectsOf(['git']));
-    const { session, told } = house.open(ANONYMOUS, 'a');
-    house.reload({ projects: {} });
+  it('is empty while the project does not exist', () => {
+    const harness = new Harness(projectsOf(['git']));
+    const { session, told } = harness.open(ANONYMOUS, 'a');
+    harness.reload({ projects: {} });
     expect(['git', 'db', 'bare'].filter((id) => session.scope.allows(id))).toEqual([]);
     expect(told).toEqual([TOOLS]);
-    house.reload(projectsOf(['git']));
+    harness.reload(projectsOf(['git']));
     expect(session.scope.allows('git')).toBe(true);
     expect(told).toEqual([TOOLS, TOOLS]);
   });
 
-  it('is what its principal may see in all projects, when it was opened in none', async () => {
-    const house = new House({ ...projectsOf(['git']), auth: { apiKeys: [key('k')] } });
-    const { session, told } = house.open(await house.holder('k'));
+  it('is the union of the granted projects for a session without a project', async () => {
+    const harness = new Harness({ ...projectsOf(['git']), auth: { apiKeys: [key('k')] } });
+    const { session, told } = harness.open(await harness.holder('k'));
     expect(session.scope.allows('db')).toBe(false);
-    house.reload(projectsOf(['git', 'db']));
+    harness.reload(projectsOf(['git', 'db']));
     expect(session.scope.allows('db')).toBe(true);
     expect(told).toEqual([TOOLS, PROMPTS]);
   });
 
-  it('narrows at once when its client comes with a token of fewer grants', () => {
-    const house = new House(projectsOf(['git']));
-    const { session, told } = house.open(granted('a', 'b'));
-    house.sessions.get(session.key, granted('a'));
+  it('narrows at once with a token of fewer grants', () => {
+    const harness = new Harness(projectsOf(['git']));
+    const { session, told } = harness.open(granted('a', 'b'));
+    harness.sessions.get(session.key, granted('a'));
     expect(session.scope.allows('db')).toBe(false);
     expect(told).toEqual([TOOLS, PROMPTS]);
-    house.sessions.get(session.key, granted('a'));
+    harness.sessions.get(session.key, granted('a'));
     expect(told).toHaveLength(2);
   });
 
-  it('is nothing when the new token does not hold its project', () => {
-    const house = new House(projectsOf(['git']));
-    const { session } = house.open(granted('a'), 'a');
-    house.sessions.get(session.key, granted('b'));
+  it('is empty when the new token does not grant the project', () => {
+    const harness = new Harness(projectsOf(['git']));
+    const { session } = harness.open(granted('a'), 'a');
+    harness.sessions.get(session.key, granted('b'));
     expect(['git', 'db'].filter((id) => session.scope.allows(id))).toEqual([]);
   });
 });
 
-describe('a session', () => {
+describe('SessionScopes credentials', () => {
   const auth = { apiKeys: [key('k'), key('other')] };
 
-  it('ends at once when its key is taken away, and no other does', async () => {
-    const house = new House({ ...projectsOf(['git']), auth });
-    const [one, other] = [house.open(await house.holder('k')), house.open(await house.holder('other'))];
-    house.reload({ auth: { apiKeys: [key('other')] } });
-    expect([one, other].map(({ session }) => house.isOpen(session))).toEqual([false, true]);
-    await expect(house.holder('k')).rejects.toMatchObject({ kind: 'unauthorized' });
+  it('close only the sessions of a removed key', async () => {
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const [one, other] = [
+      harness.open(await harness.holder('k')),
+      harness.open(await harness.holder('other')),
+    ];
+    harness.reload({ auth: { apiKeys: [key('other')] } });
+    expect([one, other].map(({ session }) => harness.isOpen(session))).toEqual([false, true]);
+    await expect(harness.holder('k')).rejects.toMatchObject({ kind: 'unauthorized' });
   });
 
   it.each([
     ['grants', { projects: ['b'] }],
     ['end', { expires: '2999-01-01' }],
     ['secret', { hash: hashOf('another') }],
-  ])('ends when its key gets another %s', async (_what, change) => {
-    const house = new House({ ...projectsOf(['git']), auth });
-    const { session } = house.open(await house.holder('k'));
-    house.reload({ auth: { apiKeys: [key('k', change)] } });
-    expect(house.isOpen(session)).toBe(false);
+  ])('close a session when its key gets another %s', async (_what, change) => {
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const { session } = harness.open(await harness.holder('k'));
+    harness.reload({ auth: { apiKeys: [key('k', change)] } });
+    expect(harness.isOpen(session)).toBe(false);
   });
 
-  it('goes on when the file changes elsewhere', async () => {
-    const house = new House({ ...projectsOf(['git']), auth });
-    const { session } = house.open(await house.holder('k'));
-    house.reload({ limits: { pageSize: 7 }, auth: { apiKeys: [key('other'), key('k'), key('new')] } });
-    house.pass();
-    expect(house.isOpen(session)).toBe(true);
+  it('keep a session open when other settings change', async () => {
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const { session } = harness.open(await harness.holder('k'));
+    harness.reload({ limits: { pageSize: 7 }, auth: { apiKeys: [key('other'), key('k'), key('new')] } });
+    harness.pass();
+    expect(harness.isOpen(session)).toBe(true);
   });
 
-  it('of nobody ends when somebody is required, and the other way round', async () => {
-    const house = new House(projectsOf(['git']));
-    const anonymous = house.open(ANONYMOUS);
-    house.reload({ auth });
-    expect(house.isOpen(anonymous.session)).toBe(false);
-    const known = house.open(await house.holder('k'));
-    house.reload({ auth: undefined });
-    expect(house.isOpen(known.session)).toBe(false);
+  it('close anonymous sessions when authentication is configured, and others when it is removed', async () => {
+    const harness = new Harness(projectsOf(['git']));
+    const anonymous = harness.open(ANONYMOUS);
+    harness.reload({ auth });
+    expect(harness.isOpen(anonymous.session)).toBe(false);
+    const known = harness.open(await harness.holder('k'));
+    harness.reload({ auth: undefined });
+    expect(harness.isOpen(known.session)).toBe(false);
   });
 
-  it('ends within seconds when its key expires', async () => {
+  it('close a session within seconds after its key expires', async () => {
     const apiKeys = [key('k', { expires: new Date(Date.now() + 60_000).toISOString() })];
-    const house = new House({ ...projectsOf(['git']), auth: { apiKeys } });
-    const { session } = house.open(await house.holder('k'));
-    house.pass();
-    expect(house.isOpen(session)).toBe(true);
-    house.clock.forward(60_000);
-    house.pass();
-    expect(house.isOpen(session)).toBe(false);
+    const harness = new Harness({ ...projectsOf(['git']), auth: { apiKeys } });
+    const { session } = harness.open(await harness.holder('k'));
+    harness.pass();
+    expect(harness.isOpen(session)).toBe(true);
+    harness.clock.forward(60_000);
+    harness.pass();
+    expect(harness.isOpen(session)).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ const frameOf = (method: string, stream?: EventStream) =>
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-describe('the streams of a session', () => {
+describe('SessionStreams', () => {
   let streams: SessionStreams;
 
   beforeEach(() => {
@@ -38,7 +38,7 @@ describe('the streams of a session', () => {
     return { stream, resume: { stream: stream.name, sequence: frame.sequence } };
   }
 
-  it('have names of their own, and count while they are read', async () => {
+  it('names streams uniquely and counts connected ones', async () => {
     expect([streams.open().name, streams.open().name]).toEqual(['1', '2']);
     expect(streams.connected).toBe(0);
     const line = await listening();
@@ -49,7 +49,7 @@ describe('the streams of a session', () => {
     expect(streams.connected).toBe(1);
   });
 
-  it('that a slow reader kept open are forgotten once it has read them, or is let go', () => {
+  it('removes ended streams after a slow reader has read them or is disconnected', () => {
     const stream = streams.open();
     const line = new Line();
     line.response.write = () => false;
@@ -65,7 +65,7 @@ describe('the streams of a session', () => {
     expect(open()).toBe(0);
   });
 
-  it('have something travel now and then, and not each time that somebody looks', async () => {
+  it('writes keep-alive comments at the given interval only', async () => {
     const { response } = await listening();
     const written = jest.spyOn(response, 'write');
     for (let n = 0; n < 12; n++) {
@@ -76,7 +76,7 @@ describe('the streams of a session', () => {
     expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
   });
 
-  it('go on where they broke off, and only they', async () => {
+  it('resumes only the stream that broke off', async () => {
     const { stream, resume } = await brokenAnswer('a');
     stream.send(frameOf('b', stream));
     streams.standalone.send(frameOf('standing'));
@@ -85,7 +85,7 @@ describe('the streams of a session', () => {
     expect(line.response.writableEnded).toBe(false);
   });
 
-  it('that are over are told to their end, and then end', async () => {
+  it('replays an ended stream and ends it', async () => {
     const { stream, resume } = await brokenAnswer('a');
     stream.send(frameOf('b', stream));
     stream.end();
@@ -96,7 +96,7 @@ describe('the streams of a session', () => {
     expect(line.response.writableEnded).toBe(true);
   });
 
-  it('that are over are told to nobody who does not listen', async () => {
+  it('replays nothing to a destroyed response', async () => {
     const { stream, resume } = await brokenAnswer('a');
     for (const said of ['b', 'c']) stream.send(frameOf(said, stream));
     stream.end();
@@ -112,7 +112,7 @@ describe('the streams of a session', () => {
   it.each([
     ['of an earlier life', 17],
     ['that there was not yet', 999_999_999_999_999],
-  ])('send all they have to one who comes with an id %s', async (_which, sequence) => {
+  ])('replays everything for an id %s', async (_which, sequence) => {
     const first = await listening();
     streams.standalone.send(frameOf('a'));
     await settled();
@@ -121,7 +121,7 @@ describe('the streams of a session', () => {
     expect((await listening({ stream: '', sequence })).methods).toEqual(['a', 'b']);
   });
 
-  it('know nothing of one of an earlier life, whatever has its name now', async () => {
+  it('replays nothing of a response stream of the previous process', async () => {
     const stream = streams.open();
     stream.send(frameOf('of now', stream));
     const line = await listening({ stream: stream.name, sequence: 17 });

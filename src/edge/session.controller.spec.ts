@@ -14,7 +14,7 @@ import { SessionController } from './session.controller.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-class House {
+class Harness {
   readonly registry = new Registry(new Naming());
   readonly levels: string[] = [];
   readonly told: [client: ClientSession, method: string][] = [];
@@ -55,7 +55,7 @@ class House {
 
 const invalidParams = expect.objectContaining({ kind: 'invalid-params' });
 
-describe('initialize', () => {
+describe('SessionController.initialize', () => {
   it.each([
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
@@ -65,14 +65,14 @@ describe('initialize', () => {
     ['2026-07-28', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
     ['', '2025-11-25'],
-  ])('of revision %j is answered with %s, and the session is of that revision', (asked, expected) => {
-    const house = new House();
-    expect(house.initialize({ protocolVersion: asked }).protocolVersion).toBe(expected);
-    expect(house.session.revision.version).toBe(expected);
+  ])('negotiates %j to %s', (asked, expected) => {
+    const harness = new Harness();
+    expect(harness.initialize({ protocolVersion: asked }).protocolVersion).toBe(expected);
+    expect(harness.session.revision.version).toBe(expected);
   });
 
-  it('says who we are and what we can do', () => {
-    expect(new House().initialize()).toMatchObject({
+  it('answers with server info and capabilities', () => {
+    expect(new Harness().initialize()).toMatchObject({
       serverInfo: { name: 'gatehouse' },
       capabilities: {
         tools: { listChanged: true },
@@ -83,12 +83,12 @@ describe('initialize', () => {
     });
   });
 
-  it('makes known what the client can do and who it is', () => {
-    const house = new House();
-    house.initialize({ capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } });
-    expect(house.session.capabilities).toEqual({ roots: {} });
-    expect(house.session.clientInfo).toEqual({ name: 'c', version: '1' });
-    expect(house.session.isReady).toBe(false);
+  it('stores capabilities and client info', () => {
+    const harness = new Harness();
+    harness.initialize({ capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } });
+    expect(harness.session.capabilities).toEqual({ roots: {} });
+    expect(harness.session.clientInfo).toEqual({ name: 'c', version: '1' });
+    expect(harness.session.isReady).toBe(false);
   });
 
   it.each<[string, Record<string, unknown>]>([
@@ -96,67 +96,67 @@ describe('initialize', () => {
     ['a revision that is a number', { protocolVersion: 2025 }],
     ['no capabilities', { capabilities: undefined }],
     ['capabilities that are a list', { capabilities: [] }],
-  ])('with %s is refused', (_what, params) => {
-    expect(() => new House().initialize(params)).toThrow(invalidParams);
+  ])('refuses %s', (_what, params) => {
+    expect(() => new Harness().initialize(params)).toThrow(invalidParams);
   });
 
-  it('brings the instructions of every server in scope, under its name and in its place', () => {
-    const house = new House({ key: 'x', allows: (server) => server !== 'secret' });
-    house.list('second', 2, 'Be slow.');
-    house.list('first', 1, 'Be quick.');
-    house.list('secret', 3, 'Be quiet.');
-    house.list('silent', 4);
-    expect(house.initialize().instructions).toBe('# first\n\nBe quick.\n\n# second\n\nBe slow.');
+  it('answers with the instructions of all servers in scope, in order', () => {
+    const harness = new Harness({ key: 'x', allows: (server) => server !== 'secret' });
+    harness.list('second', 2, 'Be slow.');
+    harness.list('first', 1, 'Be quick.');
+    harness.list('secret', 3, 'Be quiet.');
+    harness.list('silent', 4);
+    expect(harness.initialize().instructions).toBe('# first\n\nBe quick.\n\n# second\n\nBe slow.');
   });
 
-  it('brings no instructions where no server has any', () => {
-    const house = new House();
-    house.list('silent', 1);
-    expect(house.initialize()).not.toHaveProperty('instructions');
+  it('answers without instructions if no server has any', () => {
+    const harness = new Harness();
+    harness.list('silent', 1);
+    expect(harness.initialize()).not.toHaveProperty('instructions');
   });
 });
 
-describe('a session', () => {
-  it('is ready when its client says so', () => {
-    const house = new House();
-    house.controller.initialized(undefined, house.context());
-    expect(house.session.isReady).toBe(true);
+describe('SessionController', () => {
+  it('marks the session ready on notifications/initialized', () => {
+    const harness = new Harness();
+    harness.controller.initialized(undefined, harness.context());
+    expect(harness.session.isReady).toBe(true);
   });
 
-  it('answers a ping with nothing', () => {
-    expect(new House().controller.ping()).toEqual({});
+  it('answers a ping with an empty result', () => {
+    expect(new Harness().controller.ping()).toEqual({});
   });
 
-  it('has the log level its client sets, and servers are asked for it', () => {
-    const house = new House();
-    expect(house.controller.setLevel({ level: 'debug' }, house.context())).toEqual({});
-    expect(house.session.logLevel).toBe('debug');
-    expect(house.levels).toEqual(['debug']);
+  it('sets the log level of the session and of servers', () => {
+    const harness = new Harness();
+    expect(harness.controller.setLevel({ level: 'debug' }, harness.context())).toEqual({});
+    expect(harness.session.logLevel).toBe('debug');
+    expect(harness.levels).toEqual(['debug']);
   });
 
   it.each([[undefined], [{}], [{ level: 'loud' }], [{ level: 7 }]])('refuses the log level %j', (params) => {
-    const house = new House();
-    expect(() => house.controller.setLevel(params, house.context())).toThrow(invalidParams);
-    expect(house.session.logLevel).toBeUndefined();
+    const harness = new Harness();
+    expect(() => harness.controller.setLevel(params, harness.context())).toThrow(invalidParams);
+    expect(harness.session.logLevel).toBeUndefined();
   });
 
-  it('tells the servers that have a link for its client alone when its roots change', () => {
-    const house = new House();
-    house.controller.rootsChanged(undefined, house.context());
-    expect(house.told).toEqual([[house.session, 'notifications/roots/list_changed']]);
+  it('forwards changed roots to servers with a link of this session', () => {
+    const harness = new Harness();
+    harness.controller.rootsChanged(undefined, harness.context());
+    expect(harness.told).toEqual([[harness.session, 'notifications/roots/list_changed']]);
   });
 
   it.each([[undefined], [{}], [{ requestId: {} }], [{ requestId: null }], [{ requestId: 'unknown' }]])(
-    'ignores the cancellation of nothing: %j',
+    'ignores the cancellation of an unknown request: %j',
     (params) => {
-      const house = new House();
-      expect(() => house.controller.cancelled(params, house.context())).not.toThrow();
+      const harness = new Harness();
+      expect(() => harness.controller.cancelled(params, harness.context())).not.toThrow();
     },
   );
 
-  it('ignores progress on nothing', () => {
-    const house = new House();
-    expect(() => house.controller.progress({ progressToken: 1 }, house.context('{}'))).not.toThrow();
-    expect(() => house.controller.progress(undefined, house.context())).not.toThrow();
+  it('ignores progress on an unknown request', () => {
+    const harness = new Harness();
+    expect(() => harness.controller.progress({ progressToken: 1 }, harness.context('{}'))).not.toThrow();
+    expect(() => harness.controller.progress(undefined, harness.context())).not.toThrow();
   });
 });

@@ -46,19 +46,19 @@ const message = (level: string): JsonText => JsonText.of({ level, data: 'x' });
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-describe('a session', () => {
-  it('has a key that nobody can guess, of characters that fit a header', () => {
+describe('Session', () => {
+  it('has a random key that is valid in a header', () => {
     const keys = Array.from({ length: 100 }, () => new Session(LIMITS).key);
     expect(new Set(keys).size).toBe(100);
     for (const key of keys) expect(key).toMatch(/^[A-Za-z0-9_-]{32}$/);
   });
 
-  it('is called by what does not lead back to its key', () => {
+  it('has an id from which the key cannot be derived', () => {
     const { id, key } = new Session(LIMITS);
     expect(id).toBe(createHash('sha256').update(key!).digest('hex'));
   });
 
-  it('is what its client said it is', () => {
+  it('has the profile of its client', () => {
     const session = new Session(LIMITS);
     expect(session).toMatchObject({ capabilities: {}, clientInfo: undefined });
     session.initialize({
@@ -74,8 +74,8 @@ describe('a session', () => {
   });
 });
 
-describe('a request of a session', () => {
-  it('under the id of one in flight is refused, and the first goes on', () => {
+describe('Session requests', () => {
+  it('with the id of a running request are refused, and the first continues', () => {
     const session = new Session(LIMITS);
     const { context } = begin(session, 1);
     expect(() => begin(session, 1)).toThrow(expect.objectContaining({ kind: 'invalid-request' }));
@@ -84,7 +84,7 @@ describe('a request of a session', () => {
     expect(context.signal.aborted).toBe(true);
   });
 
-  it('may have the id of one that is over, and the number of one that is a word', () => {
+  it('may reuse the id of an ended request, and tell 1 from "1"', () => {
     const session = new Session(LIMITS);
     begin(session, 1).finish();
     begin(session, 1);
@@ -92,7 +92,7 @@ describe('a request of a session', () => {
     expect(session.inFlight).toBe(2);
   });
 
-  it('beyond the limit is refused until one is over', () => {
+  it('above the limit are refused until one ends', () => {
     const session = new Session(LIMITS);
     const [first] = [begin(session, 1), begin(session, 2), begin(session, 3)];
     expect(() => begin(session, 4)).toThrow(
@@ -102,7 +102,7 @@ describe('a request of a session', () => {
     expect(() => begin(session, 4)).not.toThrow();
   });
 
-  it('is cancelled alone', () => {
+  it('are cancelled one by one', () => {
     const session = new Session(LIMITS);
     const [first, second] = [begin(session, 1), begin(session, 2)];
     session.cancel('1');
@@ -114,8 +114,8 @@ describe('a request of a session', () => {
   });
 });
 
-describe('a session is idle', () => {
-  it('when nothing was heard for so long', () => {
+describe('Session idle time', () => {
+  it('counts from the last activity', () => {
     const session = new Session(LIMITS);
     jest.advanceTimersByTime(999);
     expect(session.isIdleFor(1000)).toBe(false);
@@ -125,7 +125,7 @@ describe('a session is idle', () => {
     expect(session.isIdleFor(1000)).toBe(false);
   });
 
-  it('never while a request is in flight, and from its end on', () => {
+  it('counts from the end of the last request', () => {
     const session = new Session(LIMITS);
     const { finish } = begin(session, 1);
     jest.advanceTimersByTime(5000);
@@ -136,7 +136,7 @@ describe('a session is idle', () => {
     expect(session.isIdleFor(1000)).toBe(true);
   });
 
-  it('never while its client listens, and from the loss of the stream on', async () => {
+  it('counts from the end of the last stream', async () => {
     const session = new Session(LIMITS);
     const line = await listening(session);
     jest.advanceTimersByTime(5000);
@@ -148,15 +148,15 @@ describe('a session is idle', () => {
   });
 });
 
-describe('a notification', () => {
-  it('waits for a client that does not listen, and comes once', async () => {
+describe('Session notifications', () => {
+  it('are queued without a stream and sent once', async () => {
     const session = new Session(LIMITS);
     session.notify('notifications/x', JsonText.of({ n: 1 }));
     const line = await listening(session);
     expect(line.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/x', params: { n: 1 } }]);
   });
 
-  it('that is a log message comes only at or above the level of the client, on either stream', async () => {
+  it('of log messages below the level of the client are not sent on any stream', async () => {
     const session = new Session(LIMITS);
     const line = await listening(session);
     const { exchange } = begin(session, 1);
@@ -177,15 +177,15 @@ describe('a notification', () => {
   });
 });
 
-describe('a question', () => {
-  it('to a client that does not listen is refused', async () => {
+describe('Session server requests', () => {
+  it('are refused without an open stream', async () => {
     const session = new Session(LIMITS);
     session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
     const { signal } = new AbortController();
     expect(await refusalOf(session.sendRequest('roots/list', undefined, { signal }))).toBeInstanceOf(Error);
   });
 
-  it('that the client cannot be asked is refused', async () => {
+  it('are refused without the capability', async () => {
     const session = new Session(LIMITS);
     await listening(session);
     const { signal } = new AbortController();
@@ -194,7 +194,7 @@ describe('a question', () => {
     });
   });
 
-  it('comes on the standing stream, or on that of the request it belongs to', async () => {
+  it('are sent on the standalone stream or on the stream of their request', async () => {
     const session = new Session(LIMITS);
     session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
     const line = await listening(session);
@@ -219,8 +219,8 @@ describe('a question', () => {
   });
 });
 
-describe('a session that is closed', () => {
-  it('cancels what is in flight, fails what was asked, ends its stream and tells everybody, once', async () => {
+describe('Session.close', () => {
+  it('cancels requests, rejects server requests, ends the stream and calls listeners, once', async () => {
     const session = new Session(LIMITS);
     session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
     const line = await listening(session);
@@ -241,7 +241,7 @@ describe('a session that is closed', () => {
     expect(line.response.writableEnded).toBe(true);
   });
 
-  it('tells whoever asks to be told afterwards at once', () => {
+  it('calls later listeners at once', () => {
     const session = new Session(LIMITS);
     session.close();
     let told = 0;
@@ -249,7 +249,7 @@ describe('a session that is closed', () => {
     expect(told).toBe(1);
   });
 
-  it('lets go of readers that take nothing, though nobody looks after it any more', () => {
+  it('still destroys stuck connections', () => {
     const session = new Session(LIMITS);
     const [standing, answer] = [stuckLine(), stuckLine()];
     session.listen(standing.response);
@@ -267,15 +267,15 @@ describe('a session that is closed', () => {
     expect(gone()).toEqual([true, true]);
   });
 
-  it('takes what is still delivered to it without harm', () => {
+  it('ignores later deliveries', () => {
     const session = new Session(LIMITS);
     session.close();
     expect(() => session.deliver(eventFrame('{}'), {})).not.toThrow();
   });
 });
 
-describe('the streams of a session', () => {
-  it('are forgotten when their request is answered, whether or not the client was there', async () => {
+describe('Session streams', () => {
+  it('are removed when their request is answered, with or without a connection', async () => {
     const session = new Session(LIMITS);
     const there = begin(session, 1);
     there.exchange.send('{"n":1}');
@@ -288,7 +288,7 @@ describe('the streams of a session', () => {
     expect(streamsOf(session)).toBe(0);
   });
 
-  it('are kept alive, and a silent answer becomes one after a while', () => {
+  it('get keep-alive comments, and a slow answer becomes a stream', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);
     jest.advanceTimersByTime(999);
@@ -300,7 +300,7 @@ describe('the streams of a session', () => {
     expect(exchange.isAnswered).toBe(false);
   });
 
-  it('of a batch are kept alive until its last request is answered', () => {
+  it('of a batch get keep-alive comments until its last answer', () => {
     const session = new Session(LIMITS);
     const exchange = new Exchange(new Line().response, session, 2, true);
     const contexts = [1, 2].map((id) => new RequestContext(session, exchange, 'x', id, undefined));
@@ -313,8 +313,8 @@ describe('the streams of a session', () => {
   });
 });
 
-describe('a session from an earlier life', () => {
-  it('has the id and the age that it had, and no key until its client is back', () => {
+describe('Session of the previous process', () => {
+  it('has its former id and age, and no key', () => {
     const session = new Session(LIMITS, undefined, undefined, past());
     expect(session).toMatchObject({ id: 'abc', openedAt: 5, key: undefined });
     expect(session.isIdleFor(1000)).toBe(true);

@@ -26,8 +26,8 @@ const past = (key: string): PreviousSession => ({
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-describe('the sessions', () => {
-  it('are found by their id once they are added, and not before', () => {
+describe('Sessions', () => {
+  it('finds a session by its key only after it was added', () => {
     const sessions = sessionsWithin();
     const session = sessions.create(ANONYMOUS);
     expect(() => sessions.get(session.key, ANONYMOUS)).toThrow(
@@ -38,19 +38,19 @@ describe('the sessions', () => {
     expect([...sessions.all()]).toEqual([session]);
   });
 
-  it.each(['', 'nobody', '__proto__', 'constructor'])('are not found by %j', (id) => {
+  it.each(['', 'nobody', '__proto__', 'constructor'])('finds no session for %j', (id) => {
     expect(() => sessionsWithin().get(id, ANONYMOUS)).toThrow(
       expect.objectContaining({ kind: 'session-not-found' }),
     );
   });
 
-  it('are not looked for without an id', () => {
+  it('refuses a request without a session id', () => {
     expect(() => sessionsWithin().get(undefined, ANONYMOUS)).toThrow(
       expect.objectContaining({ kind: 'session-required' }),
     );
   });
 
-  it('are not found by anybody but who opened them', () => {
+  it('finds a session only for its principal', () => {
     const sessions = sessionsWithin();
     const session = open(sessions);
     const other = { id: 'other', grants: '*' } as const;
@@ -59,7 +59,7 @@ describe('the sessions', () => {
     );
   });
 
-  it('are no more than the limit, and there is room again when one is closed', () => {
+  it('refuses sessions above the limit until one is closed', () => {
     const sessions = sessionsWithin({ sessions: 2 });
     const [first] = [open(sessions), open(sessions)];
     const refusal = expect.objectContaining({
@@ -73,7 +73,7 @@ describe('the sessions', () => {
     expect(sessions.size).toBe(2);
   });
 
-  it('expire when nobody uses them, each in its time', () => {
+  it('closes each session after its idle time', () => {
     const sessions = sessionsWithin({ sessionIdleMs: 60_000 });
     const [used, unused] = [open(sessions), open(sessions)];
     for (let minute = 0; minute < 3; minute++) {
@@ -88,7 +88,7 @@ describe('the sessions', () => {
     expect(sessions.size).toBe(0);
   });
 
-  it('are tended now and then', () => {
+  it('sends keep-alive comments periodically', () => {
     const sessions = sessionsWithin();
     const tended = jest.spyOn(open(sessions), 'keepAlive');
     jest.advanceTimersByTime(60_000);
@@ -96,7 +96,7 @@ describe('the sessions', () => {
     expect(tended).toHaveBeenLastCalledWith(15_000);
   });
 
-  it('are tended some at a time, so that whatever else there is to do is done in between', async () => {
+  it('sends keep-alive comments in slices', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
     let tended = 0;
@@ -110,7 +110,7 @@ describe('the sessions', () => {
     expect(seen).toEqual([250, 500, 600, 600, 600]);
   });
 
-  it('are not tended twice at a time, nor once they are closed', async () => {
+  it('runs one round of keep-alive comments at a time, and none after close', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
     let tended = 0;
@@ -122,7 +122,7 @@ describe('the sessions', () => {
     expect(tended).toBe(250);
   });
 
-  it('are all closed at the end, and no timer stays', () => {
+  it('closes all sessions and timers', () => {
     const sessions = sessionsWithin();
     let closed = 0;
     for (let n = 0; n < 3; n++) open(sessions).onClose(() => closed++);
@@ -132,8 +132,8 @@ describe('the sessions', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  describe('from an earlier life', () => {
-    it('are found by the key of their client, and by it alone', () => {
+  describe('of the previous process', () => {
+    it('are found by the key of their client only', () => {
       const sessions = sessionsWithin();
       const session = sessions.restore(ANONYMOUS, past('key'))!;
       expect(() => sessions.get('key', ANONYMOUS)).toThrow('Session not found');
@@ -147,13 +147,13 @@ describe('the sessions', () => {
       expect(sessions.size).toBe(0);
     });
 
-    it('are none when their time was over', () => {
+    it('are not restored after their idle time', () => {
       // Up to an eighth of the time may have passed without a word of it.
       expect(sessionsWithin({ sessionIdleMs: 800 }).restore(ANONYMOUS, past('key'))).toBeUndefined();
       expect(sessionsWithin({ sessionIdleMs: 900 }).restore(ANONYMOUS, past('key'))).toBeDefined();
     });
 
-    it('expire when nobody comes for them', () => {
+    it('expire without a request of their client', () => {
       const sessions = sessionsWithin({ sessionIdleMs: 60_000 });
       sessions.add(sessions.restore(ANONYMOUS, past('key'))!);
       jest.advanceTimersByTime(45_000);
@@ -162,7 +162,7 @@ describe('the sessions', () => {
       expect(sessions.size).toBe(0);
     });
 
-    it('are no more than the limit', () => {
+    it('are not restored above the limit', () => {
       const sessions = sessionsWithin({ sessions: 1 });
       open(sessions);
       expect(sessions.restore(ANONYMOUS, past('key'))).toBeUndefined();

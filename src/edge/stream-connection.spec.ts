@@ -37,7 +37,7 @@ class SlowResponse extends EventEmitter {
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-describe('a connection of a stream', () => {
+describe('StreamConnection', () => {
   let response: SlowResponse;
   let connection: StreamConnection;
   let heard: string[];
@@ -51,7 +51,7 @@ describe('a connection of a stream', () => {
     });
   });
 
-  it('writes as much of a large event as its reader takes, and is blocked until all is written', () => {
+  it('writes a large event in parts and is blocked until all is written', () => {
     connection.write(LARGE);
     const written = [response.text.length];
     while (connection.isBlocked) {
@@ -64,7 +64,7 @@ describe('a connection of a stream', () => {
     expect(heard).toEqual(['drained']);
   });
 
-  it('that ends does so when its reader has taken the last event, however slowly', () => {
+  it('ends after a slow reader has read the last event', () => {
     connection.write(LARGE);
     connection.end();
     const ended: boolean[] = [];
@@ -78,7 +78,7 @@ describe('a connection of a stream', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it.each(['is open', 'ends'])('that %s lets go of a reader that takes no more', (state) => {
+  it.each(['is open', 'ends'])('that %s is destroyed when nothing is read', (state) => {
     connection.write(LARGE);
     if (state === 'ends') connection.end();
     response.takes();
@@ -90,7 +90,7 @@ describe('a connection of a stream', () => {
     expect(heard).toEqual(['closed']);
   });
 
-  it('that is over lets go of a reader that does not take the end of it', () => {
+  it('is destroyed when the end is not read', () => {
     connection.end();
     connection.end();
     jest.advanceTimersByTime(STUCK_MS);

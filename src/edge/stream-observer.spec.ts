@@ -65,8 +65,8 @@ class Observed implements StreamObserver {
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-describe('what is heard of a stream', () => {
-  it('is that notifications were delivered, at once or later, and nothing of answers', () => {
+describe('StreamObserver', () => {
+  it('counts delivered notifications, and no responses', () => {
     const observed = new Observed();
     observed.stream.send(frame(), { droppable: true, kind: 'message' });
     expect(observed.heard).toEqual([]);
@@ -76,7 +76,7 @@ describe('what is heard of a stream', () => {
     expect(observed.heard).toEqual(['message delivered', 'progress delivered']);
   });
 
-  it('is that a later one took the place of one that waited', () => {
+  it('counts coalesced notifications', () => {
     const observed = new Observed();
     for (let i = 0; i < 3; i++)
       observed.stream.send(frame(), { coalesce: 'tools', kind: 'tools/list_changed' });
@@ -88,13 +88,13 @@ describe('what is heard of a stream', () => {
     ]);
   });
 
-  it('is what was dropped because too many waited', () => {
+  it('counts dropped notifications', () => {
     const observed = new Observed();
     for (let i = 0; i < LIMIT + 2; i++) observed.stream.send(frame(), { droppable: true, kind: 'message' });
     expect(observed.heard).toEqual(['message dropped', 'message dropped']);
   });
 
-  it('is why a connection ended', () => {
+  it('gets the reason why a connection ended', () => {
     const observed = new Observed();
     observed.connect().close();
     observed.connect(new Connection(false));
@@ -105,7 +105,7 @@ describe('what is heard of a stream', () => {
     expect(observed.heard).toEqual(['left', 'stuck', 'finished']);
   });
 
-  it('is once of each connection why it ended, though its reader was stuck when the stream ended', () => {
+  it('gets one reason per connection, also for a stuck reader at the end of the stream', () => {
     const observed = new Observed();
     observed.connect(new Connection(false));
     for (let i = 0; i < 2; i++) observed.stream.send(frame());
@@ -116,7 +116,7 @@ describe('what is heard of a stream', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('is that the oldest of too many connections made room; the newest goes on', () => {
+  it('gets the replacement of the oldest connection', () => {
     const observed = new Observed();
     const connections = Array.from({ length: 5 }, () => observed.connect());
     expect(observed.heard).toEqual(['replaced']);

@@ -12,8 +12,8 @@ const line = (ends: string, timer: string, retransmissions: string): string =>
 
 const IPV6 = 'B80D01200000000000000000';
 
-describe('the table of connections', () => {
-  it('is read as whole lines, however long it is', async () => {
+describe('the TCP table', () => {
+  it('is read in whole lines', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'tcp-table-'));
     onCleanup(() => rm(directory, { recursive: true }));
     const file = join(directory, 'tcp');
@@ -39,7 +39,7 @@ describe('the table of connections', () => {
       '::ffff:10.9.0.2',
     ],
     ['IPv6', `${IPV6}01000000:0F9F ${IPV6}02000000:A1B2`, '2001:db8::2'],
-  ])('has the ends of a connection over %s', (_what, ends, remoteAddress) => {
+  ])('gives the addresses of a connection over %s', (_what, ends, remoteAddress) => {
     expect([...unacknowledgedIn(HEAD + line(ends, '01', '0000000B'))]).toEqual([
       { localPort: 3999, remoteAddress, remotePort: 41394, retransmissions: 11 },
     ]);
@@ -49,7 +49,7 @@ describe('the table of connections', () => {
     ['none, when nothing is under way', '00'],
     ['a probe, when nothing is under way', '02'],
     ['a reader that has no room', '04'],
-  ])('has nothing unanswered where the kernel waits for %s', (_what, timer) => {
+  ])('gives no unacknowledged connection while the kernel waits for %s', (_what, timer) => {
     const ends = '0100090A:0F9F 0200090A:A1B2';
     expect([...unacknowledgedIn(HEAD + line(ends, timer, '00000009'))]).toEqual([]);
   });
