@@ -38,7 +38,7 @@ const withRef = (ref: object | string): string =>
   `{ "argument":{"name":"id","value":"1.0"}, "ref":${typeof ref === 'string' ? ref : JSON.stringify(ref)} ,"context":{"arguments":{"n":1.0}}}`;
 
 describe('completion/complete', () => {
-  it.each(['db__greet', 'greet'])('asks the server of the prompt %s under its own name', async (name) => {
+  it.each(['db__greet', 'greet'])('forwards a prompt %s under its own name', async (name) => {
     const { calls, complete } = await completion();
     expect(await complete(withRef({ type: 'ref/prompt', name }))).toBe(ANSWER);
     expect(calls).toMatchObject([
@@ -56,7 +56,7 @@ describe('completion/complete', () => {
     ['mcp://db/{table}/{id}', 'mcp://db/{table}/{id}'],
     ['resource://db/mcp://db/users/5', 'mcp://db/users/5'],
     ['resource://db/x:1', 'x:1'],
-  ])('asks the server of the template or resource %s for its own', async (uri, own) => {
+  ])('forwards a template or resource %s under its own URI', async (uri, own) => {
     const { calls, complete } = await completion();
     await complete(withRef({ type: 'ref/resource', uri }));
     expect(calls.map(({ server, params }) => [server, params])).toEqual([
@@ -75,14 +75,14 @@ describe('completion/complete', () => {
     ['{"ref":{"type":"ref/resource","uri":7}}', 'uri must be a string'],
     ['{"ref":{"type":"ref/resource","uri":"y:1"}}', 'RESOURCE_NOT_FOUND: resource y:1 is not available'],
     ['{"ref":{"type":"ref/resource","uri":"x:1","Uri":"y:1"}}', '"Uri" is too similar to uri'],
-  ])('refuses %s with -32602, and asks nobody', async (params, message) => {
+  ])('refuses %s with -32602 without a call to a server', async (params, message) => {
     const { calls, complete } = await completion();
     const error = JsonRpcError.from(await asRefused(() => complete(params)));
     expect(JSON.parse(error.text)).toMatchObject({ code: -32602, message });
     expect(calls).toEqual([]);
   });
 
-  it('knows nothing out of scope', async () => {
+  it('refuses references out of scope', async () => {
     const { complete } = await completion();
     for (const ref of [
       { type: 'ref/prompt', name: 'greet' },
@@ -92,7 +92,7 @@ describe('completion/complete', () => {
       expect(JsonRpcError.from(await asRefused(() => complete(withRef(ref), only('fs')))).code).toBe(-32602);
   });
 
-  it('is not put off by a reference that stands twice', async () => {
+  it('rewrites both of two equal ref members', async () => {
     const { calls, complete } = await completion();
     await complete('{"ref":7,"ref":{"type":"ref/prompt","name":"db__greet"}}');
     expect(calls[0]!.params).toBe('{"ref":7,"ref":{"type":"ref/prompt","name":"greet"}}');

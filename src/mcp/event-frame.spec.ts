@@ -26,18 +26,18 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-describe('an event', () => {
-  it('is a message with an id, and ends with an empty line', () => {
+describe('EventFrame', () => {
+  it('has an id and data, and ends with an empty line', () => {
     const { bytes, sequence } = eventFrame('{"a":1}', 'x');
     expect(bytes.toString()).toBe(`event: message\nid: ${sequence}.x\ndata: {"a":1}\n\n`);
   });
 
-  it('on the standing stream has an id without a stream', () => {
+  it('has an id without a stream name on the standalone stream', () => {
     const { bytes, sequence } = eventFrame('{}');
     expect(idOf(bytes)).toBe(String(sequence));
   });
 
-  it('is one line of data, however the message was written', () => {
+  it('has one line of data for any formatting of the message', () => {
     const message = { 'a\n': 'b\r\nc', d: [1, { e: '\u2028' }] };
     const { bytes } = eventFrame(JSON.stringify(message, null, '\r\n\t'));
     const data = linesOf(bytes).filter((line) => line.startsWith('data: '));
@@ -46,12 +46,12 @@ describe('an event', () => {
     expect(JSON.parse(data[0]!.slice(6))).toEqual(message);
   });
 
-  it('without a message has an id and empty data', () => {
+  it('has an id and empty data without a message', () => {
     const { bytes, sequence } = primingFrame('x');
     expect(bytes.toString()).toBe(`id: ${sequence}.x\ndata: \n\n`);
   });
 
-  it('is put together once, and the same whenever it is taken', () => {
+  it('is composed once', () => {
     let times = 0;
     const late = lazyEventFrame(2, () => `{"times":${++times}}`);
     expect(times).toBe(0);
@@ -61,12 +61,12 @@ describe('an event', () => {
     expect(times).toBe(1);
   });
 
-  it('is encoded once for all who take it one after the other', () => {
+  it('is encoded once for consecutive streams', () => {
     const frame = eventFrame('{}');
     expect(frame.bytes).toBe(frame.bytes);
   });
 
-  it('keeps nothing of what it was made of once it has been taken', async () => {
+  it('releases its message after it was composed', async () => {
     const frames = [madeOf({}), madeOf({})];
     frames[0]!.frame.bytes.toString();
     // Whoever has a reference in this turn may use it until the turn is over.
@@ -76,7 +76,7 @@ describe('an event', () => {
     expect(frames[1]!.frame.bytes.toString()).toContain('data: {}');
   });
 
-  it('comes after every event of an earlier life, and fits in an id that is read again', () => {
+  it('has a sequence number above those of the previous process that fits into an id', () => {
     const { sequence } = eventFrame('{}');
     expect(latestSequence()).toBe(sequence);
     // An earlier life ended before this one began, and had fewer than a hundred in each of its milliseconds.
@@ -85,14 +85,14 @@ describe('an event', () => {
     expect(parseEventId(String(sequence))).toEqual({ sequence, stream: '' });
   });
 
-  it('comes after every event before it', () => {
+  it('has an increasing sequence number', () => {
     const frames = [eventFrame('{}'), primingFrame('a'), eventFrame('{}', 'b'), eventFrame('{}')];
     const sequences = frames.map(({ sequence }) => sequence);
     expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
     expect(new Set(sequences).size).toBe(4);
   });
 
-  it('can be found again by its id', () => {
+  it('can be parsed from its id', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z0-9]{0,16}$/), (stream) => {
         const { bytes, sequence } = eventFrame('{}', stream);
@@ -117,7 +117,7 @@ describe('an event', () => {
     '9'.repeat(16),
     `1.${'a'.repeat(17)}`,
     '1.__proto__',
-  ])('is not found by %j, which is no id of ours', (id) => {
+  ])('is not parsed from %j', (id) => {
     expect(parseEventId(id)).toBeUndefined();
   });
 });

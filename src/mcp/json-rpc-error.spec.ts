@@ -17,7 +17,7 @@ import { revisionOf, SUPPORTED_VERSIONS } from './revisions/revision.js';
 
 const SECRET = 'password=hunter2';
 
-/** What clients are told, by the kinds that the contract has numbers for, in the revisions of 2025 and of 2026. */
+/** Code and data of the kinds in the contract, for the revisions of 2025 and of 2026. */
 const TABLE: readonly [GatewayError, number, number, object | undefined][] = [
   [resourceNotFound('x:1'), -32002, -32602, { uri: 'x:1' }],
   [nothingToSubscribe('x:1'), -32602, -32602, { uri: 'x:1' }],
@@ -40,8 +40,8 @@ const TABLE: readonly [GatewayError, number, number, object | undefined][] = [
   [new GatewayError('internal', 'Internal error'), -32603, -32603, undefined],
 ];
 
-describe('the number of a failure', () => {
-  it.each(TABLE)('%s is %i in 2025 and %i in 2026, with the same words', (error, in2025, in2026, data) => {
+describe('the code of an error', () => {
+  it.each(TABLE)('%s is %i in 2025 and %i in 2026, with the same message', (error, in2025, in2026, data) => {
     for (const [era, code] of [
       ['2025', in2025],
       ['2026', in2026],
@@ -53,14 +53,14 @@ describe('the number of a failure', () => {
       });
   });
 
-  it('is that of 2025 in every revision that is spoken', () => {
+  it('is that of 2025 in every supported revision', () => {
     const codes = SUPPORTED_VERSIONS.map(
       (version) => revisionOf(version)!.errorOf(new GatewayError('resource-not-found', 'x')).code,
     );
     expect(codes).toEqual(Array(5).fill(-32002));
   });
 
-  it('is the same for whatever has no other in 2026', () => {
+  it('is the same in 2026 unless the table says otherwise', () => {
     const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
     const differ = kinds.filter((kind) => answerTo(kind, '2025').code !== answerTo(kind, '2026').code);
     expect(differ).toEqual(['resource-not-found']);
@@ -69,7 +69,7 @@ describe('the number of a failure', () => {
 
 describe('JsonRpcError.from', () => {
   it.each(Object.keys(ERROR_CODES) as ErrorKind[])(
-    'gives %s its code and status, and keeps the words',
+    'gives %s its code and status, and keeps the message',
     (kind) => {
       const cause = new GatewayError(kind, 'Words for the client', { code: 'Word' });
       const error = JsonRpcError.from(cause);
@@ -82,12 +82,12 @@ describe('JsonRpcError.from', () => {
     },
   );
 
-  it('leaves out data where there is none', () => {
+  it('omits absent data', () => {
     const { text } = JsonRpcError.from(new GatewayError('timeout', 'Late'));
     expect(text).toBe('{"code":-31008,"message":"Late"}');
   });
 
-  it('says of a server that is down which one it is', () => {
+  it('names an unavailable server', () => {
     const error = JsonRpcError.from(serverUnavailable('github', 'it exited with code 1'));
     expect(JSON.parse(error.text)).toEqual({
       code: -31003,
@@ -96,7 +96,7 @@ describe('JsonRpcError.from', () => {
     });
   });
 
-  it("passes a server's own error through as it was written", () => {
+  it("passes a server's own error unchanged", () => {
     const text = '{ "code" : -32042, "message" : "No", "data" : 1.0, "unknown" : [] }';
     expect(JsonRpcError.from(new RemoteError(-32042, 'No', text))).toMatchObject({
       kind: 'remote',
@@ -106,12 +106,12 @@ describe('JsonRpcError.from', () => {
     });
   });
 
-  it('leaves an error as it is that has its form already', () => {
+  it('returns a JsonRpcError unchanged', () => {
     const error = JsonRpcError.from(new GatewayError('timeout', 'Late'));
     expect(JsonRpcError.from(error)).toBe(error);
   });
 
-  it('tells a client that a guard turned away nothing but that', () => {
+  it('answers a denying guard without details', () => {
     const error = JsonRpcError.from(new RpcException(SECRET));
     expect(error).toMatchObject({ kind: 'forbidden', code: -32000 });
     expect(error.text).toBe('{"code":-32000,"message":"Not allowed"}');
@@ -125,7 +125,7 @@ describe('JsonRpcError.from', () => {
     ['an object', { code: -32602, message: SECRET, kind: 'timeout' }],
     ['nothing', undefined],
     ['null', null],
-  ])('tells a client nothing of %s, and keeps it for the log', (_what, thrown) => {
+  ])('answers %s without details and keeps it as cause', (_what, thrown) => {
     const error = JsonRpcError.from(thrown);
     expect(error).toMatchObject({ kind: 'internal', http: 200, code: -32603 });
     expect(error.text).toBe('{"code":-32603,"message":"Internal error"}');

@@ -21,7 +21,7 @@ const BAD_ID = 'id must be a string or an integer';
 const NEITHER = 'a message must be a request, a notification or a response';
 
 describe('readMessage', () => {
-  it('reads a request, and keeps its params as they were written', () => {
+  it('reads a request and keeps the text of its params', () => {
     expect(read('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{ "n" : 1.0 }}')).toEqual({
       kind: 'request',
       id: 1,
@@ -32,7 +32,7 @@ describe('readMessage', () => {
   });
 
   it.each(['0', '""', '-1', '"1"', '9007199254740991', '-9007199254740991', '"\\u0000"'])(
-    'takes %s for an id',
+    'accepts the id %s',
     (id) => {
       expect(read(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)).toEqual({
         kind: 'request',
@@ -59,7 +59,7 @@ describe('readMessage', () => {
     ['result', 'null'],
     ['result', '[]'],
     ['error', '{"code":-1,"message":"no"}'],
-  ])('reads a response, and keeps its %s %s as it was written', (outcome, text) => {
+  ])('reads a response and keeps the text of its %s %s', (outcome, text) => {
     expect(read(`{"jsonrpc":"2.0","id":"a","${outcome}":${text}}`)).toEqual({
       kind: 'response',
       id: 'a',
@@ -69,7 +69,7 @@ describe('readMessage', () => {
     });
   });
 
-  it('of a key that stands twice, takes the last, in value and in text', () => {
+  it('reads the last of two equal keys, as value and as text', () => {
     expect(
       read('{"jsonrpc":"2.0","id":1,"method":"a","method":"b","params":{"a":1},"p\\u0061rams":{"b":2}}'),
     ).toEqual({
@@ -81,7 +81,7 @@ describe('readMessage', () => {
     });
   });
 
-  it('passes over members nobody knows', () => {
+  it('ignores unknown members', () => {
     expect(read('{"x":{"params":[]},"jsonrpc":"2.0","method":"a","__proto__":{"id":1}}')).toMatchObject({
       kind: 'notification',
       method: 'a',
@@ -138,11 +138,11 @@ describe('readMessage', () => {
     ['{"jsonrpc":"2.0","id":7,"error":null}', NEITHER],
     ['{"jsonrpc":"2.0","id":7,"error":"no"}', NEITHER],
     ['{"jsonrpc":"2.0","id":7,"error":[]}', NEITHER],
-  ])('refuses %s under the id that could be read', (text, problem) => {
+  ])('refuses %s with its id', (text, problem) => {
     expect(read(text)).toEqual({ kind: 'invalid', id: 7, problem });
   });
 
-  it('sorts whatever can be written as JSON, and never throws', () => {
+  it('classifies any JSON without throwing', () => {
     const member = fc.oneof(fc.constant('2.0'), fc.jsonValue({ maxDepth: 2 }));
     const keys = ['jsonrpc', 'id', 'method', 'params', 'result', 'error'];
     const message = fc.record(Object.fromEntries(keys.map((key) => [key, member])), { requiredKeys: [] });
@@ -155,10 +155,10 @@ describe('readMessage', () => {
   });
 });
 
-describe('what is written', () => {
+describe('a written message', () => {
   const ids = [0, '', 'a"b', -5];
 
-  it.each(ids)('carries the id %j', (id) => {
+  it.each(ids)('has the id %j', (id) => {
     expect(JSON.parse(resultMessage(id, {}))).toEqual({ jsonrpc: '2.0', id, result: {} });
     expect(JSON.parse(errorMessage(id, '{"code":1}'))).toEqual({ jsonrpc: '2.0', id, error: { code: 1 } });
     expect(JSON.parse(requestMessage(id, 'ping', '{}'))).toEqual({
@@ -169,25 +169,25 @@ describe('what is written', () => {
     });
   });
 
-  it('carries a result as its server wrote it', () => {
+  it('has the result as the server wrote it', () => {
     expect(resultMessage(1, new JsonText('{"n": 1.0}'))).toBe('{"jsonrpc":"2.0","id":1,"result":{"n": 1.0}}');
   });
 
-  it.each([undefined, null])('carries an empty result where a handler returned %s', (nothing) => {
+  it.each([undefined, null])('has an empty result for %s', (nothing) => {
     expect(resultMessage(1, nothing)).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
   });
 
-  it('leaves out an id that could not be read', () => {
+  it('omits an unknown id', () => {
     expect(errorMessage(undefined, '{"code":1}')).toBe('{"jsonrpc":"2.0","error":{"code":1}}');
   });
 
-  it('leaves out params that are not there', () => {
+  it('omits absent params', () => {
     expect(requestMessage(1, 'ping', undefined)).toBe('{"jsonrpc":"2.0","id":1,"method":"ping"}');
     expect(notificationMessage('a"b', undefined)).toBe('{"jsonrpc":"2.0","method":"a\\"b"}');
     expect(notificationMessage('x', '{ }')).toBe('{"jsonrpc":"2.0","method":"x","params":{ }}');
   });
 
-  it('reads back as what it was', () => {
+  it('is read back unchanged', () => {
     const id = fc.oneof(fc.string(), fc.maxSafeInteger());
     fc.assert(
       fc.property(id, fc.string(), fc.dictionary(fc.string(), fc.jsonValue()), (given, method, params) => {

@@ -60,7 +60,7 @@ class PasswordGuard implements CanActivate {
   }
 }
 
-/** Each way to fail, by name. */
+/** Failures by name. */
 const FAILURES: Record<string, () => unknown> = {
   gateway: () => {
     throw new GatewayError('limit-exceeded', 'LimitExceeded: 3', { code: 'LimitExceeded', limit: 3 });
@@ -163,14 +163,14 @@ class ThirdController {
     this.calls.lines.push(`noted third ${String(params?.['what'])}`);
   }
 
-  /** Of another transport: MCP must not reach it. */
+  /** A handler of another transport. */
   @MessagePattern('test/elsewhere', Transport.TCP)
   elsewhere(): string {
     return 'reached';
   }
 }
 
-/** What any other transport of the application would be. */
+/** Another transport of the application. */
 class OtherTransport extends McpDispatcher {
   override readonly transportId = Transport.TCP as never;
 }
@@ -333,7 +333,7 @@ describe('McpDispatcher', () => {
       expect(calls.lines).toEqual([]);
     });
 
-    it('is bound to MCP alone', async () => {
+    it('of MCP is not bound to other transports', async () => {
       const [other, shared] = [new OtherTransport(), await build()];
       shared.connectMicroservice({ strategy: other }, { inheritAppConfig: true });
       await connectMcp(shared);
@@ -344,7 +344,7 @@ describe('McpDispatcher', () => {
   });
 
   describe('a notification', () => {
-    it('reaches every handler that takes it', async () => {
+    it('reaches all of its handlers', async () => {
       await notify('notifications/test', { what: 'this' });
       expect(calls.lines.filter((line) => line.startsWith('noted')).toSorted()).toEqual([
         'noted second this',

@@ -7,7 +7,7 @@ const refused = (message: string | RegExp) =>
   expect.objectContaining({ kind: 'invalid-params', message: expect.stringMatching(message) });
 
 describe('requireString', () => {
-  it('gives the string', () => {
+  it('returns the string', () => {
     expect(requireString({ name: '' }, 'name')).toBe('');
   });
 
@@ -20,12 +20,12 @@ describe('requireString', () => {
 });
 
 describe('requireUri', () => {
-  it.each(['', 'x:1'])('takes %j as it is', (uri) => {
+  it.each(['', 'x:1'])('accepts %j', (uri) => {
     expect(requireUri({ uri })).toBe(uri);
   });
 
   it.each([undefined, {}, { uri: undefined }, { uri: null }, { uri: 7 }, { uri: ['x:1'] }, { URI: 'x:1' }])(
-    'refuses params without one: %j',
+    'refuses params without a URI: %j',
     (params) => {
       expect(() => requireUri(params)).toThrow(
         expect.objectContaining({ kind: 'invalid-params', message: 'uri must be a string' }),
@@ -34,7 +34,7 @@ describe('requireUri', () => {
   );
 
   it.each(LONGEST_AND_TOO_LONG)(
-    'refuses one that is too long, without repeating it, in %s',
+    'refuses a URI that is too long, without repeating it, in %s',
     (_what, longest, tooLong) => {
       expect(requireUri({ uri: longest })).toBe(longest);
       expect(() => requireUri({ uri: tooLong })).toThrow(
@@ -48,7 +48,7 @@ describe('requireUri', () => {
 });
 
 describe('withOwnValue', () => {
-  it('puts the own value in the place of the public one and leaves every other byte', () => {
+  it('replaces the public value by the own one and changes no other byte', () => {
     expect(withOwnValue('{ "x" : 1.0 , "name" : "fs__read" }', 'name', 'read')).toBe(
       '{ "x" : 1.0 , "name" : "read" }',
     );
@@ -58,13 +58,13 @@ describe('withOwnValue', () => {
     expect(withOwnValue('{"name":"a"}', 'name', '"\n\\')).toBe('{"name":"\\"\\n\\\\"}');
   });
 
-  it('changes the key wherever and however it is written, so that every parser reads the same', () => {
+  it('replaces every occurrence of the key, in any spelling', () => {
     expect(withOwnValue('{"name":"a","n\\u0061me":"b"}', 'name', 'own')).toBe(
       '{"name":"own","n\\u0061me":"own"}',
     );
   });
 
-  it('looks at the params themselves and not at what is in them', () => {
+  it('replaces no nested key', () => {
     const params = '{"name":"a","arguments":{"name":"b","Name":"c"},"_meta":{"NAME":1}}';
     expect(withOwnValue(params, 'name', 'own')).toBe(params.replace('"a"', '"own"'));
   });
@@ -85,24 +85,24 @@ describe('withOwnValue', () => {
     ['an accent', 'name', 'námé'],
     ['an invisible character', 'name', 'na\u200bme'],
     ['something after a NUL, where some parsers stop', 'name', 'name\\u0000x'],
-  ])('refuses a second key with %s', (_what, key, alike) => {
+  ])('refuses a similar key with %s', (_what, key, alike) => {
     for (const params of [`{"${key}":"a","${alike}":"b"}`, `{"${alike}":"b","${key}":"a"}`])
       expect(() => withOwnValue(params, key, 'own')).toThrow(refused(`is too similar to ${key}$`));
   });
 
   it.each(['nam', 'names', 'title', 'arguments', '_meta', '__proto__', 'task', ''])(
-    'lets the key %j be',
+    'keeps the key %j',
     (key) => {
       const params = `{"name":"a","${key}":"b"}`;
       expect(withOwnValue(params, 'name', 'own')).toBe(params.replace('"a"', '"own"'));
     },
   );
 
-  it('takes absent params for empty ones', () => {
+  it('treats absent params as empty', () => {
     expect(withOwnValue(undefined, 'name', 'own')).toBe('{}');
   });
 
-  it('leaves no value of the key but the own one, in the eyes of a parser without regard to case', () => {
+  it('leaves only the own value for a case-insensitive parser', () => {
     const key = fc.oneof(fc.constantFrom('name', 'Name', 'NAME', 'ｎame', 'other', '_meta'), fc.string());
     const members = fc.array(fc.tuple(key, fc.string()));
     fc.assert(

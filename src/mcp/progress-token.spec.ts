@@ -45,11 +45,11 @@ describe('withProgressToken', () => {
       '{"_meta":{"progressToken":1},"_meta":{"progressT\\u006fken":2}}',
       '{"_meta":{"progressToken":7},"_meta":{"progressT\\u006fken":7}}',
     ],
-  ])('leaves no token of the client anywhere, whichever a parser would take: %s', (params, expected) => {
+  ])('replaces the token in every _meta: %s', (params, expected) => {
     expect(withProgressToken(params, '7')).toBe(expected);
   });
 
-  it('is seen by whoever looks for the token', () => {
+  it('sets the token that progressTokenOf returns', () => {
     const meta = fc.oneof(
       fc.constantFrom('null', '[]', '{}', '{"progressToken":1}', '{"x":1,"progress\\u0054oken":"a"}', '1'),
     );
@@ -66,7 +66,7 @@ describe('withProgressToken', () => {
 });
 
 describe('progressUnder', () => {
-  it('puts progress under the token that its receiver knows', () => {
+  it('sets the token of a progress notification', () => {
     expect(progressUnder('"a"', '{ "progressToken":7, "progress": 1.0 }')).toBe(
       '{ "progressToken":"a", "progress": 1.0 }',
     );

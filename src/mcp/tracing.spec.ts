@@ -7,7 +7,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
 
-describe('tracing', () => {
+describe('Tracing', () => {
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const tracing = Tracing.using(provider.getTracer('test'));
@@ -24,7 +24,7 @@ describe('tracing', () => {
 
   const only = () => exporter.getFinishedSpans()[0]!;
 
-  it('names the span of a tool call after method and tool, by the conventions for MCP', () => {
+  it('names the span of a tool call by the conventions for MCP', () => {
     endSpan(tracing.startServerSpan({ method: 'tools/call', name: 'db__query' }, undefined, {}));
     expect(only()).toMatchObject({
       name: 'tools/call db__query',
@@ -37,7 +37,7 @@ describe('tracing', () => {
     });
   });
 
-  it('keeps a resource out of the name of its span', () => {
+  it('does not put a resource URI into the name of its span', () => {
     endSpan(tracing.startServerSpan({ method: 'resources/read', name: 'file:///secret' }, undefined, {}));
     expect(only().name).toBe('resources/read');
   });
@@ -50,21 +50,21 @@ describe('tracing', () => {
       { _meta: { traceparent: TRACEPARENT } },
       { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
     ],
-  ])('goes on with the trace in %s', (_where, params, headers) => {
+  ])('continues the trace in %s', (_where, params, headers) => {
     endSpan(tracing.startServerSpan({ method: 'ping' }, params, headers));
     expect(only().spanContext().traceId).toBe(TRACE);
     expect(only().parentSpanContext?.spanId).toBe(PARENT);
   });
 
-  it.each([[{ _meta: null }], [{ _meta: { traceparent: 7 } }], [{ _meta: { traceparent: 'nonsense' } }]])(
-    'begins a trace of its own where the request says %j',
+  it.each([[{ _meta: null }], [{ _meta: { traceparent: 7 } }], [{ _meta: { traceparent: 'invalid' } }]])(
+    'begins a new trace for %j',
     (params) => {
       endSpan(tracing.startServerSpan({ method: 'ping' }, params, {}));
       expect(only().parentSpanContext).toBeUndefined();
     },
   );
 
-  it('puts the call to a server below the request, and tells the server so in the place of what the client said', () => {
+  it('makes the call to a server a child of the request and sends it the trace context', () => {
     const request = tracing.startServerSpan(
       { method: 'tools/call' },
       { _meta: { traceparent: TRACEPARENT } },
@@ -84,12 +84,12 @@ describe('tracing', () => {
     [undefined, /^\{"_meta":\{"traceparent":"00-.{32}-.{16}-01"\}\}$/],
     ['{"name":"a"}', /^\{"name":"a","_meta":\{"traceparent":"00-.{52}"\}\}$/],
     ['{"_meta":null}', /^\{"_meta":\{"traceparent":"00-.{52}"\}\}$/],
-  ])('adds the metadata where a request has none: %s', (params, expected) => {
+  ])('adds _meta to params without it: %s', (params, expected) => {
     const request = tracing.startServerSpan({ method: 'ping' }, undefined, {});
     expect(withTraceContext(tracing.startClientSpan({ method: 'ping' }, request), params)).toMatch(expected);
   });
 
-  it('says of a failure what it was', () => {
+  it('records type and code of an error', () => {
     endSpan(tracing.startServerSpan({ method: 'ping' }, undefined, {}), { type: 'timeout', code: -31008 });
     expect(only()).toMatchObject({
       status: { code: SpanStatusCode.ERROR },
@@ -97,7 +97,7 @@ describe('tracing', () => {
     });
   });
 
-  it('makes no span, and leaves every byte as it is, when it is off', () => {
+  it('makes no span and changes no byte when it is off', () => {
     const span = Tracing.OFF.startServerSpan({ method: 'ping' }, { _meta: { traceparent: TRACEPARENT } }, {});
     expect(span).toBeUndefined();
     expect(Tracing.OFF.startClientSpan({ method: 'ping' }, undefined)).toBeUndefined();

@@ -21,7 +21,7 @@ interface Request {
   readonly principal?: Principal;
 }
 
-/** What the guard makes of a request. */
+/** The context after the guard ran. */
 function judged({ named = [], params, principal = ANONYMOUS }: Request): McpContext {
   const context = { namedProjects: named, principal, scope: NOTHING, project: undefined };
   const rpc = { getContext: () => context, getData: () => params };
@@ -33,14 +33,14 @@ function judged({ named = [], params, principal = ANONYMOUS }: Request): McpCont
 const meta = (_meta: unknown): { params: unknown } => ({ params: { _meta } });
 const LONG_KEY = 'io.gatehouse/projectId';
 
-describe('the project of a request', () => {
+describe('ProjectGuard', () => {
   it.each<[string, Request, string]>([
     ['the path, a header or the session', { named: ['a'] }, 'a'],
     ['_meta.projectId', meta({ projectId: 'b' }), 'b'],
     ['the long key in _meta', meta({ [LONG_KEY]: 'b' }), 'b'],
     ['both keys', meta({ projectId: 'a', [LONG_KEY]: 'a' }), 'a'],
     ['everything at once', { named: ['a', 'a', 'a'], ...meta({ projectId: 'a', [LONG_KEY]: 'a' }) }, 'a'],
-  ])('is named by %s', (_what, request, project) => {
+  ])('reads the project from %s', (_what, request, project) => {
     const context = judged(request);
     expect(context.project).toBe(project);
     expect(context.scope).toBe(projects.scope(ANONYMOUS, project));
@@ -52,13 +52,13 @@ describe('the project of a request', () => {
     ['other things in _meta', meta({ progressToken: 1 })],
     ['no mapping for _meta', meta('projectId')],
     ['a project elsewhere than in _meta', { params: { projectId: 'a', arguments: { projectId: 'a' } } }],
-  ])('is none with %s, and everything is seen', (_what, request) => {
+  ])('sets no project and the full scope with %s', (_what, request) => {
     const context = judged(request);
     expect(context.project).toBeUndefined();
     expect(context.scope).toBe(EVERYTHING);
   });
 
-  it('is none for a principal with grants, who sees what they hold', () => {
+  it('limits the scope to the grants of the principal', () => {
     const principal = { id: 'k', grants: new Set(['b']) };
     expect(judged({ principal }).scope).toBe(projects.scope(principal));
   });
@@ -70,27 +70,27 @@ describe('the project of a request', () => {
     ['the two keys', meta({ projectId: 'a', [LONG_KEY]: 'b' })],
     ['the last of many', { named: ['a', 'a'], ...meta({ projectId: 'a', [LONG_KEY]: 'A' }) }],
     ['a project and an empty name', { named: ['a'], ...meta({ projectId: '' }) }],
-  ])('is not guessed where names disagree: %s', (_what, request) => {
+  ])('refuses different projects: %s', (_what, request) => {
     expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
   });
 
-  it.each([null, 7, true, {}, ['a'], { a: 1 }])('is not guessed from what is no name: %j', (value) => {
-    for (const key of ['projectId', LONG_KEY])
-      expect(() => judged(meta({ [key]: value }))).toThrow(
-        expect.objectContaining({ kind: 'invalid-params', message: `_meta.${key} must be a string` }),
-      );
-  });
-
-  it.each(['', 'nowhere', '__proto__', '*', 'A', 'a '])(
-    'is an error when there is none such: %j',
-    (project) => {
-      for (const request of [{ named: [project] }, meta({ projectId: project })])
-        expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'project-not-found' }));
+  it.each([null, 7, true, {}, ['a'], { a: 1 }])(
+    'refuses a project in _meta that is not a string: %j',
+    (value) => {
+      for (const key of ['projectId', LONG_KEY])
+        expect(() => judged(meta({ [key]: value }))).toThrow(
+          expect.objectContaining({ kind: 'invalid-params', message: `_meta.${key} must be a string` }),
+        );
     },
   );
+
+  it.each(['', 'nowhere', '__proto__', '*', 'A', 'a '])('refuses the unknown project %j', (project) => {
+    for (const request of [{ named: [project] }, meta({ projectId: project })])
+      expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'project-not-found' }));
+  });
 });
 
-it('leaves what is not MCP alone', () => {
+it('ProjectGuard accepts requests other than MCP messages', () => {
   const execution = { getType: () => 'http' } as unknown as ExecutionContext;
   expect(guard.canActivate(execution)).toBe(true);
 });

@@ -33,7 +33,7 @@ describe('Projects', () => {
 
   const ids = (): string[] => [...projects.all()].map(({ id }) => id);
 
-  describe('what a principal sees', () => {
+  describe('scope', () => {
     it.each([
       ['everything, granted everything', everybody, undefined, SERVERS],
       ['one project of it, when it names one', everybody, 'pay', ['git', 'db']],
@@ -46,11 +46,11 @@ describe('Projects', () => {
       expect(seenIn(projects.scope(principal, project))).toEqual(servers);
     });
 
-    it('is the same value for all who see everything', () => {
+    it('is one value for all principals with full access', () => {
       expect(projects.scope(everybody)).toBe(EVERYTHING);
     });
 
-    it('has the same key for all who see the same, however they came to it', () => {
+    it('has one key for equal sets of servers', () => {
       const scopes = [
         projects.scope(everybody, 'pay'),
         projects.scope(granted('pay')),
@@ -61,7 +61,7 @@ describe('Projects', () => {
       expect(projects.scope(granted('pay', 'ops')).key).not.toBe(projects.scope(granted('ops')).key);
     });
 
-    it('includes servers that are not there yet only with a grant of everything', () => {
+    it('includes future servers only with full access', () => {
       expect(projects.scope(everybody).allows('later')).toBe(true);
       expect(projects.scope(granted('pay', 'ops')).allows('later')).toBe(false);
     });
@@ -74,7 +74,7 @@ describe('Projects', () => {
     ['empty', everybody, ''],
     ['a name of every object', everybody, '__proto__'],
     ['the word for everything', granted('pay'), '*'],
-  ])('a project that is %s is an error, always the same one', (_what, principal, project) => {
+  ])('refuses a project that is %s with the same error', (_what, principal, project) => {
     expect(() => projects.scope(principal, project)).toThrow(
       expect.objectContaining({
         kind: 'project-not-found',
@@ -84,8 +84,8 @@ describe('Projects', () => {
     );
   });
 
-  describe('that administrators decided on', () => {
-    it('stand beside those of the configuration, or in their place', () => {
+  describe('with decisions of administrators', () => {
+    it('adds projects to those of the configuration or replaces them', () => {
       decide('new', { servers: ['files'] });
       decide('pay', { servers: ['files'], description: 'less' });
       expect(ids()).toEqual(['pay', 'ops', 'empty', 'new']);
@@ -99,7 +99,7 @@ describe('Projects', () => {
       expect(seenIn(projects.scope(granted('pay')))).toEqual(['files']);
     });
 
-    it('are gone when they were removed, and back when nothing is decided any more', () => {
+    it('hides removed projects until the decision is withdrawn', () => {
       decide('pay', { removed: true });
       expect(ids()).toEqual(['ops', 'empty']);
       expect(() => projects.scope(everybody, 'pay')).toThrow('Unknown project: pay');
@@ -109,7 +109,7 @@ describe('Projects', () => {
     });
   });
 
-  it('follow the configuration, and forget what was seen through the old ones', () => {
+  it('follows the configuration and drops cached scopes', () => {
     expect(seenIn(projects.scope(granted('pay')))).toEqual(['git', 'db']);
     live.replace(configOf({ mcpServers, projects: { pay: { servers: ['db'] } } }));
     expect(ids()).toEqual(['pay']);
@@ -117,7 +117,7 @@ describe('Projects', () => {
     expect(seenIn(projects.scope(everybody, 'pay'))).toEqual(['db']);
   });
 
-  it('tell of a change, from wherever it came, once it is there', () => {
+  it('calls listeners after changes of configuration and decisions', () => {
     const heard: string[][] = [];
     const leave = projects.onChange(() => heard.push(ids()));
     decide('new', { servers: [] });

@@ -22,8 +22,8 @@ import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 import { ResourcesController } from './resources.controller.js';
 
-/** The controller in front of servers that answer what the spec says. */
-class Stage {
+/** The controller in front of servers with scripted answers. */
+class Harness {
   readonly registry: Registry;
   readonly metrics = new Metrics(new Numbers());
   readonly calls: (BackendCall & { readonly server: string })[] = [];
@@ -80,30 +80,30 @@ beforeEach(() => {
 afterEach(() => Logger.overrideLogger(false));
 
 describe('resources/read', () => {
-  it.each(['x:1', 'resource://fs/x:1', 'fs_x___1'])('asks the owner of %s for its own URI', async (uri) => {
-    const stage = await new Stage().put('fs', ['x:1']);
-    const context = stage.context(JSON.stringify({ uri }));
-    await stage.controller.read({ uri }, context);
-    expect(stage.calls).toEqual([
+  it.each(['x:1', 'resource://fs/x:1', 'fs_x___1'])('forwards %s with its own URI', async (uri) => {
+    const harness = await new Harness().put('fs', ['x:1']);
+    const context = harness.context(JSON.stringify({ uri }));
+    await harness.controller.read({ uri }, context);
+    expect(harness.calls).toEqual([
       { server: 'fs', method: 'resources/read', params: '{"uri":"x:1"}', caller: context },
     ]);
   });
 
-  it('leaves everything else of the params as the client wrote it', async () => {
-    const stage = await new Stage().put('fs', ['x:1']);
-    await stage.read(
+  it('keeps all other params as the client wrote them', async () => {
+    const harness = await new Harness().put('fs', ['x:1']);
+    await harness.read(
       '{ "_meta":{"progressToken":1.0,"uri":"x"}, "uri" : "resource://fs/x:1" ,"big":12345678901234567890}',
     );
-    expect(stage.calls[0]!.params).toBe(
+    expect(harness.calls[0]!.params).toBe(
       '{ "_meta":{"progressToken":1.0,"uri":"x"}, "uri" : "x:1" ,"big":12345678901234567890}',
     );
   });
 
-  it('sends the values that the client put into a template', async () => {
-    const stage = await new Stage().put('db', [], ['mcp://db/{table}/{id}']);
+  it('forwards the values of template variables', async () => {
+    const harness = await new Harness().put('db', [], ['mcp://db/{table}/{id}']);
     for (const uri of ['resource://db/mcp://db/a%20b/5', 'db_mcp___db_a%20b_5', 'mcp://db/a%20b/5'])
-      await stage.read(JSON.stringify({ uri }));
-    expect(stage.calls.map(({ params }) => params)).toEqual(Array(3).fill('{"uri":"mcp://db/a%20b/5"}'));
+      await harness.read(JSON.stringify({ uri }));
+    expect(harness.calls.map(({ params }) => params)).toEqual(Array(3).fill('{"uri":"mcp://db/a%20b/5"}'));
   });
 
   it.each([
@@ -111,70 +111,70 @@ describe('resources/read', () => {
     ['underscore', 'fs_x___1', 'resource://fs/x:2/part'],
     ['original', 'x:1', 'resource://fs/x:2/part'],
   ] as const)('answers with the URIs that the client knows, in style %s', async (style, one, other) => {
-    const stage = await new Stage(style).put('fs', ['x:1']);
-    stage.answer = () =>
+    const harness = await new Harness(style).put('fs', ['x:1']);
+    harness.answer = () =>
       '{ "contents" : [{"uri":"x:1","text":"\\u0041 x:1","n":1.0},{"blob":"AA==","uri":"x:2/part"}],"x":null}';
-    expect((await stage.read('{"uri":"x:1"}')).text).toBe(
+    expect((await harness.read('{"uri":"x:1"}')).text).toBe(
       `{ "contents" : [{"uri":"${one}","text":"\\u0041 x:1","n":1.0},{"blob":"AA==","uri":"${other}"}],"x":null}`,
     );
   });
 
-  it('uses the names of the moment in which the answer comes', async () => {
-    const stage = await new Stage('original').put('fs', ['x:1']);
-    stage.answer = async () => {
-      await stage.put('other', ['x:1']);
+  it('rewrites URIs with the catalog at the time of the response', async () => {
+    const harness = await new Harness('original').put('fs', ['x:1']);
+    harness.answer = async () => {
+      await harness.put('other', ['x:1']);
       return '{"contents":[{"uri":"x:1"}]}';
     };
-    expect((await stage.read('{"uri":"x:1"}')).text).toBe('{"contents":[{"uri":"resource://fs/x:1"}]}');
+    expect((await harness.read('{"uri":"x:1"}')).text).toBe('{"contents":[{"uri":"resource://fs/x:1"}]}');
   });
 
   it.each(['x:2', 'resource://fs/x:2', 'resource://other/x:1', ''])(
-    'knows no %j, and asks nobody',
+    'refuses the unknown URI %j without a call to a server',
     async (uri) => {
-      const stage = await new Stage().put('fs', ['x:1'], ['y:{z}']);
-      const error = JsonRpcError.from(await refusalOf(stage.read(JSON.stringify({ uri }))));
+      const harness = await new Harness().put('fs', ['x:1'], ['y:{z}']);
+      const error = JsonRpcError.from(await refusalOf(harness.read(JSON.stringify({ uri }))));
       expect(JSON.parse(error.text)).toEqual({
         code: -32002,
         message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
         data: { uri },
       });
-      expect(stage.calls).toEqual([]);
-      expect(await stage.reads()).toEqual([]);
+      expect(harness.calls).toEqual([]);
+      expect(await harness.reads()).toEqual([]);
     },
   );
 
-  it('knows nothing out of scope', async () => {
-    const stage = await new Stage().put('fs', ['x:1'], ['y:{z}']);
+  it('refuses URIs out of scope', async () => {
+    const harness = await new Harness().put('fs', ['x:1'], ['y:{z}']);
     for (const uri of ['x:1', 'resource://fs/x:1', 'fs_x___1', 'y:1', 'resource://fs/y:1'])
-      expect(await refusalOf(stage.read(JSON.stringify({ uri }), only('other')))).toMatchObject({
+      expect(await refusalOf(harness.read(JSON.stringify({ uri }), only('other')))).toMatchObject({
         kind: 'resource-not-found',
       });
-    expect(stage.calls).toEqual([]);
+    expect(harness.calls).toEqual([]);
   });
 
   it.each(['{}', '{"uri":7}', `{"uri":"${'x'.repeat(8193)}"}`, '{"uri":"x:1","URI":"y:1"}'])(
-    'refuses bad params, and asks nobody: %.40s',
+    'refuses invalid params without a call to a server: %.40s',
     async (params) => {
-      const stage = await new Stage().put('fs', ['x:1']);
-      expect(await refusalOf(stage.read(params))).toMatchObject({ kind: 'invalid-params' });
-      expect(stage.calls).toEqual([]);
+      const harness = await new Harness().put('fs', ['x:1']);
+      expect(await refusalOf(harness.read(params))).toMatchObject({ kind: 'invalid-params' });
+      expect(harness.calls).toEqual([]);
     },
   );
 });
 
-describe('a read that fails', () => {
-  it('keeps the error of the server as it was', async () => {
-    const stage = await new Stage().put('fs', ['x:1']);
+describe('a failed read', () => {
+  it('passes the error of the server unchanged', async () => {
+    const harness = await new Harness().put('fs', ['x:1']);
     const error = new RemoteError(-32050, 'locked', '{"code":-32050,"message":"locked","data":{"n":1.0}}');
-    stage.answer = () => error;
-    expect(await refusalOf(stage.read('{"uri":"x:1"}'))).toBe(error);
+    harness.answer = () => error;
+    expect(await refusalOf(harness.read('{"uri":"x:1"}'))).toBe(error);
     expect(JsonRpcError.from(error).text).toBe('{"code":-32050,"message":"locked","data":{"n":1.0}}');
   });
 
   it('is logged with server, own URI, request and cause', async () => {
-    const stage = await new Stage().put('fs', ['x:1']);
-    stage.answer = () => new RemoteError(-32050, 'locked', '{}');
-    await refusalOf(stage.read('{"uri":"resource://fs/x:1"}'));
+    const harness = await new Harness().put('fs', ['x:1']);
+    harness.answer = () => new RemoteError(-32050, 'locked', '{}');
+    await refusalOf(harness.read('{"uri":"resource://fs/x:1"}'));
     expect(warnings).toEqual([
       {
         message: 'resource not read',
@@ -186,20 +186,20 @@ describe('a read that fails', () => {
     ]);
   });
 
-  it('is not logged when the client did not want it any more', async () => {
-    const stage = await new Stage().put('fs', ['x:1']);
-    stage.answer = () => new GatewayError('cancelled', 'cancelled');
-    await refusalOf(stage.read('{"uri":"x:1"}'));
+  it('is not logged when the client cancelled it', async () => {
+    const harness = await new Harness().put('fs', ['x:1']);
+    harness.answer = () => new GatewayError('cancelled', 'cancelled');
+    await refusalOf(harness.read('{"uri":"x:1"}'));
     expect(warnings).toEqual([]);
-    expect(await stage.reads()).toEqual([
+    expect(await harness.reads()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="cancelled"} 1',
     ]);
   });
 });
 
-describe('the count of reads', () => {
-  it('is by server, type and outcome', async () => {
-    const stage = await new Stage().put('fs', ['x:1']);
+describe('the metric of reads', () => {
+  it('has server, MIME type and outcome as labels', async () => {
+    const harness = await new Harness().put('fs', ['x:1']);
     const answers: (string | Error)[] = [
       '{"contents":[{"uri":"x:1","mimeType":"text/plain; charset=utf-8"}]}',
       '{"contents":[{"uri":"x:1","mimeType":"TEXT/plain"}]}',
@@ -209,10 +209,10 @@ describe('the count of reads', () => {
       new GatewayError('timeout', 'late'),
     ];
     for (const answer of answers) {
-      stage.answer = () => answer;
-      await stage.read('{"uri":"x:1"}').catch(() => {});
+      harness.answer = () => answer;
+      await harness.read('{"uri":"x:1"}').catch(() => {});
     }
-    expect(await stage.reads()).toEqual([
+    expect(await harness.reads()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="error"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="ok"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="timeout"} 1',
@@ -221,25 +221,25 @@ describe('the count of reads', () => {
     ]);
   });
 
-  it('takes the type of the list where the read names none, or fails', async () => {
-    const stage = await new Stage().put('fs', [['x:1', { mimeType: 'text/x-listed' }]]);
+  it('uses the listed MIME type if the read has none or fails', async () => {
+    const harness = await new Harness().put('fs', [['x:1', { mimeType: 'text/x-listed' }]]);
     for (const answer of ['{"contents":[{"uri":"x:1"}]}', new RemoteError(-1, 'no', '{}')]) {
-      stage.answer = () => answer;
-      await stage.read('{"uri":"x:1"}').catch(() => {});
+      harness.answer = () => answer;
+      await harness.read('{"uri":"x:1"}').catch(() => {});
     }
-    expect(await stage.reads()).toEqual([
+    expect(await harness.reads()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="text/x-listed",outcome="error"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="text/x-listed",outcome="ok"} 1',
     ]);
   });
 
-  it('has a bound, whatever types servers make up', async () => {
-    const stage = await new Stage().put('fs', ['x:1']);
+  it('limits the number of MIME types', async () => {
+    const harness = await new Harness().put('fs', ['x:1']);
     for (let n = 0; n < 200; n++) {
-      stage.answer = () => `{"contents":[{"uri":"x:1","mimeType":"made/up${n}"}]}`;
-      await stage.read('{"uri":"x:1"}');
+      harness.answer = () => `{"contents":[{"uri":"x:1","mimeType":"made/up${n}"}]}`;
+      await harness.read('{"uri":"x:1"}');
     }
-    const reads = await stage.reads();
+    const reads = await harness.reads();
     expect(reads.length).toBeLessThan(100);
     expect(reads).toContainEqual(expect.stringContaining('mime_type="_other"'));
   });
@@ -247,38 +247,40 @@ describe('the count of reads', () => {
 
 const page = (list: JsonText) => JSON.parse(list.text) as Record<string, unknown>;
 
-describe('the lists', () => {
-  it('are paged, and answered without asking anybody', async () => {
-    const stage = await new Stage().put('fs', ['x:1', 'x:2', 'x:3'], ['x:{a}', 'y:{a}', 'z:{a}']);
-    const { controller } = stage;
-    const first = page(controller.list(undefined, stage.context()));
+describe('resource lists', () => {
+  it('are paged and answered without a call to a server', async () => {
+    const harness = await new Harness().put('fs', ['x:1', 'x:2', 'x:3'], ['x:{a}', 'y:{a}', 'z:{a}']);
+    const { controller } = harness;
+    const first = page(controller.list(undefined, harness.context()));
     expect(first['resources']).toMatchObject([{ uri: 'resource://fs/x:1' }, { uri: 'resource://fs/x:2' }]);
-    expect(page(controller.list({ cursor: first['nextCursor'] }, stage.context()))).toEqual({
+    expect(page(controller.list({ cursor: first['nextCursor'] }, harness.context()))).toEqual({
       resources: [expect.objectContaining({ uri: 'resource://fs/x:3' })],
     });
-    const templates = page(controller.listTemplates({}, stage.context()));
+    const templates = page(controller.listTemplates({}, harness.context()));
     expect(templates['resourceTemplates']).toMatchObject([
       { name: 'any of x:{a}' },
       { name: 'any of y:{a}' },
     ]);
-    expect(page(controller.listTemplates({ cursor: templates['nextCursor'] }, stage.context()))).toEqual({
+    expect(page(controller.listTemplates({ cursor: templates['nextCursor'] }, harness.context()))).toEqual({
       resourceTemplates: [expect.objectContaining({ uriTemplate: 'resource://fs/z:{a}' })],
     });
-    expect(stage.calls).toEqual([]);
+    expect(harness.calls).toEqual([]);
   });
 
-  it('show a scope its own servers only', async () => {
-    const stage = await new Stage().put('fs', ['x:1'], ['x:{a}']);
-    expect(page(stage.controller.list({}, stage.context(undefined, only('b'))))).toEqual({ resources: [] });
-    expect(page(stage.controller.listTemplates({}, stage.context(undefined, only('b'))))).toEqual({
+  it('contain only servers in scope', async () => {
+    const harness = await new Harness().put('fs', ['x:1'], ['x:{a}']);
+    expect(page(harness.controller.list({}, harness.context(undefined, only('b'))))).toEqual({
+      resources: [],
+    });
+    expect(page(harness.controller.listTemplates({}, harness.context(undefined, only('b'))))).toEqual({
       resourceTemplates: [],
     });
   });
 
   it.each(['', 'x', 7, null])('refuse the cursor %j', async (cursor) => {
-    const stage = await new Stage().put('fs', ['x:1']);
+    const harness = await new Harness().put('fs', ['x:1']);
     const refused = expect.objectContaining({ kind: 'invalid-params' });
-    expect(() => stage.controller.list({ cursor }, stage.context())).toThrow(refused);
-    expect(() => stage.controller.listTemplates({ cursor }, stage.context())).toThrow(refused);
+    expect(() => harness.controller.list({ cursor }, harness.context())).toThrow(refused);
+    expect(() => harness.controller.listTemplates({ cursor }, harness.context())).toThrow(refused);
   });
 });

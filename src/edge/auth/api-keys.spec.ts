@@ -22,19 +22,19 @@ const open = (configs: readonly ApiKeyConfig[], now = () => NOON) => {
 describe('ApiKeys', () => {
   const ci = make();
 
-  it('know whose key it is, and what it grants', () => {
+  it('returns the principal of a key with its grants', () => {
     const other = make({ id: 'nightly', projects: ['a', 'b'] });
     const keys = open([ci.config, other.config]);
     expect(keys.of(ci.key)).toEqual({ id: 'key:ci', grants: new Set(['payments']) });
     expect(keys.of(other.key)).toEqual({ id: 'key:nightly', grants: new Set(['a', 'b']) });
   });
 
-  it.each([[['*']], [['payments', '*']]])('grant everything by %j', (projects) => {
+  it.each([[['*']], [['payments', '*']]])('grants all projects for %j', (projects) => {
     const { key, config } = make({ projects });
     expect(open([config]).of(key)?.grants).toBe('*');
   });
 
-  it('grant nothing by an empty list', () => {
+  it('grants nothing for an empty list', () => {
     const { key, config } = make({ projects: [] });
     expect(open([config]).of(key)?.grants).toEqual(new Set());
   });
@@ -50,21 +50,21 @@ describe('ApiKeys', () => {
     ['the digest of the key', ci.config.hash.replace('sha256:', '')],
     ['the id of the key', 'ci'],
     ['nothing', ''],
-  ])('do not know %s', (_what, key) => {
+  ])('does not accept %s', (_what, key) => {
     expect(open([ci.config]).of(key)).toBeUndefined();
   });
 
-  it('are not found by half of a digest', () => {
+  it('does not accept half of a digest', () => {
     const half = sha256(ci.key).slice(0, 32);
     expect(open([ci.config]).find(half.padEnd(64, '0'))).toBeUndefined();
   });
 
-  it('know a hash in capitals', () => {
+  it('accepts a hash in upper case', () => {
     const config = { ...ci.config, hash: ci.config.hash.toUpperCase().replace('SHA', 'sha') };
     expect(open([config]).of(ci.key)?.id).toBe('key:ci');
   });
 
-  it.each(['2027-01-31T12:00:00Z', '2027-01-31T13:00+01:00'])('end at %s, not before', (expires) => {
+  it.each(['2027-01-31T12:00:00Z', '2027-01-31T13:00+01:00'])('expires keys at %s, not before', (expires) => {
     const { key, config } = make({ expires });
     let now = NOON - 1;
     const keys = open([config], () => now);
@@ -75,16 +75,16 @@ describe('ApiKeys', () => {
     expect(keys.isCurrent(principal)).toBe(false);
   });
 
-  it('end with the start of a day, in UTC, where only the day is given', () => {
+  it('expires keys at the start of a day in UTC, if only the day is given', () => {
     const { key, config } = make({ expires: '2027-01-31' });
     expect(() => open([config], () => Date.parse('2027-01-31T00:00:00Z')).of(key)).toThrow('expired');
     expect(open([config], () => Date.parse('2027-01-30T23:59:59Z')).of(key)).toBeDefined();
   });
 
-  describe('after a replacement', () => {
+  describe('after replace', () => {
     const other = make({ id: 'nightly' });
 
-    it('no longer know a key that was taken away', () => {
+    it('refuses a removed key', () => {
       const keys = open([ci.config, other.config]);
       const [gone, stays] = [keys.of(ci.key)!, keys.of(other.key)!];
       keys.replace([other.config]);
@@ -94,13 +94,13 @@ describe('ApiKeys', () => {
       expect(keys.isCurrent(stays)).toBe(true);
     });
 
-    it('know nobody when none is left', () => {
+    it('refuses every key when none is left', () => {
       const keys = open([ci.config]);
       keys.replace([]);
       expect(keys.of(ci.key)).toBeUndefined();
     });
 
-    it('have a new principal where the grants are others', () => {
+    it('makes a new principal when the grants change', () => {
       const keys = open([ci.config]);
       const before = keys.of(ci.key)!;
       keys.replace([{ ...ci.config, projects: ['billing'] }]);
@@ -108,7 +108,7 @@ describe('ApiKeys', () => {
       expect(keys.isCurrent(before)).toBe(false);
     });
 
-    it('have a new principal where the id has another key', () => {
+    it('makes a new principal when the hash of an id changes', () => {
       const keys = open([ci.config]);
       const before = keys.of(ci.key)!;
       keys.replace([{ ...other.config, id: 'ci' }]);

@@ -19,7 +19,7 @@ beforeAll(() => Logger.overrideLogger(false));
 const withKeys = (...keys: object[]) => new Authenticator(authSettings({ apiKeys: keys }));
 
 describe('Authenticator', () => {
-  it('lets everybody in where nothing is configured, whatever they bring', () => {
+  it('accepts every request as anonymous without configuration', () => {
     const authenticator = new Authenticator(NO_AUTH);
     expect(authenticator.authenticate({})).toBe(ANONYMOUS);
     expect(authenticator.authenticate({ authorization: 'Bearer x' })).toBe(ANONYMOUS);
@@ -27,19 +27,19 @@ describe('Authenticator', () => {
     expect(authenticator.isCurrent(ANONYMOUS)).toBe(true);
   });
 
-  it('knows the owner of a key at once, without a promise', () => {
+  it('returns the principal of a key synchronously', () => {
     expect(withKeys(CI).authenticate({ authorization: `Bearer ${key}` })).toEqual({
       id: 'key:ci',
       grants: new Set(['payments']),
     });
   });
 
-  it('knows a key that was not made here', async () => {
+  it('accepts a key in any format', async () => {
     const authenticator = withKeys({ ...CI, hash: hashOf('s3cret!$%') });
     expect((await verdictOn(authenticator, 'Bearer s3cret!$%')).status).toBe(200);
   });
 
-  it('lets nobody in where the list of keys is empty', async () => {
+  it('refuses every request with an empty list of keys', async () => {
     expect((await verdictOn(withKeys(), `Bearer ${key}`)).status).toBe(401);
     expect((await verdictOn(withKeys())).status).toBe(401);
   });
@@ -49,7 +49,7 @@ describe('Authenticator', () => {
     ['another scheme', `Basic ${Buffer.from(`ci:${key}`).toString('base64')}`],
     ['the key alone', key],
     ['Bearer alone', 'Bearer'],
-  ])('asks for a token: %s', async (_what, authorization) => {
+  ])('requires a token: %s', async (_what, authorization) => {
     expect(await verdictOn(withKeys(CI), authorization)).toEqual({
       status: 401,
       message: 'Unauthorized: a bearer token is required',
@@ -61,9 +61,9 @@ describe('Authenticator', () => {
     ['a wrong key', createKey({ id: 'ci', projects: [] }).key],
     ['the beginning of a key', key.slice(0, -1)],
     ['a key in capitals', key.toUpperCase()],
-    ['what is longer than any token', 'a'.repeat(9000)],
+    ['an oversized token', 'a'.repeat(9000)],
     ['a token, where only keys are configured', 'eyJhbGciOiJub25lIn0.e30.x'],
-  ])('refuses %s and says no more than that', async (_what, token) => {
+  ])('refuses %s without details', async (_what, token) => {
     const log = recordLog();
     expect(await verdictOn(withKeys(CI), `Bearer ${token}`)).toEqual({
       status: 401,
@@ -75,7 +75,7 @@ describe('Authenticator', () => {
     expect(log.join('')).not.toContain(token);
   });
 
-  it('says that a key has expired, and in the log whose', async () => {
+  it('refuses an expired key and logs its id', async () => {
     const log = recordLog();
     const authenticator = withKeys({ ...CI, expires: '2020-01-01' });
     expect(await verdictOn(authenticator, `Bearer ${key}`)).toMatchObject({
@@ -87,26 +87,26 @@ describe('Authenticator', () => {
     expect(log.join('')).not.toContain(key);
   });
 
-  it('calls a header malformed that holds more than a token', async () => {
+  it('refuses a malformed header', async () => {
     expect(await verdictOn(withKeys(CI), `Bearer ${key} ${key}`)).toMatchObject({
       status: 400,
       challenge: expect.stringContaining('error="invalid_request"'),
     });
   });
 
-  it('says where to get a token, and with which scopes', async () => {
+  it('names resource metadata and scopes in the challenge', async () => {
     const authenticator = new Authenticator(authSettings({ jwt: { ...JWT, scopes: ['mcp:use', 'b'] } }));
     expect((await verdictOn(authenticator)).challenge).toBe(
       'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", scope="mcp:use b"',
     );
   });
 
-  it('takes a key also beside tokens', async () => {
+  it('accepts a key when tokens are configured too', async () => {
     const authenticator = new Authenticator(authSettings({ apiKeys: [CI], jwt: JWT }));
     expect((await verdictOn(authenticator, `Bearer ${key}`)).principal?.id).toBe('key:ci');
   });
 
-  it('looks at nothing but the Authorization header', async () => {
+  it('ignores everything but the Authorization header', async () => {
     const authenticator = withKeys(CI);
     const { url } = await serve((request, response) => {
       const { authorization } = request.headers;
@@ -120,7 +120,7 @@ describe('Authenticator', () => {
 });
 
 describe('Authenticator.replace', () => {
-  it('refuses a key from the very request after it was taken away', async () => {
+  it('refuses a removed key with the next request', async () => {
     const authenticator = withKeys(CI);
     const { principal } = await verdictOn(authenticator, `Bearer ${key}`);
     expect(authenticator.isCurrent(principal!)).toBe(true);
@@ -129,14 +129,14 @@ describe('Authenticator.replace', () => {
     expect(authenticator.isCurrent(principal!)).toBe(false);
   });
 
-  it('asks for credentials where it did not before', async () => {
+  it('requires credentials when they become configured', async () => {
     const authenticator = new Authenticator(NO_AUTH);
     authenticator.replace(authSettings({ apiKeys: [CI] }));
     expect((await verdictOn(authenticator)).status).toBe(401);
     expect(authenticator.isCurrent(ANONYMOUS)).toBe(false);
   });
 
-  it('notices without a reload that a key expires', async () => {
+  it('refuses an expired key without a reload', async () => {
     const clock = new Clock();
     const expires = new Date(clock.now() + 60_000).toISOString();
     const authenticator = new Authenticator(authSettings({ apiKeys: [{ ...CI, expires }] }), clock.now);
@@ -146,7 +146,7 @@ describe('Authenticator.replace', () => {
     expect(authenticator.isCurrent(principal!)).toBe(false);
   });
 
-  it('recalls in a later life who was let in in an earlier one, as long as nothing changed about it', () => {
+  it('restores a principal of the previous process if its key is unchanged', () => {
     const earlier = withKeys(CI).authenticate({ authorization: `Bearer ${key}` });
     const stored = withKeys(CI).storedForm(earlier as Principal);
     // Not the same list of keys, and so not the same principal.
@@ -168,7 +168,7 @@ describe('Authenticator.replace', () => {
       expect(other.restorePrincipal(described)).toBeUndefined();
   });
 
-  it('recalls nobody as nobody in particular, and only where nobody has to be somebody', () => {
+  it('restores the anonymous principal only without authentication', () => {
     const described = new Authenticator(NO_AUTH).storedForm(ANONYMOUS)!;
     expect(new Authenticator(NO_AUTH).restorePrincipal(described)).toBe(ANONYMOUS);
     expect(withKeys(CI).restorePrincipal(described)).toBeUndefined();

@@ -20,7 +20,7 @@ describe('readBearerToken', () => {
     },
   );
 
-  it('takes the longest token and no longer one', () => {
+  it('accepts a token up to the maximum length', () => {
     expect(readBearerToken(`Bearer ${'a'.repeat(MAX_TOKEN_LENGTH)}`).kind).toBe('token');
     expect(readBearerToken(`Bearer ${'a'.repeat(MAX_TOKEN_LENGTH + 1)}`).kind).toBe('too-long');
   });

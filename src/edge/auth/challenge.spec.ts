@@ -8,7 +8,7 @@ import { metadataUrl, protectedResource } from './protected-resource.js';
 const settings = (audience: string, more = {}) =>
   authSettings({ jwt: { issuer: 'https://id.example.com', audience, ...more } }).jwt!;
 
-/** What the SDK's client makes of it. */
+/** As the SDK's client parses it. */
 const asRead = (value: string) =>
   extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': value } }));
 
@@ -20,7 +20,7 @@ describe('challenge', () => {
     ['nothing about a token that was not there', undefined],
     ['what is wrong with a token', { error: 'invalid_token', description: 'The token has expired' }],
     ['which scopes it takes', { error: 'insufficient_scope', description: 'The token lacks a scope' }],
-  ])('tells a client where to go, and %s', (_what, fault) => {
+  ])('names the resource metadata, and %s', (_what, fault) => {
     expect(asRead(challenge(jwt, fault))).toEqual({
       resourceMetadataUrl,
       scope: 'mcp:use mcp:admin',
@@ -28,7 +28,7 @@ describe('challenge', () => {
     });
   });
 
-  it('names no place for tokens where there are only keys', () => {
+  it('names no resource metadata when only keys are configured', () => {
     expect(challenge(undefined)).toBe('Bearer realm="gatehouse"');
   });
 });
@@ -46,13 +46,13 @@ describe('metadataUrl', () => {
     expect(metadataUrl(settings(audience))).toBe(url);
   });
 
-  it('is that of the resource where the audience is another', () => {
+  it('is derived from the resource if the audience differs', () => {
     const jwt = settings('api://gatehouse', { resource: 'https://mcp.example.com/mcp' });
     expect(metadataUrl(jwt)).toBe('https://mcp.example.com/.well-known/oauth-protected-resource/mcp');
   });
 });
 
-it('protectedResource is what the SDK expects of it', () => {
+it('protectedResource matches the schema of the SDK', () => {
   const metadata = protectedResource(settings('https://mcp.example.com/mcp'));
   expect(OAuthProtectedResourceMetadataSchema.parse(metadata)).toEqual(metadata);
   expect(metadata).not.toHaveProperty('scopes_supported');

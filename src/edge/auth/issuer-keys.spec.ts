@@ -30,7 +30,7 @@ const open = (jwt: object = {}): Authenticator =>
   new Authenticator(authSettings({ jwt: { issuer: issuer.url, audience: AUDIENCE, ...jwt } }), clock.now);
 
 let count = 0;
-/** A token that was never seen before, so that it needs the keys. */
+/** A new token, whose verification needs the keys. */
 const fresh = (header: Record<string, string> = {}): Promise<string> =>
   issuer.forge({
     claims: { aud: AUDIENCE, exp: Math.floor(clock.now() / 1000) + 300, jti: String(count++) },
@@ -40,8 +40,8 @@ const fresh = (header: Record<string, string> = {}): Promise<string> =>
 const statusOf = async (authenticator: Authenticator, token: Promise<string> | string = fresh()) =>
   (await verdictOn(authenticator, `Bearer ${await token}`)).status;
 
-describe('the keys of the issuer', () => {
-  it('are fetched once for many tokens, also when these come together', async () => {
+describe('IssuerKeys', () => {
+  it('fetches once for many tokens, also concurrently', async () => {
     const authenticator = open();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => fresh()));
     const statuses = await Promise.all(tokens.map((token) => statusOf(authenticator, token)));
@@ -49,7 +49,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.jwksFetches).toBe(1);
   });
 
-  it('can be there before the first token', async () => {
+  it('can be fetched before the first token', async () => {
     const authenticator = open();
     await authenticator.prepare();
     const asked = issuer.asked.length;
@@ -57,12 +57,12 @@ describe('the keys of the issuer', () => {
     expect(issuer.asked).toHaveLength(asked);
   });
 
-  it('are found without metadata where the config says where', async () => {
+  it('uses the configured jwksUri without metadata', async () => {
     expect(await statusOf(open({ jwksUri: `${issuer.url}/jwks` }))).toBe(200);
     expect(issuer.asked).toEqual(['/jwks']);
   });
 
-  it('are followed when they are rotated', async () => {
+  it('follows a key rotation', async () => {
     const authenticator = open();
     const old = await fresh();
     expect(await statusOf(authenticator, old)).toBe(200);
@@ -73,7 +73,7 @@ describe('the keys of the issuer', () => {
     expect(await statusOf(authenticator, old)).toBe(401);
   });
 
-  it('are not fetched again and again for keys that nobody has', async () => {
+  it('limits fetches for unknown keys', async () => {
     const authenticator = open();
     await authenticator.prepare();
     for (let i = 0; i < 10; i++) expect(await statusOf(authenticator, fresh({ kid: `none-${i}` }))).toBe(401);
@@ -86,7 +86,7 @@ describe('the keys of the issuer', () => {
     expect(await statusOf(authenticator)).toBe(200);
   });
 
-  it('are looked at again from time to time, so that one that was taken away is noticed', async () => {
+  it('refetches periodically and refuses removed keys', async () => {
     const authenticator = open();
     const exp = Math.floor(clock.now() / 1000) + 3600;
     const token = await issuer.forge({ claims: { aud: AUDIENCE, exp } });
@@ -98,7 +98,7 @@ describe('the keys of the issuer', () => {
     expect(await statusOf(authenticator, token)).toBe(401);
   });
 
-  it('go on while the issuer is down, for a day at most', async () => {
+  it('uses cached keys for a day at most while the issuer is down', async () => {
     const log = recordLog();
     const authenticator = open();
     expect(await statusOf(authenticator)).toBe(200);
@@ -118,7 +118,7 @@ describe('the keys of the issuer', () => {
     expect(await statusOf(authenticator)).toBe(200);
   });
 
-  it('that never came make no token invalid: the client is asked to come again', async () => {
+  it('calls no token invalid while there are no keys', async () => {
     issuer.isDown = true;
     const authenticator = open();
     const verdict = await verdictOn(authenticator, `Bearer ${await fresh()}`);
@@ -144,7 +144,7 @@ const endless = (response: ServerResponse): void => {
   more();
 };
 
-describe('what comes instead of keys', () => {
+describe('IssuerKeys with a bad response', () => {
   it.each<[string, (response: ServerResponse) => unknown]>([
     ['no JSON', answer('<html>')],
     ['no key set', answer('{"keys":5}')],
@@ -153,7 +153,7 @@ describe('what comes instead of keys', () => {
     ['a redirect', (response) => answer('', 302, { location: `${issuer.url}/jwks` })(response)],
     ['a body without end', endless],
     ['a cut connection', (response) => response.destroy()],
-  ])('is not trusted: %s', async (_what, script) => {
+  ])('refuses tokens: %s', async (_what, script) => {
     const { url } = await serve((_request, response) => script(response));
     const log = recordLog();
     expect(await within('a verdict', statusOf(open({ jwksUri: `${url}/jwks` })))).toBe(401);
@@ -161,7 +161,7 @@ describe('what comes instead of keys', () => {
     expect(issuer.asked).toEqual([]);
   });
 
-  it('does not push out the keys at hand', async () => {
+  it('keeps the cached keys', async () => {
     let script: (response: ServerResponse) => unknown = answer(
       JSON.stringify({ keys: [issuer.key.publicJwk] }),
     );
@@ -173,19 +173,19 @@ describe('what comes instead of keys', () => {
     expect(await within('a verdict', statusOf(authenticator))).toBe(200);
   });
 
-  it('is not trusted when it holds a private key', async () => {
+  it('refuses a private key in the key set', async () => {
     const { url } = await serve((_request, response) =>
       answer(JSON.stringify({ keys: [issuer.key.jwk] }))(response),
     );
     expect(await statusOf(open({ jwksUri: `${url}/jwks` }))).toBe(401);
   });
 
-  it('is not waited for beyond the deadline', async () => {
+  it('times out', async () => {
     const { url } = await serve(() => {});
     await expect(within('a failure', fetchJson(url, AbortSignal.timeout(20)))).rejects.toThrow('aborted');
   });
 
-  it('is not read on once it is too long: the connection ends', async () => {
+  it('closes the connection when the response is too long', async () => {
     let ended: Promise<unknown> | undefined;
     const { url } = await serve((_request, response) => {
       ended = once(response, 'close');
@@ -195,7 +195,7 @@ describe('what comes instead of keys', () => {
     await within('the connection to end', ended!);
   });
 
-  it('may come in pieces', async () => {
+  it('accepts a response in several chunks', async () => {
     const { url } = await serve((_request, response) => {
       response.write('{"keys":');
       response.end('[]}');
@@ -204,7 +204,7 @@ describe('what comes instead of keys', () => {
   });
 });
 
-describe('the metadata of the issuer', () => {
+describe('issuer metadata', () => {
   it.each([
     [
       'https://id.example.com',

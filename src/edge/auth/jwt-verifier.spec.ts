@@ -29,7 +29,7 @@ function open(jwt: object = {}): Authenticator {
   );
 }
 
-/** The claims of a token that would do, if only `wrong` were not. */
+/** The claims of a valid token, changed by `wrong`. */
 async function forged(wrong: ForgedToken['claims'] = {}, other: Omit<ForgedToken, 'claims'> = {}) {
   return issuer.forge({ claims: { aud: AUDIENCE, exp: seconds() + 300, ...wrong }, ...other });
 }
@@ -41,8 +41,8 @@ const claims = () => ({ iss: issuer.url, sub: 'admin', aud: AUDIENCE, exp: secon
 const headerOf = (alg: string): string =>
   Buffer.from(JSON.stringify({ alg, kid: issuer.key.kid })).toString('base64url');
 
-describe('a token of a real issuer', () => {
-  it('is taken, and says who it is and what it may use', async () => {
+describe('JwtVerifier with a real issuer', () => {
+  it('accepts a token and returns its principal with grants', async () => {
     const token = await issuer.token(AUDIENCE);
     expect(await verdictOn(open(), `Bearer ${token}`)).toEqual({
       status: 200,
@@ -50,7 +50,7 @@ describe('a token of a real issuer', () => {
     });
   });
 
-  it('is known at once the second time', async () => {
+  it('caches a verified token', async () => {
     const authenticator = open();
     const authorization = `Bearer ${await issuer.token(AUDIENCE)}`;
     const first = authenticator.authenticate({ authorization });
@@ -60,7 +60,7 @@ describe('a token of a real issuer', () => {
     expect(authenticator.authenticate({ authorization })).toEqual(principal);
   });
 
-  it('is recalled in a later life until it ends, under the same settings', async () => {
+  it('restores a principal of the previous process until its token expires, under the same settings', async () => {
     const earlier = open();
     const principal = await earlier.authenticate({ authorization: `Bearer ${await issuer.token(AUDIENCE)}` });
     const described = earlier.storedForm(principal)!;
@@ -76,7 +76,7 @@ describe('a token of a real issuer', () => {
     expect(earlier.storedForm(principal)).toBeUndefined();
   });
 
-  it('keeps its owner over a refresh', async () => {
+  it('gives refreshed tokens the same principal id', async () => {
     const authenticator = open();
     const [one, two] = [await issuer.token(AUDIENCE), await issuer.token(AUDIENCE)];
     expect(one).not.toBe(two);
@@ -84,7 +84,7 @@ describe('a token of a real issuer', () => {
     expect(new Set(owners.map(({ principal }) => principal?.id)).size).toBe(1);
   });
 
-  it('is not taken when it is for another resource', async () => {
+  it('refuses a token for another resource', async () => {
     const token = await issuer.token('https://other.example.com/mcp');
     expect(await verdictOn(open(), `Bearer ${token}`)).toMatchObject({
       status: 401,
@@ -95,7 +95,7 @@ describe('a token of a real issuer', () => {
     });
   });
 
-  it('is not taken when it is of another issuer', async () => {
+  it('refuses a token of another issuer', async () => {
     const stranger = await OidcIssuer.start();
     const token = await stranger.token(AUDIENCE);
     expect((await verdictOn(open(), `Bearer ${token}`)).status).toBe(401);
@@ -106,7 +106,7 @@ describe('a token of a real issuer', () => {
     expect((await verdictOn(open(), `Bearer ${pretending}`)).status).toBe(401);
   });
 
-  it('ends after its lifetime and the skew, also when it is known', async () => {
+  it('refuses a token after its expiry and the clock tolerance, also when it is cached', async () => {
     const authenticator = open();
     const token = `Bearer ${await forged({ exp: seconds() + 30 })}`;
     const { principal } = await verdictOn(authenticator, token);
@@ -121,7 +121,7 @@ describe('a token of a real issuer', () => {
     expect(authenticator.isCurrent(principal!)).toBe(false);
   });
 
-  it('needs the scopes that are configured', async () => {
+  it('requires the configured scopes', async () => {
     const authenticator = open({ scopes: ['mcp:use'] });
     expect((await verdictOn(authenticator, `Bearer ${await issuer.token(AUDIENCE, 'mcp:use')}`)).status).toBe(
       200,
@@ -135,7 +135,7 @@ describe('a token of a real issuer', () => {
   });
 });
 
-describe('a token signed with the key of the issuer', () => {
+describe('a token signed with the key of the issuer,', () => {
   it.each<[string, () => ForgedToken['claims'], number]>([
     ['everything right', () => ({}), 200],
     ['one audience among several', () => ({ aud: ['https://a.example.com', AUDIENCE] }), 200],
@@ -155,22 +155,22 @@ describe('a token signed with the key of the issuer', () => {
     ['an end beyond the skew', () => ({ exp: seconds() - SKEW_S }), 401],
     ['a beginning within the skew', () => ({ nbf: seconds() + SKEW_S - 5 }), 200],
     ['a beginning beyond the skew', () => ({ nbf: seconds() + SKEW_S + 5 }), 401],
-  ])('and %s: %#', async (_what, wrong, status) => {
+  ])('with %s: %#', async (_what, wrong, status) => {
     expect((await verdictOn(open(), `Bearer ${await forged(wrong())}`)).status).toBe(status);
   });
 
-  it('and grants for everything has them only where the config allows it', async () => {
+  it('with a claim of all projects gets them only if the configuration allows it', async () => {
     const token = `Bearer ${await forged({ projects: ['*'] })}`;
     expect((await verdictOn(open(), token)).principal?.grants).toEqual(new Set());
     expect((await verdictOn(open({ allowAllProjects: true }), token)).principal?.grants).toBe('*');
   });
 
-  it('and an algorithm that is not allowed is refused', async () => {
+  it('with an algorithm that is not allowed is refused', async () => {
     const authenticator = open({ algorithms: ['ES256'] });
     expect((await verdictOn(authenticator, `Bearer ${await forged()}`)).status).toBe(401);
   });
 
-  it('but changed afterwards is refused', async () => {
+  it('changed afterwards is refused', async () => {
     const [header, payload, signature] = (await forged()).split('.') as [string, string, string];
     const signed = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     const changed = Buffer.from(JSON.stringify({ ...signed, sub: 'admin' })).toString('base64url');
@@ -186,8 +186,8 @@ describe('a token signed with the key of the issuer', () => {
   });
 });
 
-describe('a token that pretends', () => {
-  it('to need no signature is refused', async () => {
+describe('a forged token', () => {
+  it('without a signature is refused', async () => {
     const unsecured = new UnsecuredJWT(claims()).encode();
     const [, payload] = unsecured.split('.');
     const signature = (await forged()).split('.')[2];
@@ -200,7 +200,7 @@ describe('a token that pretends', () => {
       expect((await verdictOn(open(), `Bearer ${token}`)).status).toBe(401);
   });
 
-  it('that the public key is a shared secret is refused', async () => {
+  it('signed with the public key as a shared secret is refused', async () => {
     const spki = await exportSPKI(
       (await importJWK(issuer.key.publicJwk, 'RS256', { extractable: true })) as CryptoKey,
     );
@@ -212,12 +212,12 @@ describe('a token that pretends', () => {
     }
   });
 
-  it('to be of a key that the issuer has, but is of another, is refused', async () => {
+  it('with the key id of the issuer but another key is refused', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     expect((await verdictOn(open(), `Bearer ${await forged({}, { key: privateKey })}`)).status).toBe(401);
   });
 
-  it('to bring its own key is refused, and nobody fetches one for it', async () => {
+  it('with its own key is refused without a fetch', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const jwk = JSON.stringify(issuer.key.jwk);
     for (const header of [{ jku: `${issuer.url}/stolen` }, { x5u: `${issuer.url}/stolen` }, { jwk }]) {
@@ -227,7 +227,7 @@ describe('a token that pretends', () => {
     expect(issuer.asked).not.toContain('/stolen');
   });
 
-  it('to carry what must be understood is refused', async () => {
+  it('with unknown critical headers is refused', async () => {
     const [, payload, signature] = (await forged()).split('.');
     const header = { alg: 'RS256', kid: issuer.key.kid, crit: ['exp'], exp: 1 };
     const head = Buffer.from(JSON.stringify(header)).toString('base64url');
@@ -240,12 +240,12 @@ describe('a token that pretends', () => {
     'eyJhbGciOiJSUzI1NiJ9.!!!.x',
     `ey${'a'.repeat(8000)}.b.c`,
     `ey${'a'.repeat(9000)}.b.c`,
-  ])('to be one is refused: %#', async (token) => {
+  ])('of invalid syntax is refused: %#', async (token) => {
     expect((await verdictOn(open(), `Bearer ${token}`)).status).toBe(401);
   });
 });
 
-it('a refused token leaves its reason in the log, and nothing of itself', async () => {
+it('a refused token is logged with the reason and without its content', async () => {
   const log = recordLog();
   const token = await forged({ aud: 'https://other.example.com' });
   await verdictOn(open(), `Bearer ${token}`);
@@ -260,7 +260,7 @@ it('a refused token leaves its reason in the log, and nothing of itself', async 
   for (const part of token.split('.')) expect(log.join('')).not.toContain(part);
 });
 
-it('other settings make tokens of before worthless, the same ones do not', async () => {
+it('a change of settings invalidates cached tokens, a reload of equal settings does not', async () => {
   const authenticator = open();
   const token = `Bearer ${await forged()}`;
   const { principal } = await verdictOn(authenticator, token);

@@ -21,7 +21,7 @@ const PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-prot
 @Module({})
 class Numbers {}
 
-/** A registry for each application: in that of the process a name can stand only once. */
+/** One registry per application, because the global one accepts each name once. */
 const numbers = (): DynamicModule => ({
   module: Numbers,
   global: true,
@@ -47,11 +47,11 @@ async function get(app: NestFastifyApplication, url: string) {
   return { status: statusCode, type: headers['content-type'], body: JSON.parse(body) as unknown };
 }
 
-/** An issuer that has no keys, and says nothing else either. */
+/** An issuer without keys. */
 const issuer = async () => (await serve((_request, response) => response.writeHead(404).end())).url;
 
-describe('the metadata of the protected resource', () => {
-  it.each(PATHS)('are at %s, without a token', async (path) => {
+describe('ProtectedResourceController', () => {
+  it.each(PATHS)('answers %s without a token', async (path) => {
     const id = await issuer();
     const jwt = { issuer: id, audience: 'https://mcp.example.com/mcp', scopes: ['mcp:use'] };
     const { app, log } = await start({ auth: { jwt } });
@@ -69,12 +69,12 @@ describe('the metadata of the protected resource', () => {
     await until('the keys were asked for', () => log.some((line) => line.includes('cannot be fetched')));
   });
 
-  it.each(PATHS)('are not there where no issuer is configured: %s', async (path) => {
+  it.each(PATHS)('answers 404 without an issuer: %s', async (path) => {
     const { app } = await start({ auth: { apiKeys: [] } });
     expect((await get(app, path)).status).toBe(404);
   });
 
-  it('follow the config', async () => {
+  it('follows the configuration', async () => {
     const { app } = await start({});
     expect((await get(app, PATHS[0]!)).status).toBe(404);
     const jwt = { issuer: await issuer(), audience: 'api://a', resource: 'https://mcp.example.com' };
@@ -88,7 +88,7 @@ describe('the metadata of the protected resource', () => {
   });
 });
 
-describe('a gateway that anybody can reach', () => {
+describe('OpenAccessWarning', () => {
   it.each([
     [
       'says so when nothing authenticates them',

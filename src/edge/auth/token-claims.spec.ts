@@ -17,28 +17,28 @@ describe('grantsIn', () => {
     ['a list with strangers', ['a', 5, null, ['b'], ''], ['a']],
     ['everything, which only the config can grant', ['*', 'a'], ['a']],
     ['everything as text', '*', []],
-  ])('takes %s for what it is', (_what, projects, expected) => {
+  ])('reads %s', (_what, projects, expected) => {
     expect(grantsIn({ projects }, settings())).toEqual(new Set(expected));
   });
 
-  it('believes "*" where the config says so', () => {
+  it('accepts "*" if the configuration allows it', () => {
     expect(grantsIn({ projects: ['*'] }, settings({ allowAllProjects: true }))).toBe('*');
     expect(grantsIn({ projects: ['a'] }, settings({ allowAllProjects: true }))).toEqual(new Set(['a']));
   });
 
-  it('adds what every token may use', () => {
+  it('adds the projects granted to every token', () => {
     expect(grantsIn({ projects: 'a' }, settings({ projects: ['b'] }))).toEqual(new Set(['a', 'b']));
     expect(grantsIn({}, settings({ projects: ['*'] }))).toBe('*');
   });
 
-  it('looks into the claim that the config names', () => {
+  it('reads the configured claim', () => {
     const claim = 'https://example.com/projects';
     expect(grantsIn({ [claim]: ['a'], projects: ['b'] }, settings({ projectsClaim: claim }))).toEqual(
       new Set(['a']),
     );
   });
 
-  it.each(['constructor', '__proto__', 'toString'])('finds nothing in the claim %s', (projectsClaim) => {
+  it.each(['constructor', '__proto__', 'toString'])('grants nothing for the claim %s', (projectsClaim) => {
     expect(grantsIn({}, settings({ projectsClaim }))).toEqual(new Set());
   });
 });

@@ -4,7 +4,7 @@ import { VerifiedTokens } from './verified-tokens.js';
 const principal = (id: string) => ({ id, grants: '*' as const });
 
 describe('VerifiedTokens', () => {
-  it('remember a token until its time is over', () => {
+  it('returns a token until it expires', () => {
     const tokens = new VerifiedTokens();
     tokens.add('a', { principal: principal('a'), until: 100 });
     expect(tokens.get('a', 99)).toEqual(principal('a'));
@@ -12,7 +12,7 @@ describe('VerifiedTokens', () => {
     expect(tokens.size).toBe(0);
   });
 
-  it('let go of the one that was not used for longest', () => {
+  it('evicts the least recently used token', () => {
     const tokens = new VerifiedTokens(2);
     for (const id of ['a', 'b']) tokens.add(id, { principal: principal(id), until: 100 });
     tokens.get('a', 0);

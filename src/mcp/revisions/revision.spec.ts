@@ -2,8 +2,8 @@ import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcont
 import { describe, expect, it } from '@jest/globals';
 import { LATEST, revisionOf, SUPPORTED_VERSIONS } from './revision.js';
 
-describe('the revisions', () => {
-  it('are those that the SDK of the 2025 era speaks', () => {
+describe('supported revisions', () => {
+  it('are those of the SDK of the 2025 era', () => {
     expect([...SUPPORTED_VERSIONS].toSorted()).toEqual([...SUPPORTED_PROTOCOL_VERSIONS].toSorted());
     expect(LATEST.version).toBe(LATEST_PROTOCOL_VERSION);
   });
@@ -12,11 +12,11 @@ describe('the revisions', () => {
     for (const version of SUPPORTED_VERSIONS) expect(revisionOf(version)?.version).toBe(version);
   });
 
-  it('know batches in 2025-03-26 alone', () => {
+  it('have batches only in 2025-03-26', () => {
     expect(SUPPORTED_VERSIONS.filter((version) => revisionOf(version)?.batches)).toEqual(['2025-03-26']);
   });
 
-  it('begin a stream with an empty event in 2025-11-25 alone', () => {
+  it('begin a stream with an empty event only in 2025-11-25', () => {
     expect(
       SUPPORTED_VERSIONS.filter((version) => revisionOf(version)!.openingFrames('1').length > 0),
     ).toEqual(['2025-11-25']);
