@@ -128,6 +128,7 @@ describe('a subscription', () => {
       client: expect.stringMatching(/^[\w-]+$/),
       server: 'docs',
       uri: A,
+      ownUri: 'x://a',
       original: 'x://a',
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
