@@ -80,6 +80,15 @@ describe('UpstreamReconciler', () => {
       expect(harness.reconciler.size).toBe(1);
     });
 
+    it('subscribes to a resource that is gone again after a gap in the notifications', async () => {
+      await harness.hold('a');
+      harness.reconciler.resourceGone('a');
+      harness.reconciler.invalidate();
+      harness.want('a');
+      await harness.upstream.answer('+a');
+      expect(harness.events).toEqual(['resubscribed a']);
+    });
+
     it('unsubscribes from a resource that is gone and not wanted', async () => {
       await harness.hold('a');
       harness.reconciler.resourceGone('a');
@@ -130,6 +139,11 @@ describe('UpstreamReconciler', () => {
       await harness.timers.elapse();
       expect(harness.upstream.sent).toEqual(['+a', '+b']);
       await harness.unsubscribe('a');
+      expect(harness.leftovers).toBe(0);
+    });
+
+    it('plans no retry of a URI that is not wanted any more', () => {
+      harness.reconciler.retryLater('a');
       expect(harness.leftovers).toBe(0);
     });
 
