@@ -14,11 +14,11 @@ beforeAll(() => Logger.overrideLogger(false));
 const url = 'http://a.example/';
 /** As a literal, not as the class that is validated. */
 type Query = Pick<ListQuery, keyof ListQuery>;
-const room = new AdminHarness({
+const harness = new AdminHarness({
   mcpServers: { a: { url }, b: { url } },
   projects: { p: { servers: ['b'] } },
 });
-const { registry } = room;
+const { registry } = harness;
 await registry.putMetaTools([definition('search_tools')]);
 await registry.put({
   id: 'a',
@@ -41,8 +41,8 @@ await registry.put({
 const lists = new CatalogLists(
   registry,
   new ListRequests(
-    new Projects(room.live, room.state),
-    room.views,
+    new Projects(harness.live, harness.state),
+    harness.views,
     Object.assign(new Limits(), { pageSize: 2 }),
   ),
 );

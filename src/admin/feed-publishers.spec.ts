@@ -7,18 +7,18 @@ import { ServerFeed } from './feed-publishers.js';
 const IDLE = { calls: 0, inFlight: 0, waiting: 0, stderr: [] as readonly string[] };
 
 describe('ServerFeed', () => {
-  const told: string[] = [];
+  const published: string[] = [];
   const running = new Map<string, typeof IDLE>();
   let feed: ServerFeed;
   let hasReaders: boolean;
 
   beforeEach(() => {
     jest.useFakeTimers();
-    told.splice(0);
+    published.splice(0);
     running.clear();
     running.set('a', IDLE).set('b', IDLE);
     hasReaders = true;
-    const room = new AdminHarness({ mcpServers: { a: { command: 'x' }, b: { command: 'x' } } });
+    const harness = new AdminHarness({ mcpServers: { a: { command: 'x' }, b: { command: 'x' } } });
     const backends = {
       all: () => [...running].map(([id, status]) => ({ id, status: () => status })),
       onStateChange: () => {},
@@ -27,12 +27,12 @@ describe('ServerFeed', () => {
       get hasReaders() {
         return hasReaders;
       },
-      publish: (_kind: string, { id }: { id: string }) => told.push(id),
+      publish: (_kind: string, { id }: { id: string }) => published.push(id),
     } as unknown as ChangeFeed;
-    feed = new ServerFeed(room.desired, backends, room.registry, room.views, changes);
+    feed = new ServerFeed(harness.desired, backends, harness.registry, harness.views, changes);
     feed.onModuleInit();
     jest.advanceTimersByTime(1000);
-    told.splice(0);
+    published.splice(0);
   });
 
   afterEach(() => {
@@ -48,24 +48,24 @@ describe('ServerFeed', () => {
   ])('publishes within a second only the server that %s', (_what, change) => {
     running.set('b', { ...IDLE, ...change });
     jest.advanceTimersByTime(1000);
-    expect(told).toEqual(['b']);
+    expect(published).toEqual(['b']);
     jest.advanceTimersByTime(10_000);
-    expect(told).toEqual(['b']);
+    expect(published).toEqual(['b']);
   });
 
   it('publishes a server that was removed and added again as a new one', () => {
     running.delete('a');
     jest.advanceTimersByTime(1000);
-    expect(told).toEqual([]);
+    expect(published).toEqual([]);
     running.set('a', IDLE);
     jest.advanceTimersByTime(1000);
-    expect(told).toEqual(['a']);
+    expect(published).toEqual(['a']);
   });
 
   it('polls no server without readers', () => {
     hasReaders = false;
     running.set('a', { ...IDLE, calls: 1 });
     jest.advanceTimersByTime(5000);
-    expect(told).toEqual([]);
+    expect(published).toEqual([]);
   });
 });

@@ -5,14 +5,14 @@ import { EVERYTHING } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { ListRequests } from './list-requests.js';
 
-const room = new AdminHarness({
+const harness = new AdminHarness({
   mcpServers: { a: { url: 'http://a.example/' }, b: { url: 'http://b.example/' } },
   projects: { p: { servers: ['a'] } },
 });
 const requestsOf = (): ListRequests =>
   new ListRequests(
-    new Projects(room.live, room.state),
-    room.views,
+    new Projects(harness.live, harness.state),
+    harness.views,
     Object.assign(new Limits(), { pageSize: 7 }),
   );
 const requests = requestsOf();

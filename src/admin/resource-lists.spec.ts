@@ -42,17 +42,17 @@ function subscribed(): SubscriptionTable {
   return table;
 }
 
-function stage() {
-  const room = new AdminHarness({
+function createLists() {
+  const harness = new AdminHarness({
     mcpServers: { a: { url }, b: { url } },
     projects: { p: { servers: ['b'] } },
   });
-  const { registry } = room;
+  const { registry } = harness;
   const search = new ResourceSearch(registry);
   search.onModuleInit();
   const requests = new ListRequests(
-    new Projects(room.live, room.state),
-    room.views,
+    new Projects(harness.live, harness.state),
+    harness.views,
     Object.assign(new Limits(), { pageSize: 2 }),
   );
   const subscribers = { table: subscribed() } as unknown as Subscribers;
@@ -69,7 +69,7 @@ function stage() {
 }
 
 async function twoServers() {
-  const made = stage();
+  const made = createLists();
   await made.put(
     'a',
     [

@@ -47,7 +47,12 @@ describe('SubscriptionAdmin', () => {
       adminHarness.views,
       new Limits(),
     );
-    admin = new SubscriptionAdmin(harness.subscribers, harness.subscriptions, requests, adminHarness.changes);
+    admin = new SubscriptionAdmin(
+      harness.subscribers,
+      harness.subscriptions,
+      requests,
+      adminHarness.adminActions,
+    );
     [ann, ben] = [new FakeSubscriber('ann'), new FakeSubscriber('ben')];
     ben.clientInfo = { name: "Ben's editor", version: '1' };
     for (const uri of ['resource://db/x://1', 'resource://db/x://2', 'resource://git/x://1']) {
@@ -158,22 +163,22 @@ describe('SubscriptionAdmin', () => {
     expect(adminHarness.actions).toEqual([]);
     adminHarness.auditIsBroken = true;
     const { id } = admin.page({}).items[0]!;
-    await expect(admin.end(adminHarness.caller(), id)).rejects.toThrow('the log is gone');
+    await expect(admin.end(adminHarness.caller(), id)).rejects.toThrow('the log is unavailable');
     expect(listed()).toHaveLength(4);
   });
 
   it('publishes new and ended subscriptions while the feed has readers', async () => {
-    const told: [string, object][] = [];
+    const published: [string, object][] = [];
     let hasReaders = false;
     const feed = {
       get hasReaders() {
         return hasReaders;
       },
-      publish: (kind: string, data: object) => told.push([kind, data]),
+      publish: (kind: string, data: object) => published.push([kind, data]),
     } as unknown as ChangeFeed;
     new SubscriptionFeed(harness.subscribers, admin, feed).onModuleInit();
     harness.unsubscribe(ann, 'resource://git/x://1');
-    expect(told).toEqual([]);
+    expect(published).toEqual([]);
     hasReaders = true;
     const { id, since } = await harness.subscribe(ann, 'resource://git/x://1');
     harness.unsubscribe(ann, 'resource://git/x://1');
@@ -186,7 +191,7 @@ describe('SubscriptionAdmin', () => {
       original: 'x://1',
       since: new Date(since).toISOString(),
     };
-    expect(told).toEqual([
+    expect(published).toEqual([
       ['subscription', view],
       ['subscription', { id, ended: true }],
     ]);

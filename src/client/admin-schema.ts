@@ -5,50 +5,50 @@ export interface components {
     schemas: {
         readonly ServerDefinition: {
             /**
-             * @description Whether the server is started and its tools are offered.
+             * @description Whether the server is connected and its tools, resources and prompts are listed.
              * @default true
              */
             readonly enabled?: boolean;
             /**
-             * @description Calls in flight at this server.
+             * @description Maximum number of calls in flight at this server.
              * @default 8
              */
             readonly concurrency?: number;
             /**
-             * @description Calls that wait beyond that; one more fails at once. 0 lets none wait.
+             * @description Maximum number of calls that wait beyond that; further calls fail at once. 0 disables the queue.
              * @default 100
              */
             readonly queue?: number;
             /**
-             * @description Milliseconds a call may take.
+             * @description Timeout of a call in milliseconds.
              * @default 60000
              */
             readonly timeoutMs?: number;
             /** @description Tools of this server that are treated apart. */
             readonly tools?: {
                 /**
-                 * @description Tools, by the server's own names, that are neither listed nor callable.
+                 * @description Own names of tools that are neither listed nor callable.
                  * @default []
                  */
                 readonly disabled?: readonly string[];
                 /**
-                 * @description Tools, by the server's own names, whose calls run alone on the server.
+                 * @description Own names of tools whose calls run without any other call at the server.
                  * @default []
                  */
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description What clients share: one link and its calls side by side (shared), one link and a single call at a time, so that whatever the server asks belongs to that call (exclusive), or nothing: a link per session, over which its subscriptions go too (session).
+             * @description What clients share: one link with concurrent calls (shared), one link with one call at a time, so that every request of the server belongs to that call (exclusive), or nothing: each session has its own link, which also carries its subscriptions (session).
              * @default shared
              * @enum {unknown}
              */
             readonly isolation?: "shared" | "exclusive" | "session";
-            /** @description How changes of its resources are noticed and passed on. */
+            /** @description Polling and throttling of resource updates. */
             readonly watch?: {
-                /** @description Milliseconds between two looks at a resource that is subscribed to, if the server itself tells of no changes. Left out, nobody looks. */
+                /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions. Without it, resources of this server are not polled. */
                 readonly pollMs?: number;
                 /**
-                 * @description Milliseconds within which updates of one resource become one; the first goes at once.
+                 * @description Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.
                  * @default 0
                  */
                 readonly coalesceMs?: number;
@@ -56,7 +56,7 @@ export interface components {
             /** @description How names of this server are listed, where that differs from naming. */
             readonly naming?: {
                 /**
-                 * @description Replaces naming.tools for this server.
+                 * @description Overrides naming.tools for this server.
                  * @enum {unknown}
                  */
                 readonly tools?: "always" | "conflict" | "never";
@@ -67,7 +67,7 @@ export interface components {
              * @enum {unknown}
              */
             readonly type?: "stdio";
-            /** @description Program to start: a path, or a name to be found in PATH. No shell is involved. */
+            /** @description Program to start: a path, or a name that is searched in PATH. No shell is used. */
             readonly command: string;
             /**
              * @description Arguments of the program.
@@ -75,60 +75,60 @@ export interface components {
              */
             readonly args?: readonly string[];
             /**
-             * @description Variables of the program's environment, besides the few it inherits such as PATH.
+             * @description Environment variables of the program, in addition to inherited ones such as PATH.
              * @default {}
              */
             readonly env?: {
                 readonly [key: string]: string;
             };
-            /** @description Working directory of the program. A relative one starts at the gateway's own. */
+            /** @description Working directory of the program. A relative path is resolved against the gateway's working directory. */
             readonly cwd?: string;
         } | {
             /**
-             * @description Whether the server is started and its tools are offered.
+             * @description Whether the server is connected and its tools, resources and prompts are listed.
              * @default true
              */
             readonly enabled?: boolean;
             /**
-             * @description Calls in flight at this server.
+             * @description Maximum number of calls in flight at this server.
              * @default 8
              */
             readonly concurrency?: number;
             /**
-             * @description Calls that wait beyond that; one more fails at once. 0 lets none wait.
+             * @description Maximum number of calls that wait beyond that; further calls fail at once. 0 disables the queue.
              * @default 100
              */
             readonly queue?: number;
             /**
-             * @description Milliseconds a call may take.
+             * @description Timeout of a call in milliseconds.
              * @default 60000
              */
             readonly timeoutMs?: number;
             /** @description Tools of this server that are treated apart. */
             readonly tools?: {
                 /**
-                 * @description Tools, by the server's own names, that are neither listed nor callable.
+                 * @description Own names of tools that are neither listed nor callable.
                  * @default []
                  */
                 readonly disabled?: readonly string[];
                 /**
-                 * @description Tools, by the server's own names, whose calls run alone on the server.
+                 * @description Own names of tools whose calls run without any other call at the server.
                  * @default []
                  */
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description What clients share: one link and its calls side by side (shared), one link and a single call at a time, so that whatever the server asks belongs to that call (exclusive), or nothing: a link per session, over which its subscriptions go too (session).
+             * @description What clients share: one link with concurrent calls (shared), one link with one call at a time, so that every request of the server belongs to that call (exclusive), or nothing: each session has its own link, which also carries its subscriptions (session).
              * @default shared
              * @enum {unknown}
              */
             readonly isolation?: "shared" | "exclusive" | "session";
-            /** @description How changes of its resources are noticed and passed on. */
+            /** @description Polling and throttling of resource updates. */
             readonly watch?: {
-                /** @description Milliseconds between two looks at a resource that is subscribed to, if the server itself tells of no changes. Left out, nobody looks. */
+                /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions. Without it, resources of this server are not polled. */
                 readonly pollMs?: number;
                 /**
-                 * @description Milliseconds within which updates of one resource become one; the first goes at once.
+                 * @description Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.
                  * @default 0
                  */
                 readonly coalesceMs?: number;
@@ -136,21 +136,21 @@ export interface components {
             /** @description How names of this server are listed, where that differs from naming. */
             readonly naming?: {
                 /**
-                 * @description Replaces naming.tools for this server.
+                 * @description Overrides naming.tools for this server.
                  * @enum {unknown}
                  */
                 readonly tools?: "always" | "conflict" | "never";
             };
             /**
-             * @description Streamable HTTP, or the older transport with two endpoints (sse).
+             * @description Transport: Streamable HTTP (http), or the deprecated HTTP+SSE transport (sse).
              * @default http
              * @enum {unknown}
              */
             readonly type?: "http" | "sse" | "streamable-http" | "streamableHttp";
-            /** @description Address of the MCP endpoint. */
+            /** @description URL of the MCP endpoint. */
             readonly url: string;
             /**
-             * @description Headers of every request to the server, such as Authorization.
+             * @description HTTP headers of every request to the server, such as Authorization.
              * @default {}
              */
             readonly headers?: {

@@ -10,39 +10,39 @@ type Answer = Parameters<Parameters<typeof serve>[0]>[1];
 async function following(answer: (response: Answer, time: number) => void) {
   let times = 0;
   const { url } = await serve((_request, response) => answer(response, ++times));
-  const heard: string[] = [];
+  const events: string[] = [];
   const reader = new FeedReader(new AdminApi({ url, token: 'a-token' }), {
-    opened: () => heard.push('opened'),
-    event: (kind, data) => heard.push(`${kind} ${JSON.stringify(data)}`),
-    lost: (problem) => heard.push(`lost: ${problem}`),
+    opened: () => events.push('opened'),
+    event: (kind, data) => events.push(`${kind} ${JSON.stringify(data)}`),
+    lost: (problem) => events.push(`lost: ${problem}`),
   });
   const over = reader.run();
   onCleanup(async () => {
     reader.stop();
     await over;
   });
-  return { heard, reader, over };
+  return { events, reader, over };
 }
 
 const stream = (response: Answer): Answer => response.writeHead(200, { 'content-type': 'text/event-stream' });
 
 describe('FeedReader', () => {
   it('reports every event for any chunk boundaries', async () => {
-    const { heard } = await following((response) => {
+    const { events } = await following((response) => {
       stream(response).write('id: 1\nevent: snapshot\ndata: {"revision":0}\n\nevent: ser');
       response.write('ver\ndata: {"id":"a"}\n\n: still here\n\nevent: odd\ndata: no json\n\n');
     });
-    await until('both are heard', () => heard.length === 3);
-    expect(heard).toEqual(['opened', 'snapshot {"revision":0}', 'server {"id":"a"}']);
+    await until('both events are reported', () => events.length === 3);
+    expect(events).toEqual(['opened', 'snapshot {"revision":0}', 'server {"id":"a"}']);
   });
 
   it('reconnects after the stream ends and reports the cause', async () => {
-    const { heard } = await following((response, time) => {
+    const { events } = await following((response, time) => {
       stream(response).write(`event: snapshot\ndata: {"revision":${time}}\n\n`);
       if (time === 1) response.end();
     });
-    await until('it is back', () => heard.length === 5);
-    expect(heard).toEqual([
+    await until('it is back', () => events.length === 5);
+    expect(events).toEqual([
       'opened',
       'snapshot {"revision":1}',
       'lost: the gateway ended the connection',
@@ -52,22 +52,22 @@ describe('FeedReader', () => {
   });
 
   it('retries after a refusal, and immediately on retryNow', async () => {
-    const { heard, reader } = await following((response, time) => {
+    const { events, reader } = await following((response, time) => {
       if (time === 1)
         response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"detail":"full"}');
       else stream(response).write('event: snapshot\ndata: {}\n\n');
     });
-    await until('it is refused', () => heard.includes('lost: full'));
+    await until('it is refused', () => events.includes('lost: full'));
     reader.retryNow();
-    await until('it is let in', () => heard.includes('opened'));
-    expect(heard.slice(0, 2)).toEqual(['lost: full', 'opened']);
+    await until('it is let in', () => events.includes('opened'));
+    expect(events.slice(0, 2)).toEqual(['lost: full', 'opened']);
   });
 
   it('stops also during a backoff', async () => {
-    const { heard, reader, over } = await following((response) => response.destroy());
-    await until('it is lost', () => heard.some((line) => line.startsWith('lost: cannot reach the gateway')));
+    const { events, reader, over } = await following((response) => response.destroy());
+    await until('it is lost', () => events.some((line) => line.startsWith('lost: cannot reach the gateway')));
     reader.stop();
     await over;
-    expect(heard).not.toContain('opened');
+    expect(events).not.toContain('opened');
   });
 });

@@ -79,7 +79,7 @@ describe('findLocalGateway', () => {
     writeFileSync(join(stateDir, 'admin-token'), 'generated-token-1\n');
     const file = fileWith(
       `http: { host: 0.0.0.0, port: "\${PORT:-3456}" }\nstateDir: ${stateDir}\nadmin: { token: "\${UNSET_TOKEN}" }\n` +
-        'mcpServers: { a: { url: "${UNSET_URL}", nonsense: 1 } }\n',
+        'mcpServers: { a: { url: "${UNSET_URL}", unknownKey: 1 } }\n',
     );
     expect(findLocalGateway(file, true, {})).toEqual({
       url: 'http://127.0.0.1:3456',
@@ -91,7 +91,7 @@ describe('findLocalGateway', () => {
     const env = {
       GATEHOUSE__HTTP__PORT: '4567',
       GATEHOUSE__ADMIN__TOKEN: 'token-of-the-environment',
-      GATEHOUSE__MCPSERVERS__A__NONSENSE: '1',
+      GATEHOUSE__MCPSERVERS__A__UNKNOWN: '1',
     };
     expect(findLocalGateway(fileWith('{}'), true, env)).toEqual({
       url: 'http://127.0.0.1:4567',

@@ -9,9 +9,9 @@ class Servers {
     ['a', { enabled: true }],
     ['b', { enabled: true }],
   ]);
-  private tell: (backend: Backend) => void = () => {};
+  private emit: (backend: Backend) => void = () => {};
   readonly backends = {
-    onStateChange: (listener: (backend: Backend) => void) => (this.tell = listener),
+    onStateChange: (listener: (backend: Backend) => void) => (this.emit = listener),
   } as unknown as Backends;
 
   require(...requireServers: string[]): RequiredServers {
@@ -25,7 +25,7 @@ class Servers {
   }
 
   becomes(id: string, state: string): void {
-    this.tell({ id, status: () => ({ state }) } as unknown as Backend);
+    this.emit({ id, status: () => ({ state }) } as unknown as Backend);
   }
 }
 

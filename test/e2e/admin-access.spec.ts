@@ -249,16 +249,16 @@ describe('the admin API', () => {
   });
 
   it('serves its documentation without a token and without external files', async () => {
-    const anybody = new AdminClient(gateway, null);
-    const page = await anybody.get('/admin/docs');
+    const withoutToken = new AdminClient(gateway, null);
+    const page = await withoutToken.get('/admin/docs');
     expect(page.status).toBe(200);
     expect(page.headers['content-security-policy']).toContain("default-src 'self'");
     expect(page.text).not.toMatch(/https?:|<script>| on\w+=/);
     const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThan(3);
-    for (const link of links) expect((await anybody.get(link)).status).toBe(200);
+    for (const link of links) expect((await withoutToken.get(link)).status).toBe(200);
     for (const other of ['package.json', '..%2Fpackage.json', 'index.html', '%2e%2e'])
-      expect((await anybody.get(`/admin/docs/${other}`)).status).toBe(404);
+      expect((await withoutToken.get(`/admin/docs/${other}`)).status).toBe(404);
   });
 });
 

@@ -27,11 +27,11 @@ describe('the event feed', () => {
     feed = await admin.events();
   }, 30_000);
 
-  const told = (what: string, matches: (data: Data) => boolean, from = 0): Promise<Data> =>
-    until(`the feed tells of ${what}`, () => (feed.messages as Data[]).slice(from).find(matches));
+  const published = (what: string, matches: (data: Data) => boolean, from = 0): Promise<Data> =>
+    until(`the feed publishes ${what}`, () => (feed.messages as Data[]).slice(from).find(matches));
 
   it('starts with the revision of the decisions', async () => {
-    const first = await told('the snapshot', () => true);
+    const first = await published('the snapshot', () => true);
     expect(first).toEqual({ revision: 0, at: expect.any(String) });
   });
 
@@ -41,41 +41,44 @@ describe('the event feed', () => {
 
   it('publishes servers, catalog changes and decisions', async () => {
     await admin.post('servers/one/disable');
-    await told('the server', ({ id, state }) => id === 'one' && state === 'disabled');
-    await told('the list', ({ kind, servers }) => kind === 'tools' && String(servers) === 'one');
-    await told('the decision', ({ revision, at }) => revision === 1 && at === undefined);
+    await published('the server', ({ id, state }) => id === 'one' && state === 'disabled');
+    await published('the list', ({ kind, servers }) => kind === 'tools' && String(servers) === 'one');
+    await published('the decision', ({ revision, at }) => revision === 1 && at === undefined);
     const from = feed.all.length;
     await admin.post('servers/one/enable');
-    const ready = await told('the server', ({ id, state }) => id === 'one' && state === 'ready', from);
+    const ready = await published('the server', ({ id, state }) => id === 'one' && state === 'ready', from);
     expect(ready).toMatchObject({ enabled: true, transport: 'http' });
   });
 
   it('publishes sessions', async () => {
     const session = await RawSession.open(gateway.url);
-    const { id } = await told('the session', ({ principal }) => principal === 'anonymous');
+    const { id } = await published('the session', ({ principal }) => principal === 'anonymous');
     await session.end();
-    await told('its end', (data) => data['id'] === id && data['closed'] === true);
+    await published('its end', (data) => data['id'] === id && data['closed'] === true);
     expect(JSON.stringify(feed.all)).not.toContain(session.id);
   });
 
   it('publishes projects', async () => {
     await admin.put('projects/p', { servers: ['one'] });
-    await told('the project', ({ id, servers }) => id === 'p' && String(servers) === 'one');
+    await published('the project', ({ id, servers }) => id === 'p' && String(servers) === 'one');
     await admin.delete('projects/p');
-    const gone = await told('its end', ({ id, removed }) => id === 'p' && removed === true);
-    expect(gone).toEqual({ id: 'p', removed: true });
+    const removal = await published('its end', ({ id, removed }) => id === 'p' && removed === true);
+    expect(removal).toEqual({ id: 'p', removed: true });
   });
 
   it('publishes successful and failed reloads', async () => {
     await admin.post('config/reload');
-    await told('the reload', ({ ok }) => ok === true);
+    await published('the reload', ({ ok }) => ok === true);
     const good = readFileSync(config, 'utf8');
-    writeFileSync(config, '{ "nonsense": 1 }');
+    writeFileSync(config, '{ "unknownKey": 1 }');
     expect(await admin.post('config/reload')).toMatchObject({
       status: 422,
-      json: { type: 'urn:gatehouse:problem:invalid-config', detail: expect.stringContaining('nonsense') },
+      json: { type: 'urn:gatehouse:problem:invalid-config', detail: expect.stringContaining('unknownKey') },
     });
-    await told('the failure', ({ ok, problem }) => ok === false && String(problem).includes('nonsense'));
+    await published(
+      'the failure',
+      ({ ok, problem }) => ok === false && String(problem).includes('unknownKey'),
+    );
     expect((await admin.get('config')).json).toMatchObject({ ok: false });
     expect((await admin.get('servers')).json).toMatchObject({ servers: [{ id: 'one', enabled: true }] });
     writeFileSync(config, good);

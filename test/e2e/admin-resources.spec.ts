@@ -152,7 +152,7 @@ describe('resources in the admin API', () => {
       ['resources?cursor=invented', 422],
       ['resources?limit=0', 422],
       [`resources?q=${'x'.repeat(257)}`, 422],
-      ['resources?server=nobody', 404],
+      ['resources?server=unknown', 404],
       ['resource-templates?project=none', 404],
     ] as const) {
       const answer = await client.get(path);
@@ -182,7 +182,7 @@ describe('resources in the admin API', () => {
       ['/mcp', '/projects/reading/mcp'].map((path) => RawSession.open(gateway.urlOf(path))),
     );
     const streams = await Promise.all(sessions.map((session) => session.listen()));
-    const told = (): number[] =>
+    const listChanges = (): number[] =>
       streams.map((stream) => stream.count('notifications/resources/list_changed'));
     const uri = 'resource://files/file:///srv/report-0.md';
     const asked = files.countOf('resources/read');
@@ -194,12 +194,12 @@ describe('resources in the admin API', () => {
     expect((await uris('resources'))[1]).toBe(1);
     expect((await uris('resources?q=quarterly'))[1]).toBe(0);
     expect(files.countOf('resources/read')).toBe(asked);
-    await until('the client heard', () => told()[0] === 1);
+    await until('the client was notified', () => listChanges()[0] === 1);
 
     await client.post('servers/files/enable');
     await until('all are back', async () => (await uris('resources'))[1] === 6);
     expect((await sessions[0]!.read(uri)).result).toBeDefined();
     await until('they are found again', async () => (await uris('resources?q=quarterly'))[1] === 3);
-    expect(told()[1]).toBe(0);
+    expect(listChanges()[1]).toBe(0);
   });
 });

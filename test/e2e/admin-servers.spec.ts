@@ -22,7 +22,7 @@ const auditOf = (stateDir: string): { action: string; target: string; outcome: s
     .map((line) => JSON.parse(line) as { action: string; target: string; outcome: string });
 };
 
-/** Disables a real server while it has 50 calls, and looks at once what is left of it. */
+/** Disables a real server during 50 calls, and lists and calls its tools right after the response. */
 async function disableAtWork() {
   const remote = await startEverything('streamableHttp');
   const gateway = await startGateway({
@@ -46,7 +46,7 @@ async function disableAtWork() {
   const tookMs = Date.now() - started;
   const listed = await session.list('tools');
   const late = await session.callTool('everything__echo', { message: 'late' });
-  await until('the client was told', () => stream.count(TOOLS_CHANGED) === 1);
+  await until('the client was notified', () => stream.count(TOOLS_CHANGED) === 1);
   return { answers: Promise.all(running), tookMs, listed, late, stream };
 }
 
@@ -86,12 +86,12 @@ describe('enabling and disabling servers and tools', () => {
 
   const names = async (): Promise<string[]> => (await session.list('tools')).map(({ name }) => name);
 
-  /** A change that everybody sees comes after whatever was on its way. */
-  async function settle(): Promise<void> {
+  /** Notifications arrive in order, so this one comes after all earlier ones. */
+  async function drainNotifications(): Promise<void> {
     const before = [inside, outside].map((stream) => stream.count('notifications/prompts/list_changed'));
     beta.prompt(`p${before.join('-')}`, () => ({ messages: [] }));
     beta.announce('notifications/prompts/list_changed');
-    await until('both heard', () =>
+    await until('both clients were notified', () =>
       [inside, outside].every(
         (stream, index) => stream.count('notifications/prompts/list_changed') > before[index]!,
       ),
@@ -130,7 +130,7 @@ describe('enabling and disabling servers and tools', () => {
     const second = await client.post('servers/alpha/disable');
     expect(second).toMatchObject({ status: 200, json: first.json });
     expect(second.headers.etag).toBe(first.headers.etag);
-    await settle();
+    await drainNotifications();
     expect(inside.count(TOOLS_CHANGED)).toBe(seen + 1);
     expect(outside.count(TOOLS_CHANGED)).toBe(unseen);
     expect(auditOf(stateDir).slice(entries)).toEqual([
@@ -150,7 +150,7 @@ describe('enabling and disabling servers and tools', () => {
     expect(answer).toMatchObject({ status: 200, json: { enabled: true, state: 'ready' } });
     expect(await names()).toEqual([expect.stringMatching(/^alpha__a/), 'alpha__one', 'beta__other']);
     expect((await session.callTool('alpha__one')).result).toEqual(text('1'));
-    await settle();
+    await drainNotifications();
     expect(inside.count(TOOLS_CHANGED)).toBe(seen + 1);
     expect(outside.count(TOOLS_CHANGED)).toBe(unseen);
   });
@@ -174,11 +174,11 @@ describe('enabling and disabling servers and tools', () => {
       ],
     });
     await client.post(`${path}/disable`);
-    await settle();
+    await drainNotifications();
     expect(inside.count(TOOLS_CHANGED)).toBe(seen + 1);
     await client.post(`${path}/enable`);
     expect(await names()).toHaveLength(3);
-    await settle();
+    await drainNotifications();
     expect(inside.count(TOOLS_CHANGED)).toBe(seen + 2);
   });
 

@@ -34,7 +34,7 @@ class MemoryState extends DecisionStore {
 
   override async update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
     await Promise.resolve();
-    if (this.isBroken) throw storageUnavailable('the disk is gone');
+    if (this.isBroken) throw storageUnavailable('the disk is unavailable');
     const before = this.current;
     this.current = asStored({ ...change(before), revision: before.revision + 1 });
     this.listeners.emit(this.current, before);
@@ -48,7 +48,7 @@ class MemoryState extends DecisionStore {
   override async close(): Promise<void> {}
 }
 
-/** For the specs of this room: everything behind the controllers, on a state in memory, with servers that list tools. */
+/** The services behind the admin controllers, on an in-memory state, with scripted listings of servers. */
 export class AdminHarness {
   readonly state = new MemoryState();
   readonly live: LiveConfig;
@@ -57,28 +57,28 @@ export class AdminHarness {
   readonly registry = new Registry(new Naming());
   readonly desired: DesiredServers;
   readonly secrets: SecretRedactor;
-  readonly changes: AdminActions;
+  readonly adminActions: AdminActions;
   readonly views: ServerViews;
   readonly servers: ServerAdmin;
   readonly projects: ProjectAdmin;
   /** By server: the tools it lists. A server that is not here has not been reached. */
   readonly listings = new Map<string, string[]>();
   /** What servers that were changed wait for. */
-  settling = Promise.resolve();
+  firstSync = Promise.resolve();
 
   constructor(config: object = {}, settings: Partial<AdminSettings> = {}) {
     this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminToken('a-token-of-the-admin');
     this.secrets = new SecretRedactor(this.live, tokens, this.desired);
-    this.changes = new AdminActions(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
+    this.adminActions = new AdminActions(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
     const tags = new EntityTags(tokens);
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags);
     const admin = Object.assign(new AdminSettings(), settings);
-    this.servers = new ServerAdmin(this.views, this.changes, backends, this.live, admin);
+    this.servers = new ServerAdmin(this.views, this.adminActions, backends, this.live, admin);
     const projects = new Projects(this.live, this.state);
-    this.projects = new ProjectAdmin(projects, this.views, this.changes, this.live, tags);
+    this.projects = new ProjectAdmin(projects, this.views, this.adminActions, this.live, tags);
   }
 
   caller(ifMatch?: string): AdminCaller {
@@ -92,7 +92,7 @@ export class AdminHarness {
   private audit(): AuditLog {
     const append = async (event: AuditEvent): Promise<void> => {
       await Promise.resolve();
-      if (this.auditIsBroken) throw storageUnavailable('the log is gone');
+      if (this.auditIsBroken) throw storageUnavailable('the log is unavailable');
       this.entries.push(event);
     };
     return { append } as unknown as AuditLog;
@@ -106,7 +106,7 @@ export class AdminHarness {
       return {
         listing: tools && { ...EMPTY_LISTING, tools },
         status: () => ({ state: 'ready', since: 0, restarts: 0, inFlight: 0, waiting: 0, stderr: [] }),
-        whenSynced: () => this.settling,
+        whenSynced: () => this.firstSync,
         reconnect: () => {},
       };
     };

@@ -59,7 +59,7 @@ describe('writeEntry and readEntry', () => {
   });
 
   it('refuse a line with a valid hash that is not JSON', () => {
-    const hash = createHash('sha256').update('nonsense}').digest('hex');
-    expect(readEntry(Buffer.from(`nonsense,"hash":"${hash}"}`))).toBeUndefined();
+    const hash = createHash('sha256').update('not json}').digest('hex');
+    expect(readEntry(Buffer.from(`not json,"hash":"${hash}"}`))).toBeUndefined();
   });
 });

@@ -28,7 +28,7 @@ const entries = (file = log()): AuditEntry[] =>
 const others = (): string[] =>
   readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$|^lock-/.test(name));
 
-/** Adds one entry in a life of its own. */
+/** Adds one entry with a log of its own. */
 async function addOne(n: number): Promise<AuditEntry> {
   const { audit, end } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
   const entry = await audit.append(auditEvent(n));

@@ -25,7 +25,7 @@ export class AuditLog {
   private readonly queue = new SerialQueue();
   private readonly maxBytes: number;
   private readonly now: () => Date;
-  private tenure = 0;
+  private lockGeneration = 0;
   private isClosed = false;
 
   private constructor(
@@ -75,12 +75,13 @@ export class AuditLog {
     }
   }
 
-  /** While somebody else had the directory they may have added entries, and some editor may have been at the file. */
+  /** Another gateway may have added entries while it held the lock, or an editor may have changed the file. */
   private async catchUp(): Promise<void> {
-    const tenure = await this.lock.hold();
-    if (tenure === this.tenure && (await sizeOf(this.files.current)) === this.position.size) return;
+    const lockGeneration = await this.lock.hold();
+    if (lockGeneration === this.lockGeneration && (await sizeOf(this.files.current)) === this.position.size)
+      return;
     this.position = await findPosition(this.files);
-    this.tenure = tenure;
+    this.lockGeneration = lockGeneration;
   }
 
   private async setTornAside(): Promise<void> {
@@ -110,7 +111,7 @@ export class AuditLog {
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {
       // If this fails too, the next read finds an incomplete line or a complete entry.
-      await file.truncate(size).catch(() => (this.tenure = 0));
+      await file.truncate(size).catch(() => (this.lockGeneration = 0));
       throw error;
     } finally {
       await file.close();

@@ -19,7 +19,7 @@ const path = (name: string): string => join(directory, name);
 const log = (): string => path('audit.jsonl');
 const others = (): string[] => readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$/.test(name));
 
-/** What the next entry, in a life of its own, says about the log. */
+/** The notes of the next entry, written by a newly opened log. */
 async function note(): Promise<readonly string[] | undefined> {
   const { audit, end } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
   const { notes } = await audit.append(auditEvent(9));
