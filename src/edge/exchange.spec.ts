@@ -69,7 +69,7 @@ class Post {
     return new Post(response, answer, () => outgoing.destroy(), options);
   }
 
-  /** The client is gone, and the server knows it. */
+  /** Closes the connection and waits until the server noticed. */
   async lose(): Promise<void> {
     this.hangUp();
     await until('the server has noticed', () => this.response.destroyed);

@@ -67,7 +67,7 @@ describe('McpEndpoint', () => {
     ['another version of JSON-RPC', {}, { id: 1, method: 'ping' }, 400, -32600],
     ['an id of null', {}, { ...PING, id: null }, 400, -32600],
     ['no session', {}, PING, 400, -32000],
-    ['an unknown session', { 'mcp-session-id': 'nobody' }, PING, 404, -32001],
+    ['an unknown session', { 'mcp-session-id': 'unknown' }, PING, 404, -32001],
     ['an unknown revision', { 'mcp-protocol-version': '1999-01-01' }, PING, 400, -32000],
     ['a batch without a session', {}, [PING], 400, -32000],
   ])('refuses a POST with %s', async (_what, headers, body, status, code) => {
@@ -203,7 +203,7 @@ describe('McpEndpoint with a session', () => {
   it.each<[string, RawRequest['headers'], number]>([
     ['without its Accept', { accept: 'application/json' }, 406],
     ['with an id to resume from that is none', { 'last-event-id': 'x' }, 400],
-    ['with an id to resume from of nobody', { 'last-event-id': '1.zz' }, 200],
+    ['with an unknown id to resume from', { 'last-event-id': '1.zz' }, 200],
   ])('answers GET %s with its status', async (_what, headers, status) => {
     const session = await RawSession.open(edge.url);
     const base = { accept: 'text/event-stream', 'mcp-session-id': session.id };
@@ -212,7 +212,7 @@ describe('McpEndpoint with a session', () => {
 
   it.each<[string, RawRequest['headers'], number]>([
     ['without a session', {}, 400],
-    ['with an unknown one', { 'mcp-session-id': 'nobody' }, 404],
+    ['with an unknown one', { 'mcp-session-id': 'unknown' }, 404],
   ])('refuses GET and DELETE %s', async (_what, headers, status) => {
     const accepting = { accept: BOTH_TYPES, ...headers };
     expect((await exchange(edge.url, { headers: accepting })).status).toBe(status);

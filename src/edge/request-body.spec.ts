@@ -14,7 +14,7 @@ const LIMIT = 1000;
 interface Reading {
   readonly request: IncomingMessage;
   readonly outcome: Outcome<string>;
-  /** Settles when the body was read, or not. */
+  /** The outcome of reading the body. */
   readonly done: Promise<void>;
   /** What a client is told. */
   kind(): string | undefined;

@@ -12,7 +12,7 @@ import { SessionRestorer } from './session-restorer.js';
 import type { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
 
-const ANYBODY = { principal: { id: 'anonymous', grants: '*', terms: '' } } as const;
+const STORED_ANONYMOUS = { principal: { id: 'anonymous', grants: '*', terms: '' } } as const;
 
 describe('SessionRestorer', () => {
   let records: MemorySessionRecords;
@@ -45,7 +45,7 @@ describe('SessionRestorer', () => {
   }
 
   function keep(id: string, more: Partial<StoredSession> = {}, agoMs = 0): void {
-    records.put(storedSession(id, { ...ANYBODY, ...more }), Date.now() - agoMs);
+    records.put(storedSession(id, { ...STORED_ANONYMOUS, ...more }), Date.now() - agoMs);
     for (const n of [1, 2]) records.addSubscription(id, storedSubscription(`${id}${n}`));
   }
   const kept = (): string[] => [...records.ledger].map(({ session }) => session.id);
@@ -73,7 +73,7 @@ describe('SessionRestorer', () => {
   });
 
   it.each<[string, Partial<StoredSession>, number]>([
-    ['of somebody else', { principal: { id: 'key:ci', grants: '*', terms: '' } }, 0],
+    ['of another principal', { principal: { id: 'key:ci', grants: '*', terms: '' } }, 0],
     ['of a revision that is not spoken any more', { revision: '2024-01-01' }, 0],
     ['whose time is over', {}, 3_600_000],
   ])('drops sessions %s', async (_which, more, agoMs) => {

@@ -79,7 +79,7 @@ describe('SessionStreams', () => {
   it('resumes only the stream that broke off', async () => {
     const { stream, resume } = await brokenAnswer('a');
     stream.send(frameOf('b', stream));
-    streams.standalone.send(frameOf('standing'));
+    streams.standalone.send(frameOf('standalone'));
     const line = await listening(resume);
     expect(line.methods).toEqual(['b']);
     expect(line.response.writableEnded).toBe(false);
@@ -110,7 +110,7 @@ describe('SessionStreams', () => {
   });
 
   it.each([
-    ['of an earlier life', 17],
+    ['of the previous process', 17],
     ['that there was not yet', 999_999_999_999_999],
   ])('replays everything for an id %s', async (_which, sequence) => {
     const first = await listening();

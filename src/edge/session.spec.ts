@@ -164,7 +164,7 @@ describe('Session notifications', () => {
     exchange.send = (text) => sent.push(text);
     for (const level of [undefined, 'debug', 'error'] as const) {
       session.logLevel = level;
-      for (const text of ['debug', 'info', 'error', 'nonsense']) {
+      for (const text of ['debug', 'info', 'error', 'invalid']) {
         session.notify('notifications/message', message(text));
         session.notifyOn(exchange, 'notifications/message', message(text));
       }
@@ -251,8 +251,8 @@ describe('Session.close', () => {
 
   it('still destroys stuck connections', () => {
     const session = new Session(LIMITS);
-    const [standing, answer] = [stuckLine(), stuckLine()];
-    session.listen(standing.response);
+    const [standalone, answer] = [stuckLine(), stuckLine()];
+    session.listen(standalone.response);
     const exchange = new Exchange(answer.response, session, 1, false);
     for (const n of [1, 2]) {
       session.deliver(eventFrame(`{"n":${n}}`), {});
@@ -260,7 +260,7 @@ describe('Session.close', () => {
     }
     session.close();
     exchange.answer('{}');
-    const gone = (): boolean[] => [standing, answer].map(({ response }) => response.destroyed);
+    const gone = (): boolean[] => [standalone, answer].map(({ response }) => response.destroyed);
     jest.advanceTimersByTime(999);
     expect(gone()).toEqual([false, false]);
     jest.advanceTimersByTime(1);

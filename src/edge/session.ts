@@ -20,6 +20,7 @@ import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeHost } from './exchange.js';
 import { isAtLeast, loggingLevelIn } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
+import { RunningRequests, type RunningRequest } from './running-requests.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
@@ -44,14 +45,6 @@ export interface PreviousSession {
 /** The id of a session is the hash of its key. */
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
-/** A request that is not answered yet. */
-export interface RunningRequest {
-  readonly requestId: RequestId | undefined;
-  abort(): void;
-  /** Writes a keep-alive comment if the request has run for `quietMs`. */
-  keepAlive(quietMs: number): void;
-}
-
 /** The state of one client from `initialize` to its end: scope, running requests and streams. */
 export class Session implements NotificationRecipient, ExchangeHost {
   /**
@@ -69,7 +62,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
   readonly streams: SessionStreams;
   private readonly standalone: EventStream;
   private readonly clientRequests = new ClientRequests();
-  private readonly requests = new Map<RequestId, RunningRequest>();
+  private readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
   private lastActiveAt: number;
@@ -79,16 +72,17 @@ export class Session implements NotificationRecipient, ExchangeHost {
   logLevel: LoggingLevel | undefined;
 
   constructor(
-    private readonly limits: SessionLimits,
+    limits: SessionLimits,
     public principal: Principal = ANONYMOUS,
     observer?: StreamObserver,
-    past?: PreviousSession,
+    previous?: PreviousSession,
   ) {
-    const key = past ? undefined : randomBytes(24).toString('base64url');
+    const key = previous ? undefined : randomBytes(24).toString('base64url');
     this.key = key;
-    this.id = past?.id ?? sessionIdOf(key!);
-    this.openedAt = past?.openedAt ?? Date.now();
-    this.lastActiveAt = performance.now() - (past ? Date.now() - past.seenAt : 0);
+    this.id = previous?.id ?? sessionIdOf(key!);
+    this.openedAt = previous?.openedAt ?? Date.now();
+    this.lastActiveAt = performance.now() - (previous ? Date.now() - previous.seenAt : 0);
+    this.requests = new RunningRequests(limits.inFlightPerSession);
     this.streams = new SessionStreams(limits, observer);
     this.standalone = this.streams.standalone;
   }
@@ -131,8 +125,8 @@ export class Session implements NotificationRecipient, ExchangeHost {
     return this.scopeListeners.add(listener);
   }
 
-  initialize(introduction: ClientProfile): void {
-    this.profile = introduction;
+  initialize(profile: ClientProfile): void {
+    this.profile = profile;
   }
 
   touch(): void {
@@ -153,30 +147,17 @@ export class Session implements NotificationRecipient, ExchangeHost {
     return this.requests.size;
   }
 
-  begin(context: RunningRequest): void {
-    const id = context.requestId!;
-    if (this.requests.has(id))
-      throw new GatewayError('invalid-request', `A request with the id ${JSON.stringify(id)} is in flight`);
-    const limit = this.limits.inFlightPerSession;
-    if (this.requests.size >= limit)
-      throw new GatewayError(
-        'limit-exceeded',
-        `LimitExceeded: ${limit} requests are in flight in this session`,
-        {
-          code: 'LimitExceeded',
-          limit,
-        },
-      );
-    this.requests.set(id, context);
+  begin(request: RunningRequest): void {
+    this.requests.add(request);
   }
 
-  finish(context: RunningRequest): void {
-    this.requests.delete(context.requestId!);
+  finish(request: RunningRequest): void {
+    this.requests.delete(request);
     this.touch();
   }
 
   cancel(requestId: RequestId): void {
-    this.requests.get(requestId)?.abort();
+    this.requests.abort(requestId);
   }
 
   notify(method: string, params: JsonText | undefined): void {
@@ -238,7 +219,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
   /** Called periodically. */
   keepAlive(quietMs: number): void {
     this.streams.keepAlive(quietMs);
-    for (const request of this.requests.values()) request.keepAlive(quietMs);
+    this.requests.keepAlive(quietMs);
   }
 
   onClose(listener: () => void): () => void {
@@ -250,7 +231,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    for (const context of this.requests.values()) context.abort();
+    this.requests.abortAll();
     this.clientRequests.close();
     this.closeListeners.emit();
     this.endNotifications();

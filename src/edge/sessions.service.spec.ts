@@ -38,7 +38,7 @@ describe('Sessions', () => {
     expect([...sessions.all()]).toEqual([session]);
   });
 
-  it.each(['', 'nobody', '__proto__', 'constructor'])('finds no session for %j', (id) => {
+  it.each(['', 'unknown', '__proto__', 'constructor'])('finds no session for %j', (id) => {
     expect(() => sessionsWithin().get(id, ANONYMOUS)).toThrow(
       expect.objectContaining({ kind: 'session-not-found' }),
     );

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
 import { NotificationRecipients } from './notification-recipients.js';
@@ -75,10 +75,10 @@ export class Sessions implements OnModuleInit {
   }
 
   /** A session of the previous process, not added yet. Undefined when it has expired or the limit is reached. */
-  restore(principal: Principal, past: PreviousSession): Session | undefined {
+  restore(principal: Principal, previous: PreviousSession): Session | undefined {
     // The client may have been active after its activity was stored last.
-    const seenAt = Math.min(Date.now(), past.seenAt + this.activityWriteIntervalMs);
-    const session = new Session(this.limits, principal, this.metrics, { ...past, seenAt });
+    const seenAt = Math.min(Date.now(), previous.seenAt + this.activityWriteIntervalMs);
+    const session = new Session(this.limits, principal, this.metrics, { ...previous, seenAt });
     return this.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
   }
 
@@ -87,12 +87,8 @@ export class Sessions implements OnModuleInit {
   }
 
   requireCapacity(): void {
-    const limit = this.limits.sessions;
     if (!this.hasCapacity)
-      throw new GatewayError('limit-exceeded', `LimitExceeded: ${limit} sessions are open`, {
-        code: 'LimitExceeded',
-        limit,
-      });
+      throw limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
   }
 
   /** For any other principal than the one that opened it, a session does not exist. */

@@ -69,7 +69,7 @@ describe('EventFrame', () => {
   it('releases its message after it was composed', async () => {
     const frames = [madeOf({}), madeOf({})];
     frames[0]!.frame.bytes.toString();
-    // Whoever has a reference in this turn may use it until the turn is over.
+    // A WeakRef keeps its target until the end of the current task.
     await new Promise(setImmediate);
     collectGarbage();
     expect(frames.map(({ source }) => source.deref())).toEqual([undefined, {}]);
@@ -79,7 +79,7 @@ describe('EventFrame', () => {
   it('has a sequence number above those of the previous process that fits into an id', () => {
     const { sequence } = eventFrame('{}');
     expect(latestSequence()).toBe(sequence);
-    // An earlier life ended before this one began, and had fewer than a hundred in each of its milliseconds.
+    // The previous process ended before this one began, with fewer than a hundred events per millisecond.
     const hourAgo = (Date.now() - 3_600_000) * 100;
     expect(sequence).toBeGreaterThan(hourAgo);
     expect(parseEventId(String(sequence))).toEqual({ sequence, stream: '' });

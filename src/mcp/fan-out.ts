@@ -19,7 +19,7 @@ export type Recipient = Pick<Subscriber, 'deliver'>;
 export interface OutgoingNotification {
   /** While it waits, a later notification with the same key replaces it. Without a key it is never replaced. */
   readonly key?: string;
-  /** Called when its turn comes, and read one by one, so that recipients can be left out that are gone by then. */
+  /** Called when its delivery starts, and read one by one, so that recipients that left meanwhile can be skipped. */
   recipients(): Iterator<Recipient>;
   /**
    * Called for the first recipient of each slice. Ids of events must count up for each client, and other events may

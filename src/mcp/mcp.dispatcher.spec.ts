@@ -360,7 +360,7 @@ describe('McpDispatcher', () => {
     });
 
     it.each(['notifications/unknown', 'test/echo', '__proto__'])(
-      '%j that nobody takes is passed over',
+      '%j without a handler is ignored',
       async (method) => {
         await expect(notify(method)).resolves.toBeUndefined();
         expect(calls.lines).toEqual([]);

@@ -13,7 +13,7 @@ const mcpServers = Object.fromEntries(SERVERS.map((id) => [id, { command: 'node'
 const pay = { servers: ['git', 'db'], description: 'money' };
 const content = { mcpServers, projects: { pay, ops: { servers: ['files'] }, empty: { servers: [] } } };
 
-const everybody: Principal = { id: 'a', grants: '*' };
+const unrestricted: Principal = { id: 'a', grants: '*' };
 const granted = (...projects: string[]): Principal => ({ id: 'k', grants: new Set(projects) });
 const seenIn = (scope: Scope): string[] => SERVERS.filter((server) => scope.allows(server));
 
@@ -35,9 +35,9 @@ describe('Projects', () => {
 
   describe('scope', () => {
     it.each([
-      ['everything, granted everything', everybody, undefined, SERVERS],
-      ['one project of it, when it names one', everybody, 'pay', ['git', 'db']],
-      ['nothing in an empty project', everybody, 'empty', []],
+      ['everything, granted everything', unrestricted, undefined, SERVERS],
+      ['one project of it, when it names one', unrestricted, 'pay', ['git', 'db']],
+      ['nothing in an empty project', unrestricted, 'empty', []],
       ['all of its projects, when it names none', granted('pay', 'ops'), undefined, SERVERS],
       ['the one of its projects that it names', granted('pay', 'ops'), 'ops', ['files']],
       ['nothing, granted nothing', granted(), undefined, []],
@@ -47,12 +47,12 @@ describe('Projects', () => {
     });
 
     it('is one value for all principals with full access', () => {
-      expect(projects.scope(everybody)).toBe(EVERYTHING);
+      expect(projects.scope(unrestricted)).toBe(EVERYTHING);
     });
 
     it('has one key for equal sets of servers', () => {
       const scopes = [
-        projects.scope(everybody, 'pay'),
+        projects.scope(unrestricted, 'pay'),
         projects.scope(granted('pay')),
         projects.scope(granted('empty', 'pay')),
         projects.scope(granted('pay', 'empty')),
@@ -62,17 +62,17 @@ describe('Projects', () => {
     });
 
     it('includes future servers only with full access', () => {
-      expect(projects.scope(everybody).allows('later')).toBe(true);
+      expect(projects.scope(unrestricted).allows('later')).toBe(true);
       expect(projects.scope(granted('pay', 'ops')).allows('later')).toBe(false);
     });
   });
 
   it.each([
-    ['unknown', everybody, 'nowhere'],
+    ['unknown', unrestricted, 'nowhere'],
     ['forbidden', granted('ops'), 'pay'],
     ['granted but not there', granted('gone'), 'gone'],
-    ['empty', everybody, ''],
-    ['a name of every object', everybody, '__proto__'],
+    ['empty', unrestricted, ''],
+    ['a name of every object', unrestricted, '__proto__'],
     ['the word for everything', granted('pay'), '*'],
   ])('refuses a project that is %s with the same error', (_what, principal, project) => {
     expect(() => projects.scope(principal, project)).toThrow(
@@ -102,7 +102,7 @@ describe('Projects', () => {
     it('hides removed projects until the decision is withdrawn', () => {
       decide('pay', { removed: true });
       expect(ids()).toEqual(['ops', 'empty']);
-      expect(() => projects.scope(everybody, 'pay')).toThrow('Unknown project: pay');
+      expect(() => projects.scope(unrestricted, 'pay')).toThrow('Unknown project: pay');
       expect(seenIn(projects.scope(granted('pay')))).toEqual([]);
       decide('pay', undefined);
       expect(projects.find('pay')).toMatchObject({ ...pay, origin: 'config' });
@@ -114,7 +114,7 @@ describe('Projects', () => {
     live.replace(configOf({ mcpServers, projects: { pay: { servers: ['db'] } } }));
     expect(ids()).toEqual(['pay']);
     expect(seenIn(projects.scope(granted('pay')))).toEqual(['db']);
-    expect(seenIn(projects.scope(everybody, 'pay'))).toEqual(['db']);
+    expect(seenIn(projects.scope(unrestricted, 'pay'))).toEqual(['db']);
   });
 
   it('calls listeners after changes of configuration and decisions', () => {

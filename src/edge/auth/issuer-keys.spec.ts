@@ -69,7 +69,7 @@ describe('IssuerKeys', () => {
     await issuer.rotate();
     expect(await statusOf(authenticator)).toBe(200);
     expect(issuer.jwksFetches).toBe(2);
-    // The issuer has taken the old key away, and with it whatever it signed.
+    // The issuer has removed the old key, so tokens that it signed are refused.
     expect(await statusOf(authenticator, old)).toBe(401);
   });
 

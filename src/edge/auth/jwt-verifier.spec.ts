@@ -96,10 +96,10 @@ describe('JwtVerifier with a real issuer', () => {
   });
 
   it('refuses a token of another issuer', async () => {
-    const stranger = await OidcIssuer.start();
-    const token = await stranger.token(AUDIENCE);
+    const otherIssuer = await OidcIssuer.start();
+    const token = await otherIssuer.token(AUDIENCE);
     expect((await verdictOn(open(), `Bearer ${token}`)).status).toBe(401);
-    const pretending = await stranger.forge({
+    const pretending = await otherIssuer.forge({
       claims: { iss: issuer.url, aud: AUDIENCE, exp: seconds() + 300 },
       header: { kid: issuer.key.kid },
     });

@@ -1,0 +1,46 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError, limitExceeded } from '../core/errors.js';
+
+/** A request that is not answered yet. */
+export interface RunningRequest {
+  readonly requestId: RequestId | undefined;
+  abort(): void;
+  /** Writes a keep-alive comment if the request has run for `quietMs`. */
+  keepAlive(quietMs: number): void;
+}
+
+/** The requests of one session that are in flight, by the ids of its client. */
+export class RunningRequests {
+  private readonly byId = new Map<RequestId, RunningRequest>();
+
+  constructor(private readonly limit: number) {}
+
+  get size(): number {
+    return this.byId.size;
+  }
+
+  add(request: RunningRequest): void {
+    const id = request.requestId!;
+    if (this.byId.has(id))
+      throw new GatewayError('invalid-request', `A request with the id ${JSON.stringify(id)} is in flight`);
+    if (this.byId.size >= this.limit)
+      throw limitExceeded(`${this.limit} requests are in flight in this session`, this.limit);
+    this.byId.set(id, request);
+  }
+
+  delete(request: RunningRequest): void {
+    this.byId.delete(request.requestId!);
+  }
+
+  abort(id: RequestId): void {
+    this.byId.get(id)?.abort();
+  }
+
+  abortAll(): void {
+    for (const request of this.byId.values()) request.abort();
+  }
+
+  keepAlive(quietMs: number): void {
+    for (const request of this.byId.values()) request.keepAlive(quietMs);
+  }
+}
