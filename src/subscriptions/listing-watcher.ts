@@ -27,7 +27,7 @@ interface ListingDifference {
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private lastCatalog = Catalog.EMPTY;
-  /** By server with subscriptions: its last listing, from when it left the catalog until the next one is known. */
+  /** The last listings of servers with subscriptions that left the catalog and have not listed again. */
   private readonly previous = new Map<string, ListedResources>();
   /** Listings are compared one at a time, in the order in which they came. */
   private readonly comparisons = new SerialQueue();
@@ -109,7 +109,7 @@ export class ListingWatcher implements OnModuleInit {
     await compare(targets.filter(({ pattern }) => !pattern).map(({ uri }) => uri));
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
-    // A pattern keeps the resources that it has when others come before them in the list, beyond the maximum.
+    // Subscribed matches of a pattern may no longer be among the first ones, which `findMatches` returns.
     if (patterns.length > 0) await compare(this.upstreams.trackedUris(server));
     return { removed, added, patterns };
   }

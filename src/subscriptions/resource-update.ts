@@ -5,7 +5,7 @@ import { notificationMessage } from '../mcp/json-rpc.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** An update that is encoded, as sessions keep it until it is sent. */
+/** The encoded event of an update, which sessions queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
   readonly kind = 'resources/updated';
   private key: string | undefined;

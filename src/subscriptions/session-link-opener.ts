@@ -6,8 +6,8 @@ import type { Subscribers } from './subscribers.js';
 const RETRY = { firstMs: 500, maxMs: 30_000 };
 
 /**
- * Keeps the session's own link open while the session is subscribed to resources of a server with `isolation:
- * session`. `isPending` says which subscriptions open the link themselves.
+ * Keeps the own link of a session open while it has subscriptions to a server with `isolation: session`. The link for a
+ * pending subscription is opened by its confirmation.
  */
 export class SessionLinkOpener {
   private readonly retries = new Map<string, RetryTimer>();

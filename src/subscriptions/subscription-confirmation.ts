@@ -40,7 +40,7 @@ export class SubscriptionConfirmation {
     return confirmed;
   }
 
-  /** Waits no longer than a call would. */
+  /** Fails after the timeout of a call, also when the request still waits for a worker. */
   private async confirmUri(row: Subscription, uri: string): Promise<void> {
     const backend = this.backends.get(row.server);
     const { timeoutMs } = backend.config;
@@ -50,7 +50,7 @@ export class SubscriptionConfirmation {
     await withTimeout(confirmed, timeoutMs, () => timeoutError(row.server, 'resources/subscribe', timeoutMs));
   }
 
-  /** Where only the session with the server expired, the request is repeated on the next link. */
+  /** Repeats the request on the next link when the session with the server expired. */
   private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
     const link = this.links.find(backend.id)?.link;
     try {

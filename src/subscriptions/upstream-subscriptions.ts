@@ -29,15 +29,15 @@ const STABLE_LINK_MS = 10_000;
 
 /** How a resource came into the listing of its server. */
 export interface Appearance {
-  /** Its public name differs from the one it had before. */
+  /** Its public URI differs from the one it had before. */
   readonly isRenamed: boolean;
   /** The server had not listed its resources before. */
   readonly isFirst: boolean;
 }
 
 /**
- * Passes events (rows, listings, links, gaps) to the reconcilers of the live links, and client requests that wait for
- * a confirmation. Servers with `isolation: session` have one link and reconciler per session, others one in all.
+ * Passes events (rows, listings, links, gaps) to the reconcilers of the live links. A server with `isolation: session`
+ * has one link and one reconciler per session; other servers have one of each.
  */
 @Injectable()
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
@@ -46,7 +46,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private readonly wanted: WantedResources;
   private readonly sessionLinks: SessionLinkOpener;
   private readonly confirmation: SubscriptionConfirmation;
-  /** Ids of rows that a client waits for. They count in the background only after that. */
+  /** Ids of rows whose clients wait for the confirmation. A new link does not subscribe them in the background. */
   private readonly pending = new Set<string>();
 
   constructor(
@@ -91,7 +91,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     } finally {
       this.pending.delete(row.id);
     }
-    // The link may be another by now, which left out the row because it was pending.
+    // A link that was opened meanwhile has left out the row, because it was pending.
     const link = this.linkOf(row);
     if (!link) this.sessionLinks.open(row);
     for (const uri of uris)
@@ -141,7 +141,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private rowRemoved(row: Subscription): void {
     const { server, uri } = row;
     const link = this.linkOf(row);
-    // Other clients of a shared link may still want it.
+    // On a shared link, other clients may be subscribed to the same target.
     if (!link || (link.owner === undefined && this.subscribers.table.target(server, uri))) return;
     const pattern = patternOf(uri);
     if (pattern) link.reconciler.patternRemoved((one) => pattern.matches(one));
@@ -203,7 +203,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
     const upstream = this.links.find(server, owner);
-    // Polls go on as before.
+    // Polling needs no notifications.
     if (upstream?.link !== link || upstream.kind === 'poll') return;
     upstream.reconciler.invalidate();
     void this.markAllDirty(server, upstream);

@@ -4,7 +4,7 @@ import { WorkerPool } from '../../lib/queues/worker-pool.js';
 import { RemoteError, serverUnavailable } from '../errors.js';
 import { UriState, Waiter, type UpstreamRequestKind } from './uri-state.js';
 
-/** How one server is made to report changes of a resource over one link. */
+/** Makes one server report changes of resources over one link. */
 export interface Upstream {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
@@ -96,12 +96,12 @@ export class UpstreamReconciler {
     else this.release(state);
   }
 
-  /** Its row was removed. Only an unwanted URI is dirty then: a client may wait for the first request of another row. */
+  /** A URI that another row wants is not marked dirty: the client of that row may still wait for the first request. */
   rowRemoved(uri: string): void {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);
   }
 
-  /** The same for the URIs that matched a removed pattern. */
+  /** The same for all URIs that match a removed pattern. */
   patternRemoved(matches: (uri: string) => boolean): void {
     for (const uri of this.states.keys()) if (matches(uri)) this.rowRemoved(uri);
   }
@@ -133,7 +133,7 @@ export class UpstreamReconciler {
     }
   }
 
-  /** The subscriber of this URI was acknowledged although the server refused it. */
+  /** Retries a match of a pattern that the server did not confirm. */
   retryLater(uri: string): void {
     if (this.isClosed || !this.desired.isWanted(uri)) return;
     (this.states.get(uri) ?? this.track(uri)).hasMissedUpdates = true;
@@ -248,7 +248,7 @@ export class UpstreamReconciler {
     if (failure) this.events.failed('unsubscribe', state.uri, failure.error);
   }
 
-  /** No request is left to send for now: a URI without subscribers lingers, and one that nothing is known of is dropped. */
+  /** No request is left to send: a held URI without subscribers lingers, a state without information is deleted. */
   private rest(state: UriState): void {
     const isWanted = this.desired.isWanted(state.uri);
     if (!isWanted) {

@@ -13,7 +13,7 @@ export class UriState {
   hasMissedUpdates = false;
   /** The server no longer lists the resource: background requests wait until it does. */
   isGone = false;
-  /** The resource went during the request: the answer may be about a subscription that went with it. */
+  /** The resource was removed during the request: a success does not prove that the server holds the subscription. */
   isAnswerStale = false;
   waiter: Waiter | undefined;
   cancelLinger: (() => void) | undefined;
@@ -23,7 +23,7 @@ export class UriState {
   constructor(readonly uri: string) {}
 }
 
-/** The outcome that clients share which wait for the same URI. */
+/** The shared outcome of all clients that wait for the same URI. */
 export class Waiter {
   resolve!: () => void;
   reject!: (error: unknown) => void;
