@@ -8,8 +8,8 @@ const cases = REQUIREMENTS.flatMap(({ seed, scenario, proofs }) =>
   proofs.map((proof) => ({ title: `${seed} ${scenario}`, ...proof })),
 );
 
-describe('what the gateway was created for', () => {
-  it('is listed scenario by scenario, each once', () => {
+describe('the requirements', () => {
+  it('contain every scenario once', () => {
     const titles = REQUIREMENTS.map(({ seed, scenario }) => `${seed} ${scenario}`);
     expect(new Set(titles).size).toBe(titles.length);
     const counts = Object.keys(SCENARIOS).map((id) => [
@@ -19,7 +19,7 @@ describe('what the gateway was created for', () => {
     expect(Object.fromEntries(counts)).toEqual(SCENARIOS);
   });
 
-  it('is shown by a test', () => {
+  it('name a test for every scenario', () => {
     expect(REQUIREMENTS.filter(({ proofs }) => proofs.length === 0)).toEqual([]);
   });
 
@@ -27,7 +27,7 @@ describe('what the gateway was created for', () => {
     expect(existsSync(file)).toBe(true);
     const source = readFileSync(file, 'utf8');
     expect(source).toContain(test);
-    // A test that does not run shows nothing.
+    // A skipped test proves nothing.
     expect(source).not.toMatch(/\b(it|test|describe)\.(skip|todo|only|failing)\b|\bx(it|describe)\(/);
   });
 });

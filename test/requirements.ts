@@ -1,40 +1,37 @@
-/** A test that shows a scenario: a file and a part of the test's name. */
+/** A test that covers a scenario: its file and a part of its title. */
 export interface Proof {
   readonly file: string;
   readonly test: string;
 }
 
-/** One scenario of the documents the gateway was created from, and the tests that show it. */
+/** One scenario of the requirement documents and the tests that cover it. */
 export interface Requirement {
   readonly seed: '000' | '001' | '002' | '003' | '004';
   readonly scenario: string;
   readonly proofs: readonly Proof[];
 }
 
-const e2e = (theme: string, test: string): Proof => ({ file: `test/e2e/${theme}.spec.ts`, test });
+const e2e = (name: string, test: string): Proof => ({ file: `test/e2e/${name}.spec.ts`, test });
 
-/** What shows several of the scenarios that the documents have of subscriptions. */
-const MADE = e2e('subscriptions', 'are made with success and an id, and told to the server by its own URI');
-const DELIVERED = e2e('subscriptions', 'bring updates to exactly those who asked, with the public URI');
-const REAL = e2e('subscriptions-real', 'reach the clients of both SDKs that subscribed, and no others');
-const COUNTED = e2e('subscriptions', 'are counted, with no name of anybody or anything');
-const UNSUBSCRIBED = e2e('subscriptions', '%s, and for nobody else');
-const UNKNOWN = e2e('subscriptions', 'which nobody has: by its name, and no server is asked');
-const REFUSED = e2e('subscriptions', 'when the server refuses: in its words, and nothing stays');
-const LEFT = e2e(
-  'subscription-lifecycle',
-  'ends with its client, whether that says so or just never comes back',
-);
-const LIMITED = e2e('subscription-lifecycle', 'is refused over the limit, exactly, however many ask at once');
-const SHOWN = e2e('subscription-lifecycle', 'is shown with its client, its server, its URI and its time');
-const CROWD = e2e('subscriptions-many', 'on one resource are one subscription of their server');
-const LOCAL = e2e(
+/** Tests that cover several scenarios of subscriptions. */
+const SUBSCRIBED = e2e('subscriptions', 'are answered with an id and requested at the server by its own URI');
+const DELIVERED = e2e('subscriptions', 'deliver updates to exactly their clients, with the public URI');
+const REAL = e2e('subscriptions-real', 'reach exactly the subscribed clients of both SDKs');
+const COUNTED = e2e('subscriptions', 'are counted in metrics without labels for clients or URIs');
+const UNSUBSCRIBED = e2e('subscriptions', '%s, and only for that client');
+const UNKNOWN = e2e('subscriptions', 'for the unknown URI %j with that URI, and no server gets a request');
+const REFUSED = e2e('subscriptions', 'when the server refuses, with its message, and leave no subscription');
+const CLIENT_LEFT = e2e('subscription-lifecycle', 'ends with its session, by DELETE or by expiry');
+const LIMITED = e2e('subscription-lifecycle', 'is refused over the limit, also under concurrent requests');
+const LISTED = e2e('subscription-lifecycle', 'is listed by the admin API with client, server, URI and time');
+const MANY = e2e('subscriptions-many', 'of one resource share one upstream subscription');
+const WITHOUT_CAPABILITY = e2e(
   'subscriptions',
-  'to a server that takes none are kept here, and what it tells anyway is delivered',
+  'to a server without the capability send it no request, and its updates are delivered',
 );
 const WITHOUT_URI = e2e('subscriptions', 'with the params %j');
-const IDEMPOTENT = e2e('subscriptions', 'and what is not subscribed to is success');
-const SCHEMES = e2e('subscriptions', 'take a URI of whatever scheme: %s');
+const IDEMPOTENT = e2e('subscriptions', 'and the response is success also without a subscription');
+const SCHEMES = e2e('subscriptions', 'accept a URI of any scheme: %s');
 
 type Scenarios = Readonly<Record<string, readonly Proof[]>>;
 
@@ -52,32 +49,32 @@ const SEED_000: Scenarios = {
     e2e('real-resources', 'are listed to and read by clients of both SDKs'),
   ],
   'Client requests resource templates': [e2e('resources', 'with their templates in a list of their own')],
-  'Client subscribes to a resource': [MADE, SHOWN],
-  'Subscription mapping storage': [SHOWN],
+  'Client subscribes to a resource': [SUBSCRIBED, LISTED],
+  'Subscription mapping storage': [LISTED],
   'Backend sends resource update': [DELIVERED, REAL],
   'Notification without subscribers': [COUNTED, DELIVERED],
   'Client unsubscribes': [UNSUBSCRIBED, REAL],
-  'Subscription cleanup on disconnect': [LEFT, CROWD],
+  'Subscription cleanup on disconnect': [CLIENT_LEFT, MANY],
   'Maximum subscriptions per client': [LIMITED],
-  'Backend supports subscriptions': [MADE, CROWD],
-  'Backend does not support subscriptions': [LOCAL],
+  'Backend supports subscriptions': [SUBSCRIBED, MANY],
+  'Backend does not support subscriptions': [WITHOUT_CAPABILITY],
 };
 
 /** Resource subscriptions. */
 const SEED_001: Scenarios = {
   'Client receives capability advertisement': [
-    e2e('subscriptions', 'are offered, with word of changes of the list'),
+    e2e('subscriptions', 'are advertised with the subscribe and listChanged capabilities'),
   ],
-  'Successful subscription request': [MADE, SHOWN],
+  'Successful subscription request': [SUBSCRIBED, LISTED],
   'Subscription to non-existent resource': [UNKNOWN],
   'Successful unsubscription request': [UNSUBSCRIBED],
   'Backend server sends resource update notification': [DELIVERED, REAL],
   'Notification for non-subscribed resource': [COUNTED, DELIVERED],
-  'Client disconnect with active subscriptions': [LEFT, CROWD],
+  'Client disconnect with active subscriptions': [CLIENT_LEFT, MANY],
   'Subscription limit exceeded': [LIMITED],
 };
 
-/** Resources: synchronised, namespaced, matched, listed, read, described, measured, shown. */
+/** Resources: sync, naming, templates, lists, reads, meta tools, metrics, TUI. */
 const SEED_002: Scenarios = {
   'Fetch resources on server connection': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
@@ -147,7 +144,7 @@ const SEED_002: Scenarios = {
     e2e('resources', 'from the catalog, without a request to any server'),
     e2e('resource-changes', 'is forwarded when only the templates changed'),
   ],
-  'Subscribe to resource': [MADE, UNKNOWN],
+  'Subscribe to resource': [SUBSCRIBED, UNKNOWN],
   'Subscribe to non-existent resource': [UNKNOWN],
   'Unsubscribe from resource': [UNSUBSCRIBED],
   'Forward resource update notification': [DELIVERED],
@@ -176,7 +173,7 @@ const SEED_002: Scenarios = {
   ],
   'Subscription error': [
     REFUSED,
-    e2e('subscriptions', 'when the server does not answer in time, and are taken back there'),
+    e2e('subscriptions', 'when the server does not answer in time, and are then unsubscribed there'),
   ],
   'Track resource read operations': [
     e2e('resource-failures', 'is counted by server, type and outcome, under both metric names'),
@@ -202,7 +199,7 @@ const SEED_002: Scenarios = {
   'Display resource templates': [e2e('tui', 'shows URI template and description of a resource template')],
 };
 
-/** Tools: aggregated, routed, filtered by project, registered as servers come and go, called side by side. */
+/** Tools: aggregation, routing, projects, registration of servers, concurrent calls. */
 const SEED_003: Scenarios = {
   'Aggregate tools from multiple servers': [
     e2e('real-servers', 'lists the tools of all servers in one list'),
@@ -262,38 +259,38 @@ const SEED_003: Scenarios = {
   ],
 };
 
-/** Subscriptions as the 2025-11-25 specification has them; this document lists tests where others have scenarios. */
+/** Subscriptions of the 2025-11-25 specification; this document lists tests in place of scenarios. */
 const SEED_004: Scenarios = {
-  'Specification 1: resources/subscribe': [MADE, REAL],
+  'Specification 1: resources/subscribe': [SUBSCRIBED, REAL],
   'Specification 2: resources/unsubscribe': [UNSUBSCRIBED, REAL],
   'Specification 3: resources/updated to all active subscribers': [
     DELIVERED,
-    e2e('subscriptions-many', '10,000 of them, get an update exactly once'),
+    e2e('subscriptions-many', 'get an update exactly once with 10,000 event streams'),
   ],
-  'Specification 4: auto-cleanup on disconnect': [LEFT, CROWD],
+  'Specification 4: auto-cleanup on disconnect': [CLIENT_LEFT, MANY],
   'Notification: resources/deleted': [
-    e2e('subscription-lifecycle', 'outlives its resource: its end is told as such'),
+    e2e('subscription-lifecycle', 'stays when its resource is deleted: the client gets a deletion update'),
   ],
-  'Subscribe creates subscription': [MADE, SHOWN],
-  'Subscribe returns success response': [MADE],
+  'Subscribe creates subscription': [SUBSCRIBED, LISTED],
+  'Subscribe returns success response': [SUBSCRIBED],
   'Subscribe: invalid URI handling': [WITHOUT_URI, UNKNOWN],
   'Subscribe: missing URI parameter handling': [WITHOUT_URI],
   'Subscribe: non-existent resource handling': [UNKNOWN],
   'Unsubscribe removes subscription': [UNSUBSCRIBED, REAL],
   'Unsubscribe returns success response': [UNSUBSCRIBED],
   'Unsubscribe: missing URI parameter handling': [e2e('subscriptions', 'but not with the params %j')],
-  'Multiple clients subscribe to same resource': [MADE, CROWD],
-  'Multiple clients receive notifications': [DELIVERED, CROWD],
+  'Multiple clients subscribe to same resource': [SUBSCRIBED, MANY],
+  'Multiple clients receive notifications': [DELIVERED, MANY],
   "Single client unsubscribe doesn't affect others": [UNSUBSCRIBED, REAL],
   'Resource update notifies subscribers': [DELIVERED],
   'Notification includes metadata': [
     DELIVERED,
-    e2e('subscriptions', 'bring the bytes of the server, but for the URI'),
+    e2e('subscriptions', 'deliver updates byte for byte except for the URI'),
   ],
   'Notifications only sent to subscribers': [DELIVERED, REAL],
-  'Cleanup on client disconnect': [LEFT],
-  'Cleanup removes all subscriptions': [LEFT, CROWD],
-  'Duplicate subscribe is idempotent': [MADE],
+  'Cleanup on client disconnect': [CLIENT_LEFT],
+  'Cleanup removes all subscriptions': [CLIENT_LEFT, MANY],
+  'Duplicate subscribe is idempotent': [SUBSCRIBED],
   'Unsubscribe non-existent subscription': [IDEMPOTENT],
   'Edge case: empty URI validation': [UNKNOWN, IDEMPOTENT],
   'File URI validation': [SCHEMES],
@@ -305,7 +302,7 @@ const SEED_004: Scenarios = {
   'Invalid type handling': [WITHOUT_URI],
   'Format "not_found" error': [UNKNOWN],
   'Format timeout error': [
-    e2e('subscriptions', 'when the server does not answer in time, and are taken back there'),
+    e2e('subscriptions', 'when the server does not answer in time, and are then unsubscribed there'),
   ],
   'Format atom errors': [LIMITED, REFUSED],
   'Format binary messages': [REFUSED],

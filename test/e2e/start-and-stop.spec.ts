@@ -14,7 +14,7 @@ import { deferred, until, within } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-/** A gateway with one scripted server that has a child of its own, and one client with an open stream. */
+/** A gateway with one scripted server that has a child process of its own, and one client. */
 async function begin(config: object = {}, ...flags: string[]) {
   const backend = await ScriptedBackend.start();
   const end = deferred();
@@ -34,22 +34,22 @@ async function begin(config: object = {}, ...flags: string[]) {
   await gateway.listed({ tools: ['s'] });
   const session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
   const { pid, grandchild } = backend.link;
-  const family = [pid!, grandchild!];
-  expect(family.every(isAlive)).toBe(true);
-  return { backend, gateway, session, family, end };
+  const processes = [pid!, grandchild!];
+  expect(processes.every(isAlive)).toBe(true);
+  return { backend, gateway, session, processes, end };
 }
 
 const inFlight = (backend: ScriptedBackend): Promise<unknown> =>
   until('the call is in flight', () => backend.inFlight > 0);
 
-describe('a start', () => {
-  it('says on stdout, in one line that ends in the URL, where it listens, and logs JSON to stderr', async () => {
+describe('start', () => {
+  it('prints one line with the URL to stdout and logs JSON to stderr', async () => {
     const gateway = await startGateway({});
     expect(gateway.stdout).toMatch(/^[^\n]* http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
     await gateway.stop();
     expect(gateway.stdout.split('\n')).toHaveLength(2);
     expect(gateway.stderr).toBe('');
-    // What the framework says of its own start is for those who debug.
+    // Log entries of the framework's start have level debug.
     expect(gateway.logs.filter(({ context }) => /Nest|Rout|Loader/.test(String(context)))).toEqual([]);
     expect(gateway.logs.length).toBeLessThan(10);
   });
@@ -61,30 +61,30 @@ describe('a start', () => {
     await gateway.listed({ tools: ['everything', 'filesystem', 'memory'], prompts: ['everything'] });
   });
 
-  it('fails with exit code 1 and the reason when the port is taken', async () => {
+  it('fails with exit code 1 and the reason when the port is in use', async () => {
     const port = await freePort();
     const first = await startGateway({}, { GATEHOUSE__HTTP__PORT: String(port) });
     const second = launchGateway(['--config', writeConfig({})], { GATEHOUSE__HTTP__PORT: String(port) });
-    const { code } = await within('the second to give up', second.exited);
+    const { code } = await within('the second gateway to exit', second.exited);
     expect(code).toBe(1);
     expect(second.stderr + JSON.stringify(second.logs)).toContain('EADDRINUSE');
     expect(first.isRunning).toBe(true);
   });
 });
 
-describe('a stop', () => {
+describe('shutdown', () => {
   let stubborn: Awaited<ReturnType<typeof begin>>;
 
-  // The patience with such a server takes seconds, in which the other tests run.
+  // Stopping such a server takes seconds, so it starts before the other tests.
   beforeAll(async () => {
     stubborn = await begin({}, '--stubborn');
     stubborn.gateway.signal('SIGTERM');
   }, 30_000);
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s lets calls finish, ends streams, takes nothing new, reaps the children, and exits with 0',
+    'by %s finishes calls, ends streams, refuses new requests, reaps the children and exits with 0',
     async (signal) => {
-      const { backend, gateway, session, family, end } = await begin();
+      const { backend, gateway, session, processes, end } = await begin();
       const stream = await session.listen();
       const call = session.callTool('s__wait');
       await inFlight(backend);
@@ -98,21 +98,21 @@ describe('a stop', () => {
       expect((await postMessage(gateway.url, { ...PING, method: 'initialize' })).status).toBe(503);
       expect((await exchange(gateway.urlOf('/health/ready'))).status).toBe(503);
       expect((await exchange(gateway.urlOf('/health/live'))).status).toBe(200);
-      expect(family.every(isAlive)).toBe(true);
+      expect(processes.every(isAlive)).toBe(true);
 
       end.resolve();
       expect((await call).result).toEqual(text('finished'));
       expect(await within('the gateway to exit', gateway.exited)).toEqual({ code: 0, signal: null });
-      expect(family.filter(isAlive)).toEqual([]);
+      expect(processes.filter(isAlive)).toEqual([]);
     },
   );
 
-  it('still lets in what a call waits for: the answer to a question of its server', async () => {
+  it('still accepts the response of a client to a request of a server', async () => {
     const { backend, gateway, session } = await begin();
     const answered = deferred<object>();
     session.onQuestion = () => answered.promise;
     const call = session.callTool('s__ask');
-    await until('the question is there', () => session.asked.length > 0);
+    await until('the request arrives', () => session.asked.length > 0);
     gateway.signal('SIGTERM');
     await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
     answered.resolve({ answer: 42 });
@@ -121,8 +121,8 @@ describe('a stop', () => {
     expect(backend.inFlight).toBe(0);
   });
 
-  it('waits for a call that hangs no longer than the config says', async () => {
-    const { backend, gateway, session, family } = await begin({ shutdown: { drainMs: 300 } });
+  it('waits for a hanging call at most shutdown.drainMs', async () => {
+    const { backend, gateway, session, processes } = await begin({ shutdown: { drainMs: 300 } });
     const call = session.callTool('s__wait').then(
       ({ error }) => error?.code,
       () => 'cut off',
@@ -130,22 +130,22 @@ describe('a stop', () => {
     await inFlight(backend);
     expect((await gateway.stop('SIGTERM', 5000)).code).toBe(0);
     expect([-31099, -31003, 'cut off']).toContain(await call);
-    expect(family.filter(isAlive)).toEqual([]);
+    expect(processes.filter(isAlive)).toEqual([]);
     await gateway.logged({ level: 'warn', message: 'requests were cut off by the drain deadline' });
   });
 
-  it('is immediate at the second signal, and still leaves no process behind', async () => {
-    const { backend, gateway, session, family } = await begin({}, '--stubborn');
+  it('is immediate at the second signal and still leaves no process behind', async () => {
+    const { backend, gateway, session, processes } = await begin({}, '--stubborn');
     void session.callTool('s__wait').catch(() => {});
     await inFlight(backend);
     gateway.signal('SIGTERM');
     await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
     const { code } = await gateway.stop('SIGTERM', 2000);
     expect(code).not.toBe(0);
-    await untilGone(family, 2000);
+    await untilGone(processes, 2000);
   });
 
-  it('ends the processes that clients have to themselves, too', async () => {
+  it('ends the processes of servers with isolation per session', async () => {
     const backend = await ScriptedBackend.start();
     backend.tool('pid', (call) => text(String(call.link.pid)));
     const gateway = await startGateway({ mcpServers: { s: { ...backend.stdio(), isolation: 'session' } } });
@@ -158,7 +158,7 @@ describe('a stop', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it('is not held up by connections that have sent nothing, half a head or half a body', async () => {
+  it('does not wait for connections that have sent nothing, half a head or half a body', async () => {
     const gateway = await startGateway({});
     const { hostname, port } = new URL(gateway.url);
     const head = 'POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\ncontent-type: application/json\r\n';
@@ -168,18 +168,18 @@ describe('a stop', () => {
       await new Promise((resolve) => socket.once('connect', resolve));
       if (sent) socket.write(sent);
     }
-    // A whole exchange on another connection comes after them.
+    // When this response arrives, the gateway has accepted the connections before it.
     await exchange(gateway.urlOf('/health/live'));
     expect((await gateway.stop('SIGTERM', 5000)).code).toBe(0);
   });
 
-  it('ends a server that neither its stdin nor SIGTERM ends, and what it started', async () => {
-    const { gateway, family } = stubborn;
+  it('kills a server that ignores the end of stdin and SIGTERM, with its child processes', async () => {
+    const { gateway, processes } = stubborn;
     expect((await within('the gateway to exit', gateway.exited, 15_000)).code).toBe(0);
-    expect(family.filter(isAlive)).toEqual([]);
+    expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  it('by kill -9 leaves no real server behind: each ends with its stdin', async () => {
+  it('by SIGKILL leaves no real server behind: each ends with its stdin', async () => {
     const dir = tempDir();
     const gateway: Gateway = await startGateway({
       mcpServers: {

@@ -9,11 +9,11 @@ import { exchange } from '../kit/http.js';
 import { startSubscribableBackend } from '../kit/subscribed-client.js';
 import { tempDir } from '../kit/temp-dir.js';
 
-/** A state directory as version 0.1.0 left it behind when it was killed: decisions, sessions, audit log. */
+/** The state directory of a killed gateway of version 0.1.0: decisions, sessions, audit log. */
 const FIXTURE = 'test/fixtures/state-v1';
 const ADMIN_TOKEN = 'fixture-admin-token';
 const CLIENT_KEY = 'fixture-key';
-/** The ids that the clients of the recorded sessions hold. */
+/** The ids of the recorded sessions. */
 const WHOLE_GATEWAY = 'jaMedGsldUw-8H3dS_TyXDmhGrArY4mb';
 const PROJECT_DOCS = 'KuY6f5WRCSYLE7t7HWUy-dtl7paGil3f';
 const UNSUBSCRIBED = 'Rmpvznwtw7wdTZ2St81-gVQfxr95tmFx';

@@ -13,7 +13,7 @@ import { until } from '../kit/until.js';
 const A = 'resource://docs/x://a';
 const B = 'resource://docs/x://b';
 
-describe('what may have been missed is told', () => {
+describe('after a gap in the notifications of a server, the gateway', () => {
   let docs: ScriptedBackend;
   let gateway: Gateway;
 
@@ -25,16 +25,16 @@ describe('what may have been missed is told', () => {
     docs = await startSubscribableBackend('x://a', 'x://b');
   });
 
-  /** After this, nothing that came before is on its way. */
-  async function settled(listener: SubscribedClient, uri: string): Promise<unknown[]> {
+  /** The updates of a client after a final one has arrived, without the final one. */
+  async function allUpdates(listener: SubscribedClient, uri: string): Promise<unknown[]> {
     sendUpdate(docs, uri.slice('resource://docs/'.length), { last: true });
-    await until('the last update has come', () =>
+    await until('the final update arrived', () =>
       listener.updates.some((params) => params['last'] === true && params['uri'] === uri),
     );
     return listener.updates.filter(({ last }) => last !== true);
   }
 
-  it('once to everybody, when a server was killed: what is wanted is asked for again', async () => {
+  it('subscribes again and sends every subscriber one update when the server was killed', async () => {
     await open(docs.stdio());
     const [one, two] = [
       await SubscribedClient.of(gateway.url, A),
@@ -43,14 +43,14 @@ describe('what may have been missed is told', () => {
     process.kill(docs.link.pid!, 'SIGKILL');
     await Promise.all([one.untilUpdated(A), two.untilUpdated(A), two.untilUpdated(B)]);
     expect(subscriptionRequests(docs).slice(2).toSorted()).toEqual(['+x://a', '+x://b']);
-    expect(await settled(one, A)).toEqual([{ uri: A }]);
-    expect(new Set(await settled(two, B))).toEqual(new Set([{ uri: A }, { uri: B }]));
+    expect(await allUpdates(one, A)).toEqual([{ uri: A }]);
+    expect(new Set(await allUpdates(two, B))).toEqual(new Set([{ uri: A }, { uri: B }]));
     expect(two.updates).toHaveLength(4);
   });
 
-  it('when only the stream of a server broke, and its session lives on', async () => {
+  it('subscribes again and sends one update when only the notification stream broke', async () => {
     await open(docs.http);
-    const [one, nobody] = [
+    const [one, unsubscribed] = [
       await SubscribedClient.of(gateway.url, A),
       await SubscribedClient.open(gateway.url),
     ];
@@ -59,11 +59,11 @@ describe('what may have been missed is told', () => {
     await one.untilUpdated(A);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
-    expect(await settled(one, A)).toEqual([{ uri: A }]);
-    expect(nobody.updates).toEqual([]);
+    expect(await allUpdates(one, A)).toEqual([{ uri: A }]);
+    expect(unsubscribed.updates).toEqual([]);
   });
 
-  it('when a server without sessions was started anew and knows nothing any more', async () => {
+  it('subscribes again and sends one update when a server without sessions was restarted', async () => {
     docs.front.isStateless = true;
     await open(docs.http);
     const one = await SubscribedClient.of(gateway.url, A);
@@ -71,10 +71,10 @@ describe('what may have been missed is told', () => {
     await one.untilUpdated(A);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
-    expect(await settled(one, A)).toEqual([{ uri: A }]);
+    expect(await allUpdates(one, A)).toEqual([{ uri: A }]);
   });
 
-  it('and nothing is told where nothing was missed: the first stream is there before the first subscription', async () => {
+  it('sends no extra update for the first stream, which opens before the first subscription', async () => {
     await open(docs.http);
     const one = await SubscribedClient.open(gateway.url);
     docs.on('resources/subscribe', () => {
@@ -83,13 +83,13 @@ describe('what may have been missed is told', () => {
       return {};
     });
     await one.subscribed(A);
-    // A later one would take the place of what is still on its way.
+    // A later update could replace one that is still queued.
     await one.untilUpdated(A);
-    expect(await settled(one, A)).toEqual([{ uri: A, early: true }]);
+    expect(await allUpdates(one, A)).toEqual([{ uri: A, early: true }]);
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
   });
 
-  it('and a client that subscribes while its server has forgotten the session does not notice', async () => {
+  it('completes a subscribe request that found the session of the server expired', async () => {
     await open(docs.http);
     const one = await SubscribedClient.of(gateway.url, A);
     docs.front.forgetSessions();
@@ -97,21 +97,21 @@ describe('what may have been missed is told', () => {
     await one.untilUpdated(A);
     expect(docs.countOf('initialize')).toBe(2);
     sendUpdate(docs, 'x://b', { version: 2 });
-    await until('it is subscribed', () => one.updates.some(({ version }) => version === 2));
+    await until('an update of B arrives', () => one.updates.some(({ version }) => version === 2));
   });
 
-  it('and lists whose changes may have been missed are fetched again', async () => {
+  it('fetches the lists again', async () => {
     await open(docs.http);
     const { session } = await SubscribedClient.open(gateway.url);
     docs.resource('x://new');
     docs.front.stream.forgetful().cut();
-    await until('it is listed', async () =>
+    await until('the new resource is listed', async () =>
       (await session.list('resources')).some(({ uri }) => uri === 'resource://docs/x://new'),
     );
     expect(docs.countOf('initialize')).toBe(1);
   });
 
-  it('and a subscription that broke off on its way is taken back, for the server may have it', async () => {
+  it('unsubscribes at the server when the connection broke during a subscribe request', async () => {
     docs.on('resources/subscribe', () => docs.front.breakConnections());
     await open(docs.http);
     const one = await SubscribedClient.open(gateway.url);

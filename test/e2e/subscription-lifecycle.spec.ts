@@ -42,7 +42,7 @@ describe('a subscription', () => {
   const rows = async (query = ''): Promise<Record<string, unknown>[]> =>
     (await admin.get(`subscriptions${query}`)).json['subscriptions'] as Record<string, unknown>[];
 
-  it('outlives its resource: its end is told as such, and it is watched again when it is back', async () => {
+  it('stays when its resource is deleted: the client gets a deletion update, and another when the resource is back', async () => {
     await open();
     const [one, other] = [
       await SubscribedClient.of(gateway.url, A),
@@ -62,7 +62,7 @@ describe('a subscription', () => {
     expect(other.updates).toEqual([]);
   });
 
-  it('brings the first of many updates at once and the last when the window ends, where one is set', async () => {
+  it('with coalesceMs delivers the first update of a burst at once and the last after the window', async () => {
     await open({ ...docs.http, watch: { coalesceMs: 300 } });
     const one = await SubscribedClient.of(gateway.url, A, B);
     for (let n = 1; n <= 100; n++) sendUpdate(docs, 'x://a', { n });
@@ -74,12 +74,12 @@ describe('a subscription', () => {
     expect(await metric('mcp_subscription_events_total', { outcome: 'coalesced' })).toBe(98);
   });
 
-  it('that has ended brings nothing any more, not even what waited for the stream of its client', async () => {
+  it('that ended delivers no update that waited for the stream of its client', async () => {
     await open();
     const session = await RawSession.open(gateway.url);
     for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
     for (const uri of ['x://a', 'x://b']) sendUpdate(docs, uri, { note: uri });
-    await until('both were brought', async () => {
+    await until('both updates are delivered', async () => {
       return (await metric('mcp_subscription_events_total', { outcome: 'delivered' })) === 2;
     });
     await session.request('resources/unsubscribe', { uri: A });
@@ -90,7 +90,7 @@ describe('a subscription', () => {
     expect(await metric('mcp_notifications_total', dropped)).toBe(1);
   });
 
-  it('goes when its server is disabled, and does not come back with it', async () => {
+  it('ends when its server is disabled and is not restored when the server is enabled', async () => {
     await open(docs.stdio());
     const one = await SubscribedClient.of(gateway.url, A);
     const pid = docs.link.pid!;
@@ -104,7 +104,7 @@ describe('a subscription', () => {
     sendUpdate(docs, 'x://a', { before: true });
     const unheard = { outcome: 'unheard' };
     await until(
-      'nobody has heard it',
+      'the update is counted as unheard',
       async () => (await metric('mcp_subscription_events_total', unheard)) === 1,
     );
     await one.subscribed(A);
@@ -114,7 +114,7 @@ describe('a subscription', () => {
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
   });
 
-  it('is shown with its client, its server, its URI and its time, and found by each of them', async () => {
+  it('is listed by the admin API with client, server, URI and time, and found by client, server and URI', async () => {
     await open();
     const startedAt = Date.now();
     const [one, other] = [
@@ -139,7 +139,7 @@ describe('a subscription', () => {
     expect(await rows()).toEqual([row]);
   });
 
-  it('ends when an administrator ends it, and the server is told when it was the last', async () => {
+  it('ends when an administrator deletes it, and the last one is unsubscribed at the server', async () => {
     await open();
     const [one, other] = [
       await SubscribedClient.open(gateway.url),
@@ -155,21 +155,21 @@ describe('a subscription', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('ends with its client, whether that says so or just never comes back', async () => {
+  it('ends with its session, by DELETE or by expiry', async () => {
     await open(docs.http, { limits: { sessionIdleMs: 1000 } });
-    const [polite, rude] = [
+    const [ended, expired] = [
       await SubscribedClient.of(gateway.url, A),
       await SubscribedClient.of(gateway.url, B),
     ];
-    await polite.session.end();
-    rude.events.cut();
+    await ended.session.end();
+    expired.events.cut();
     await untilRequested(docs, '-x://a');
     await untilRequested(docs, '-x://b');
     expect(await metric('mcp_active_subscriptions')).toBe(0);
     expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
   });
 
-  it('is refused over the limit, exactly, however many ask at once, and a slot that is freed is free at once', async () => {
+  it('is refused over the limit, also under concurrent requests, and a freed slot is available at once', async () => {
     await open(docs.http, { limits: { subscriptionsPerClient: 1 } });
     const one = await SubscribedClient.open(gateway.url);
     const answers = await Promise.all([A, B, A, B].map((uri) => one.subscribe(uri)));
@@ -184,20 +184,20 @@ describe('a subscription', () => {
     await one.subscribed(B);
   });
 
-  it('goes over the link that its client has to itself, and so do its updates', async () => {
+  it('with isolation per session uses the link of its client, in both directions', async () => {
     await open({ ...docs.stdio(), isolation: 'session' });
     const [one, two] = [await SubscribedClient.of(gateway.url, A), await SubscribedClient.of(gateway.url, A)];
     const [shared, ofOne, ofTwo] = docs.links;
-    const toldOn = (link: unknown): string[] =>
+    const requestsOn = (link: unknown): string[] =>
       docs.received
         .filter((received) => received.link === link)
         .flatMap(({ message: { method = '' } }) => (method.endsWith('subscribe') ? [method] : []));
-    expect([shared, ofOne, ofTwo].map(toldOn)).toEqual([
+    expect([shared, ofOne, ofTwo].map(requestsOn)).toEqual([
       [],
       ['resources/subscribe'],
       ['resources/subscribe'],
     ]);
-    const say = (link: (typeof docs.links)[number] | undefined, n: number): void =>
+    const updateOn = (link: (typeof docs.links)[number] | undefined, n: number): void =>
       link!.send(
         JSON.stringify({
           jsonrpc: '2.0',
@@ -205,23 +205,23 @@ describe('a subscription', () => {
           params: { uri: 'x://a', n },
         }),
       );
-    say(shared, 0);
-    say(ofOne, 1);
-    say(ofTwo, 2);
+    updateOn(shared, 0);
+    updateOn(ofOne, 1);
+    updateOn(ofTwo, 2);
     await Promise.all([one.untilUpdated(A), two.untilUpdated(A)]);
     expect([one.updates, two.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A, n: 2 }]]);
 
     process.kill(ofOne!.pid!, 'SIGKILL');
     await one.untilUpdated(A, 2);
     const next = docs.links.at(-1)!;
-    expect(toldOn(next)).toEqual(['resources/subscribe']);
-    say(next, 3);
+    expect(requestsOn(next)).toEqual(['resources/subscribe']);
+    updateOn(next, 3);
     await one.untilUpdated(A, 3);
     expect(one.updates).toEqual([{ uri: A, n: 1 }, { uri: A }, { uri: A, n: 3 }]);
     expect(two.updates).toHaveLength(1);
 
     await one.session.end();
-    await until('its process is gone', () => !isAlive(next.pid!));
+    await until('the process of the client is gone', () => !isAlive(next.pid!));
     expect(isAlive(ofTwo!.pid!)).toBe(true);
   });
 });

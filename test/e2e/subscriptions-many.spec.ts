@@ -12,7 +12,7 @@ import {
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
-/** What a process needs beside the streams. */
+/** Open files of a process beside the streams. */
 const OTHER_FILES = 300;
 const WANTED = 10_000;
 
@@ -20,7 +20,7 @@ const active = async (gateway: Gateway): Promise<number | undefined> =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value('mcp_active_subscriptions');
 
 describe('many clients', () => {
-  it('on one resource are one subscription of their server, also after it was killed', async () => {
+  it('of one resource share one upstream subscription, also after the server was killed', async () => {
     const docs = await startSubscribableBackend('x://a');
     const gateway = await startGateway({ mcpServers: { docs: docs.stdio() } });
     await gateway.listed({ resources: ['docs'] });
@@ -33,7 +33,7 @@ describe('many clients', () => {
     await untilRequested(docs, '+x://a', 2);
     await crowd.heard(2);
     sendUpdate(docs, 'x://a', { note: 'last' });
-    // Of its own, the gateway says nothing but that it may have changed.
+    // The update that the gateway sends after the gap has no note.
     expect(await crowd.heard(3)).toEqual({ open: 1000, counts: { 3: 1000 }, notes: ['first', '-', 'last'] });
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
 
@@ -46,7 +46,7 @@ describe('many clients', () => {
     expect(await active(gateway)).toBe(0);
   }, 60_000);
 
-  it('each with a stream of its own, 10,000 of them, get an update exactly once', async () => {
+  it('get an update exactly once with 10,000 event streams', async () => {
     const clients = Math.min(WANTED, mostFiles() - OTHER_FILES);
     if (clients < WANTED) console.warn(`only ${clients} clients: the limit of open files allows no more`);
     const docs = await startSubscribableBackend('x://a');
@@ -56,7 +56,7 @@ describe('many clients', () => {
     });
     const gateway = launchGateway(['--config', config], {}, withManyFiles());
     await gateway.listening();
-    await until('the server is there', async () =>
+    await until('the server is ready', async () =>
       (await exchange(gateway.urlOf('/health'))).text.includes('"ready"'),
     );
     const crowd = await Crowd.open(gateway.url, A, clients);
@@ -64,7 +64,7 @@ describe('many clients', () => {
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
     sendUpdate(docs, 'x://a', { note: 'one' });
     await crowd.heard(1);
-    // Whoever got the first one twice would have three by then.
+    // A client that got the first update twice would now count three.
     sendUpdate(docs, 'x://a', { note: 'two' });
     expect(await crowd.heard(2)).toEqual({ open: clients, counts: { 2: clients }, notes: ['one', 'two'] });
   }, 90_000);

@@ -24,17 +24,17 @@ const SCHEMES = [
   'x://ü/日本',
 ];
 
-/** What a listener was told of, but for what says that all has come. */
+/** The updates of a client without those that `settle` causes. */
 const others = ({ updates }: SubscribedClient): Record<string, unknown>[] =>
   updates.filter(({ uri }) => !String(uri).endsWith('x://end'));
 
 describe('subscriptions', () => {
   let docs: ScriptedBackend;
-  let twin: ScriptedBackend;
+  let other: ScriptedBackend;
   let plain: ScriptedBackend;
   let polled: ScriptedBackend;
   let gateway: Gateway;
-  let words = 'one';
+  let polledText = 'one';
 
   beforeAll(async () => {
     docs = await startSubscribableBackend('x://a', 'x://b', 'x://c', 'x://dir', 'x://end', ...SCHEMES);
@@ -45,27 +45,27 @@ describe('subscriptions', () => {
       if (params['uri'] === 'x://nameless') throw new ScriptedError('{"code":-1,"message":""}');
       return params['uri'] === 'x://mute' ? undefined : {};
     });
-    twin = await startSubscribableBackend('x://a', 'x://end');
+    other = await startSubscribableBackend('x://a', 'x://end');
     plain = (await ScriptedBackend.start()).resource('x://a');
-    polled = (await ScriptedBackend.start()).resource('x://a', () => contents('x://a', words));
+    polled = (await ScriptedBackend.start()).resource('x://a', () => contents('x://a', polledText));
     gateway = await startGateway({
       mcpServers: {
         docs: { ...docs.http, timeoutMs: 500 },
-        twin: twin.stdio(),
+        other: other.stdio(),
         plain: plain.http,
         polled: { ...polled.http, watch: { pollMs: 100 } },
       },
-      projects: { one: { servers: ['docs', 'plain'] }, two: { servers: ['twin'] } },
+      projects: { one: { servers: ['docs', 'plain'] }, two: { servers: ['other'] } },
       log: { level: 'debug' },
     });
-    await gateway.listed({ resources: ['docs', 'twin', 'plain', 'polled'], resourceTemplates: ['docs'] });
+    await gateway.listed({ resources: ['docs', 'other', 'plain', 'polled'], resourceTemplates: ['docs'] });
   }, 30_000);
 
-  /** What a server says arrives in the order in which it said it: after this, nothing from before is on its way. */
+  /** Notifications of a server keep their order: after this, all earlier ones have arrived. */
   async function settle(...listeners: readonly SubscribedClient[]): Promise<void> {
     for (const [server, backend] of [
       ['docs', docs],
-      ['twin', twin],
+      ['other', other],
     ] as const) {
       const uri = `resource://${server}/x://end`;
       for (const listener of listeners) await listener.subscribed(uri);
@@ -76,14 +76,14 @@ describe('subscriptions', () => {
   }
   const scrape = async (): Promise<Scrape> => new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
 
-  it('are offered, with word of changes of the list', async () => {
+  it('are advertised with the subscribe and listChanged capabilities', async () => {
     const { initializeResult } = await RawSession.open(gateway.url);
     expect(initializeResult).toMatchObject({
       capabilities: { resources: { subscribe: true, listChanged: true } },
     });
   });
 
-  it('are made with success and an id, and told to the server by its own URI, once for several clients', async () => {
+  it('are answered with an id and requested at the server by its own URI, once for several clients', async () => {
     const [one, two] = await Promise.all([1, 2].map(() => SubscribedClient.open(gateway.url)));
     const { result } = await one!.subscribe('resource://docs/x://b');
     expect(result).toEqual({ _meta: { 'io.gatehouse/subscription': expect.stringMatching(/^[\w-]{12}$/) } });
@@ -100,22 +100,22 @@ describe('subscriptions', () => {
     ]);
   });
 
-  it('bring updates to exactly those who asked, with the public URI and all that the server wrote', async () => {
-    const [one, two, another, nobody] = await Promise.all([
+  it('deliver updates to exactly their clients, with the public URI and all fields of the server', async () => {
+    const [one, two, another, unsubscribed] = await Promise.all([
       SubscribedClient.of(gateway.url, A),
       SubscribedClient.of(gateway.url, A),
-      SubscribedClient.of(gateway.url, 'resource://docs/x://c', 'resource://twin/x://a'),
+      SubscribedClient.of(gateway.url, 'resource://docs/x://c', 'resource://other/x://a'),
       SubscribedClient.open(gateway.url),
     ]);
     const more = { metadata: { version: 2, size: 1024 }, _meta: { 'x/y': [1, null] }, ünknown: '☃' };
     sendUpdate(docs, 'x://a', more);
-    await settle(one, two, another, nobody);
+    await settle(one, two, another, unsubscribed);
     for (const listener of [one, two]) expect(others(listener)).toEqual([{ uri: A, ...more }]);
     expect(others(another)).toEqual([]);
-    expect(others(nobody)).toEqual([]);
+    expect(others(unsubscribed)).toEqual([]);
   });
 
-  it('bring the bytes of the server, but for the URI', async () => {
+  it('deliver updates byte for byte except for the URI', async () => {
     const listener = await SubscribedClient.of(gateway.url, A);
     docs.link.send(
       '{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{ "n":1.0,"uri" : "x:\\/\\/a","big":12345678901234567890}}',
@@ -126,7 +126,7 @@ describe('subscriptions', () => {
     );
   });
 
-  it('bring updates of parts of what was asked for', async () => {
+  it('deliver updates of sub-resources of their URI', async () => {
     const listener = await SubscribedClient.of(gateway.url, 'resource://docs/x://dir');
     for (const uri of ['x://dir/file', 'x://dir#part', 'x://directory']) sendUpdate(docs, uri);
     await settle(listener);
@@ -136,14 +136,14 @@ describe('subscriptions', () => {
     ]);
   });
 
-  it.each(SCHEMES)('take a URI of whatever scheme: %s', async (uri) => {
+  it.each(SCHEMES)('accept a URI of any scheme: %s', async (uri) => {
     const listener = await SubscribedClient.of(gateway.url, `resource://docs/${uri}`);
     sendUpdate(docs, uri);
     await listener.untilUpdated(`resource://docs/${uri}`);
     expect(subscriptionRequests(docs)).toContain(`+${uri}`);
   });
 
-  it('take a resource that only fits a template', async () => {
+  it('accept an unlisted URI that matches a template', async () => {
     const listener = await SubscribedClient.of(gateway.url, 'resource://docs/x://t/7');
     sendUpdate(docs, 'x://t/7');
     sendUpdate(docs, 'x://t/8');
@@ -152,7 +152,7 @@ describe('subscriptions', () => {
   });
 
   it.each(['resource://docs/x://t/{id}', 'x://t/{id}', 'docs_x___t_{id}'])(
-    'take a template, for all its instances (%s)',
+    'accept a template and deliver updates of all URIs that match it (%s)',
     async (uri) => {
       const listener = await SubscribedClient.of(gateway.url, uri);
       for (const own of ['x://t/1', 'x://t/2', 'x://u/1']) sendUpdate(docs, own);
@@ -164,27 +164,27 @@ describe('subscriptions', () => {
     },
   );
 
-  it('take a beginning, for all that begin so, and the server is asked for each', async () => {
-    const listener = await SubscribedClient.of(gateway.url, 'resource://twin/x://*');
-    expect(subscriptionRequests(twin)).toEqual(expect.arrayContaining(['+x://a', '+x://end']));
-    const before = subscriptionRequests(twin).length;
-    sendUpdate(twin, 'x://a');
+  it('accept a prefix and subscribe at the server to each listed URI with that prefix', async () => {
+    const listener = await SubscribedClient.of(gateway.url, 'resource://other/x://*');
+    expect(subscriptionRequests(other)).toEqual(expect.arrayContaining(['+x://a', '+x://end']));
+    const before = subscriptionRequests(other).length;
+    sendUpdate(other, 'x://a');
     sendUpdate(docs, 'x://a');
-    await listener.untilUpdated('resource://twin/x://a');
+    await listener.untilUpdated('resource://other/x://a');
     await listener.session.end();
-    await until('all are taken back', () => subscriptionRequests(twin).length === before + 2);
-    expect(subscriptionRequests(twin).slice(before).toSorted()).toEqual(['-x://a', '-x://end']);
+    await until('both are unsubscribed', () => subscriptionRequests(other).length === before + 2);
+    expect(subscriptionRequests(other).slice(before).toSorted()).toEqual(['-x://a', '-x://end']);
   });
 
   describe('end when a client unsubscribes', () => {
     it.each([
-      ['by the URI of the lists', () => ({ uri: A })],
+      ['by the public URI', () => ({ uri: A })],
       ["by the server's own URI", () => ({ uri: 'x://a' })],
       ['by the identifier', () => ({ uri: 'docs_x___a' })],
       ['by the id of the subscription', (id: string) => ({ subscriptionId: id })],
-      ['by the id in place of a URI', (id: string) => ({ uri: id })],
-      ['by the URI, with an id that is none of its own', () => ({ subscriptionId: 'nope', uri: A })],
-    ])('%s, and for nobody else', async (_how, paramsOf) => {
+      ['by the id of the subscription as URI', (id: string) => ({ uri: id })],
+      ['by the URI together with an unknown id', () => ({ subscriptionId: 'nope', uri: A })],
+    ])('%s, and only for that client', async (_case, paramsOf) => {
       const path = gateway.urlOf('/projects/one/mcp');
       const [leaving, staying] = [await SubscribedClient.open(path), await SubscribedClient.of(path, A)];
       const id = await leaving.subscribed(A);
@@ -199,7 +199,7 @@ describe('subscriptions', () => {
       await untilRequested(docs, '-x://a', before + 1);
     });
 
-    it('and what is not subscribed to is success', async () => {
+    it('and the response is success also without a subscription', async () => {
       const { session } = await SubscribedClient.open(gateway.url);
       for (const uri of [A, 'x://nope', '', 'resource://nope/x'])
         expect((await session.request('resources/unsubscribe', { uri })).result).toEqual({});
@@ -232,19 +232,19 @@ describe('subscriptions', () => {
       'x://*',
       '',
       'not a uri at all',
-    ])('for %j, which nobody has: by its name, and no server is asked', async (uri) => {
+    ])('for the unknown URI %j with that URI, and no server gets a request', async (uri) => {
       const listener = await SubscribedClient.open(gateway.url);
-      const before = [docs, twin, plain, polled].map(({ received }) => received.length);
+      const before = [docs, other, plain, polled].map(({ received }) => received.length);
       expect((await listener.subscribe(uri)).error).toEqual({
         code: -32602,
         message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
         data: { uri },
       });
-      expect([docs, twin, plain].map(({ received }) => received.length)).toEqual(before.slice(0, 3));
+      expect([docs, other, plain].map(({ received }) => received.length)).toEqual(before.slice(0, 3));
       expect(listener.updates).toEqual([]);
     });
 
-    it('for what the project does not show, in the very words for what there is not', async () => {
+    it('for a resource outside the project with the same error as for an unknown one', async () => {
       const session = await RawSession.open(gateway.urlOf('/projects/two/mcp'));
       const refusalOf = async (uri: string): Promise<string> =>
         (await session.request('resources/subscribe', { uri }, 'r')).text;
@@ -256,7 +256,7 @@ describe('subscriptions', () => {
       expect(docs.received.length).toBe(before);
     });
 
-    it('when the server refuses: in its words, and nothing stays', async () => {
+    it('when the server refuses, with its message, and leave no subscription', async () => {
       const listener = await SubscribedClient.open(gateway.url);
       expect((await listener.subscribe('resource://docs/x://refused')).error).toEqual({
         code: -31006,
@@ -277,7 +277,7 @@ describe('subscriptions', () => {
       });
     });
 
-    it('when the server does not answer in time, and are taken back there', async () => {
+    it('when the server does not answer in time, and are then unsubscribed there', async () => {
       const listener = await SubscribedClient.open(gateway.url);
       expect((await listener.subscribe('resource://docs/x://mute')).error).toMatchObject({
         code: -31008,
@@ -290,8 +290,8 @@ describe('subscriptions', () => {
     });
   });
 
-  it('to a server that takes none are kept here, and what it tells anyway is delivered', async () => {
-    const [one, nobody] = [
+  it('to a server without the capability send it no request, and its updates are delivered', async () => {
+    const [one, unsubscribed] = [
       await SubscribedClient.of(gateway.url, 'resource://plain/x://a'),
       await SubscribedClient.open(gateway.url),
     ];
@@ -299,43 +299,43 @@ describe('subscriptions', () => {
     await one.untilUpdated('resource://plain/x://a');
     expect(one.updates).toEqual([{ uri: 'resource://plain/x://a', version: 1 }]);
     await one.unsubscribe('resource://plain/x://a');
-    expect(nobody.updates).toEqual([]);
+    expect(unsubscribed.updates).toEqual([]);
     expect(subscriptionRequests(plain)).toEqual([]);
   });
 
-  it('have a resource looked at where that is asked for: once for all, and they hear when it is another', async () => {
+  it('with watch.pollMs poll a resource once for all clients and send an update when it changed', async () => {
     const uri = 'resource://polled/x://a';
     const startedAt = performance.now();
     const listeners = await Promise.all([1, 2, 3].map(() => SubscribedClient.of(gateway.url, uri)));
-    await until('it was looked at again', () => polled.countOf('resources/read') >= 3);
+    await until('the resource was polled again', () => polled.countOf('resources/read') >= 3);
     for (const listener of listeners) expect(listener.updates).toEqual([]);
-    words = 'two';
+    polledText = 'two';
     await Promise.all(listeners.map((listener) => listener.untilUpdated(uri)));
-    const looks = polled.countOf('resources/read');
-    await until('it was looked at again', () => polled.countOf('resources/read') >= looks + 2);
+    const polls = polled.countOf('resources/read');
+    await until('the resource was polled again', () => polled.countOf('resources/read') >= polls + 2);
     for (const listener of listeners) expect(listener.updates).toEqual([{ uri }]);
-    // Two looks are never closer than 80 ms.
+    // The interval between two polls is at least 80 ms.
     expect(polled.countOf('resources/read')).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 80);
     expect(subscriptionRequests(polled)).toEqual([]);
   });
 
-  it('of one project bring nothing of what another shows', async () => {
+  it('of one project deliver no update of the servers of another project', async () => {
     const [one, two, all] = await Promise.all([
       SubscribedClient.of(gateway.urlOf('/projects/one/mcp'), A),
       SubscribedClient.of(gateway.urlOf('/projects/two/mcp'), 'x://a'),
-      SubscribedClient.of(gateway.url, A, 'resource://twin/x://a'),
+      SubscribedClient.of(gateway.url, A, 'resource://other/x://a'),
     ]);
     sendUpdate(docs, 'x://a', { canary: 'docs' });
-    sendUpdate(twin, 'x://a', { canary: 'twin' });
+    sendUpdate(other, 'x://a', { canary: 'other' });
     await settle(all);
     await one.untilUpdated(A);
-    await two.untilUpdated('resource://twin/x://a');
+    await two.untilUpdated('resource://other/x://a');
     expect(one.updates).toEqual([{ uri: A, canary: 'docs' }]);
-    expect(two.updates).toEqual([{ uri: 'resource://twin/x://a', canary: 'twin' }]);
+    expect(two.updates).toEqual([{ uri: 'resource://other/x://a', canary: 'other' }]);
     expect(others(all)).toHaveLength(2);
   });
 
-  it('are counted, with no name of anybody or anything', async () => {
+  it('are counted in metrics without labels for clients or URIs', async () => {
     const listener = await SubscribedClient.open(gateway.url);
     const before = await scrape();
     await listener.subscribed('resource://docs/x://c');
@@ -343,12 +343,12 @@ describe('subscriptions', () => {
     await listener.subscribe('resource://docs/x://nope');
     await listener.subscribe('resource://docs/x://refused');
     sendUpdate(docs, 'x://c');
-    sendUpdate(docs, 'x://nobody');
+    sendUpdate(docs, 'x://unsubscribed');
     await settle(listener);
     const after = await scrape();
     const grown = (name: string, labels: Record<string, string> = {}): number =>
       after.value(name, labels)! - before.value(name, labels)!;
-    // The two, and those of `settle` to the end of docs and twin.
+    // These two, and the two that `settle` makes.
     expect(grown('mcp_active_subscriptions')).toBe(4);
     expect(grown('gatehouse_subscription_rejections_total', { reason: 'unknown' })).toBe(1);
     expect(grown('gatehouse_subscription_rejections_total', { reason: 'failed' })).toBe(1);
@@ -363,7 +363,7 @@ describe('subscriptions', () => {
       expect(after.seriesOf(name)).toEqual([{}]);
   });
 
-  it('leave a line in a detailed log when they come and when they go', async () => {
+  it('are logged at level debug when they begin and end', async () => {
     const listener = await SubscribedClient.open(gateway.url);
     const subscription = await listener.subscribed('resource://docs/x://b');
     await listener.unsubscribe('x://b');

@@ -13,7 +13,7 @@ import { tempDir } from '../kit/temp-dir.js';
 
 const PAYLOAD = 'é😀'.repeat(100_000);
 
-/** Puts TLS in front of a server, and counts the handshakes. */
+/** Starts a TLS proxy for a server that counts the handshakes. */
 async function secure(url: string, certificate: { key: string; cert: string }) {
   const handshakes = { all: 0, resumed: 0, names: new Set<unknown>() };
   const server = createServer(certificate, (socket) => {
@@ -50,7 +50,7 @@ describe('servers over TLS', () => {
       });
     const trusted = selfSigned();
     const known = await secure(backend.http.url, trusted);
-    const stranger = await secure(backend.http.url, selfSigned());
+    const untrusted = await secure(backend.http.url, selfSigned());
     handshakes = known.handshakes;
     const file = join(tempDir(), 'trusted.pem');
     writeFileSync(file, trusted.cert);
@@ -59,7 +59,7 @@ describe('servers over TLS', () => {
         mcpServers: {
           known: { url: known.url },
           named: { url: known.url, headers: { Host: 'mcp.internal' } },
-          stranger: { url: stranger.url },
+          untrusted: { url: untrusted.url },
         },
       },
       { NODE_EXTRA_CA_CERTS: file },
@@ -68,27 +68,27 @@ describe('servers over TLS', () => {
     session = await RawSession.open(gateway.url);
   });
 
-  it('are called like others, with payloads of many records', async () => {
+  it('get and return payloads of many TLS records', async () => {
     const { result } = await session.callTool('known__echo', { message: PAYLOAD });
     expect(result).toEqual(text(PAYLOAD));
   });
 
-  it('are reached on as many connections as there are calls, whose handshakes are shorter after the first', async () => {
+  it('get one connection per concurrent call, with resumed handshakes after the first', async () => {
     const calls = Array.from({ length: 4 }, () => session.callTool('known__meet'));
     for (const { result } of await Promise.all(calls)) expect(result).toEqual(text('met'));
     expect(handshakes.all).toBeGreaterThanOrEqual(4);
     expect(handshakes.resumed).toBeGreaterThan(0);
   });
 
-  it('must have the name that requests call them by', async () => {
+  it('get the Host header of their config as TLS server name', async () => {
     expect(handshakes.names).toEqual(new Set([false, 'mcp.internal']));
     expect((await session.callTool('named__echo', { message: 'hello' })).result).toEqual(text('hello'));
   });
 
-  it('are not spoken to when nobody vouches for them', async () => {
-    const entry = await gateway.logged({ server: 'stranger', level: 'warn' });
+  it('are refused when their certificate is not trusted', async () => {
+    const entry = await gateway.logged({ server: 'untrusted', level: 'warn' });
     expect(JSON.stringify(entry)).toContain('SELF_SIGNED_CERT');
-    const { error } = await session.callTool('stranger__echo');
+    const { error } = await session.callTool('untrusted__echo');
     expect(error?.code).toBe(-32602);
   });
 });

@@ -14,7 +14,7 @@ interface Span {
   readonly parentSpanId?: string;
 }
 
-/** A collector of OpenTelemetry's, as far as a test needs one. */
+/** A minimal OpenTelemetry collector that keeps the spans it received. */
 async function collector(): Promise<{ url: string; spans: Span[] }> {
   const spans: Span[] = [];
   const server = createServer((request, response) => {
@@ -53,7 +53,7 @@ describe('traces', () => {
     await session.request('tools/call', { name: 'db__echo', arguments: {}, _meta: { traceparent } });
     expect(await gateway.stop()).toMatchObject({ code: 0 });
 
-    const traced = await until('the spans have come', () => {
+    const traced = await until('the spans arrived', () => {
       const found = spans.filter(({ traceId }) => traceId === TRACE);
       return found.length === 2 && found;
     });

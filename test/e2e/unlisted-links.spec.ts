@@ -9,8 +9,8 @@ const textAt = async (client: ClientV1 | ClientV2, uri: string): Promise<unknown
 const interfaceOf = ({ _meta: meta }: { _meta?: unknown }): string =>
   (meta as { ui: { resourceUri: string } }).ui.resourceUri;
 
-/** The specification: links that tools return need not be in any list. */
-describe('links that are in no list', () => {
+/** MCP, tools: resource links that a tool returns need not appear in `resources/list`. */
+describe('unlisted resource links', () => {
   let backend: ScriptedBackend;
   let gateway: Gateway;
   let clients: (ClientV1 | ClientV2)[];
@@ -33,14 +33,14 @@ describe('links that are in no list', () => {
     clients = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
   }, 30_000);
 
-  it('are not readable before they were given out, and no server is asked', async () => {
+  it('are not readable before a tool or result contained them, and no server gets a request', async () => {
     const before = backend.countOf('resources/read');
     for (const uri of ['resource://app/made:just-now', 'ui://app/result/view', 'ui://app/never/named'])
       await expect(clients[0]!.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
     expect(backend.countOf('resources/read')).toBe(before);
   });
 
-  it('are readable by both generations of the SDK once a tool or a result has named them', async () => {
+  it('are readable by clients of both SDKs after a tool or result contained them', async () => {
     for (const client of clients) {
       const { tools } = await client.listTools();
       const ui = interfaceOf(tools[0]!);
@@ -58,7 +58,7 @@ describe('links that are in no list', () => {
     expect(await clients[0]!.subscribeResource({ uri: 'resource://app/made:just-now' })).toBeDefined();
   });
 
-  it('stay unknown to those who do not see the server', async () => {
+  it('stay unknown to clients whose project lacks the server', async () => {
     const outsider = await connectV1(gateway.urlOf('/projects/empty/mcp'));
     await clients[0]!.callTool({ name: 'app__render' });
     await expect(outsider.readResource({ uri: 'resource://app/made:just-now' })).rejects.toMatchObject({
