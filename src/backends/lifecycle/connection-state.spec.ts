@@ -140,6 +140,39 @@ describe('transition', () => {
   });
 });
 
+describe('transition, any order of events', () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.constantFrom<Step>('connect', 'opened', 'timed-out', 'answered', 'reconnect', 'stop'),
+      fc.constantFrom<Step>(FAILED, LOST, SESSION_EXPIRED),
+      fc.nat(70_000),
+    ),
+    { maxLength: 60 },
+  );
+
+  it('keeps cause, times and counts consistent with the state', () => {
+    fc.assert(
+      fc.property(steps, (events) => {
+        let from = { status: initialStatus(0), now: 0 };
+        for (const event of events) {
+          from = continued(from, event);
+          const { state, cause, since, nextAttemptAt, openedAt, timeouts, failures } = from.status;
+          const isOpen = state === 'ready' || state === 'unresponsive';
+          const isRetrying = state === 'retrying' || state === 'crash-loop';
+          expect([openedAt !== undefined, nextAttemptAt !== undefined]).toEqual([isOpen, isRetrying]);
+          expect(timeouts >= 3).toBe(state === 'unresponsive');
+          expect(since).toBeLessThanOrEqual(from.now);
+          expect((nextAttemptAt ?? since) - since).toBeLessThanOrEqual(30_000);
+          expect(failures.length).toBeLessThanOrEqual(5);
+          const needsCause = isRetrying || state === 'unresponsive';
+          const mayHaveCause = needsCause || state === 'connecting';
+          expect(cause === undefined ? !needsCause : mayHaveCause).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
 describe('transition of a server that does not answer', () => {
   it('leads to unresponsive with the third timeout in a row', () => {
     expect(after(...READY, 'timed-out', 'timed-out').state).toBe('ready');
