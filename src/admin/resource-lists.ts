@@ -98,7 +98,7 @@ export class ResourceLists {
     for (const resource of matching) {
       if ((looked++ & 255) === 0) await yieldIfDue();
       if (server !== undefined && resource.server !== server) continue;
-      const seen = view.seen(resource);
+      const seen = view.toPublic(resource);
       if (!seen) continue;
       total++;
       if (seen.uri > after) found.add(seen);

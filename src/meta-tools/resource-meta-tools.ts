@@ -54,7 +54,7 @@ export function resourceMetaTools(registry: Registry, search: ResourceSearch, pa
   function describeResource(args: ToolArguments, scope: Scope): object {
     const { uri } = args;
     const found = view(scope).find(uri);
-    const resource = found?.resource && view(scope).seen(found.resource);
+    const resource = found?.resource && view(scope).toPublic(found.resource);
     if (resource) return { resource: resourceDefinition(resource) };
     const template = found?.template ?? view(scope).findTemplate(uri);
     const seen = view(scope).listedTemplates.find((listed) => listed.template === template);
@@ -66,7 +66,7 @@ export function resourceMetaTools(registry: Registry, search: ResourceSearch, pa
     const { query, mimeType, limit } = args;
     const found = await search.search(query, { scope, mimeType, limit });
     // A resource may have been removed while the search waited.
-    const seen = found.flatMap((resource) => view(scope).seen(resource) ?? []);
+    const seen = found.flatMap((resource) => view(scope).toPublic(resource) ?? []);
     return { resources: seen.map(resourceSummary) };
   }
 

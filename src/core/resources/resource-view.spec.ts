@@ -338,7 +338,7 @@ describe('seen', () => {
   it('is how a resource is listed now, also when it comes from an earlier list', async () => {
     const view = await viewOf([['a', ['x:1']]]);
     const before = { server: 'a', uri: 'x:1', id: 'a_x___1', text: 'as it was' };
-    expect(view.seen(before)).toMatchObject({
+    expect(view.toPublic(before)).toMatchObject({
       uri: 'resource://a/x:1',
       id: 'a_x___1',
       resource: { text: resource('x:1').text },
@@ -348,7 +348,7 @@ describe('seen', () => {
   it('is nothing when the resource, or its server, is gone or out of scope', async () => {
     const view = await viewOf([['a', ['x:1']]], 'original', only('b'));
     for (const server of ['a', 'b'])
-      expect(view.seen({ server, uri: 'x:1', id: '', text: template('x:1').text })).toBeUndefined();
+      expect(view.toPublic({ server, uri: 'x:1', id: '', text: template('x:1').text })).toBeUndefined();
   });
 });
 

@@ -46,7 +46,7 @@ export class ResourceView {
     page: (member, after, size, seal) =>
       this.built(`${member}\0${after}`, () => {
         const from =
-          after === '' ? 0 : upperBound(this.listedTemplates, after, (toPublic) => toPublic.uriTemplate);
+          after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
         const listed = this.listedTemplates.slice(from, from + size + 1);
         return page(member, listed.map(templateItem), size, seal);
       }),
@@ -84,7 +84,7 @@ export class ResourceView {
   }
 
   /** How a resource is listed now; undefined when it is not any more. */
-  seen({ server, uri }: Resource): PublicResource | undefined {
+  toPublic({ server, uri }: Resource): PublicResource | undefined {
     const part = this.byServer.get(server);
     const resource = part?.list.find(uri);
     return resource && part!.toPublic(resource);
