@@ -4,8 +4,8 @@ import { EVERYTHING, NOTHING, scopeOf } from './scope.js';
 
 const servers = fc.uniqueArray(fc.oneof(fc.constantFrom('a', 'b', 'a,b', '*', '', '__proto__'), fc.string()));
 
-describe('a scope', () => {
-  it('allows the servers it was made of and no others', () => {
+describe('Scope', () => {
+  it('allows exactly the servers that it was created with', () => {
     fc.assert(
       fc.property(servers, fc.string(), (given, other) => {
         const scope = scopeOf(given);
@@ -15,7 +15,7 @@ describe('a scope', () => {
     );
   });
 
-  it('has the same key as another exactly when both allow the same, in whatever order and however often', () => {
+  it('has the same key as another scope exactly when both allow the same servers', () => {
     fc.assert(
       fc.property(servers, servers, (one, other) => {
         const isSame = one.length === other.length && one.every((server) => other.includes(server));
@@ -25,7 +25,7 @@ describe('a scope', () => {
     );
   });
 
-  it('is never taken for everything, nor for what is not decided yet', () => {
+  it('never has the key of EVERYTHING or NOTHING', () => {
     fc.assert(
       fc.property(servers, (given) => {
         expect([EVERYTHING.key, NOTHING.key]).not.toContain(scopeOf(given).key);
@@ -33,7 +33,7 @@ describe('a scope', () => {
     );
   });
 
-  it('of everything allows every server, and of nothing none', () => {
+  it('allows every server as EVERYTHING and none as NOTHING', () => {
     expect([EVERYTHING.allows('a'), NOTHING.allows('a')]).toEqual([true, false]);
   });
 });

@@ -23,7 +23,7 @@ const foreignPage = (): Page =>
 const refused = expect.objectContaining({ kind: 'invalid-params' });
 
 describe('ListPages', () => {
-  it('cuts a list into pages of the size of the configuration', () => {
+  it('serves pages of the configured size', () => {
     const first = pageAt();
     const second = pageAt(first.nextCursor);
     expect([first, second].map(({ tools }) => tools.map(({ name }) => name))).toEqual([
@@ -33,11 +33,11 @@ describe('ListPages', () => {
     expect(second).not.toHaveProperty('nextCursor');
   });
 
-  it('shows a scope its own servers only', () => {
+  it('lists only the servers of the scope', () => {
     expect(pageAt(undefined, only('b')).tools).toMatchObject([{ name: 'b__x' }]);
   });
 
-  it('sends the same text to all who see the same', () => {
+  it('serves the same page object to all clients with the same view', () => {
     const [one, other] = [only('a'), only('a')].map((scope) =>
       pages.page('tools', table.view(scope), scope, undefined),
     );
@@ -75,13 +75,13 @@ describe('ListPages of resources', () => {
     return JSON.parse(pages.page('resources', resources, EVERYTHING, cursor).text) as ResourcePage;
   };
 
-  it('keeps a cursor valid when the list has changed, also when the last of the page is gone', async () => {
+  it('accepts a cursor after the list changed, also when its position is gone', async () => {
     const { nextCursor } = page(await directoryOf(...uris));
     const after = page(await directoryOf('x:1', 'x:20', 'x:3'), nextCursor);
     expect(after.resources.map(({ uri }) => uri)).toEqual(['resource://a/x:20', 'resource://a/x:3']);
   });
 
-  it('refuses the cursor of the other list, and of the same list in another scope', async () => {
+  it('refuses the cursor of another list, and of the same list in another scope', async () => {
     const directory = await directoryOf(...uris);
     const { nextCursor } = page(directory);
     const { templates, resources } = directory.view(EVERYTHING);

@@ -20,7 +20,7 @@ await tools.register([tool('two')]);
 const context = {} as McpContext;
 
 describe('MetaTools', () => {
-  it('offers the tools of all who provide some, to everybody', () => {
+  it('lists all registered tools in every scope', () => {
     expect(JSON.parse(listOf(registry.catalog.tools, only()))).toEqual({
       tools: ['one', 'two'].map((name) => ({
         name,
@@ -39,7 +39,7 @@ describe('MetaTools', () => {
     expect(await tools.call('two', given, context)).toEqual(JsonText.of({ name: 'two', args }));
   });
 
-  it('refuses one that there is not', () => {
+  it('refuses an unknown tool', () => {
     expect(() => tools.call('three', {}, context)).toThrow(
       expect.objectContaining({ kind: 'tool-not-found', message: 'Unknown tool: three' }),
     );

@@ -45,13 +45,13 @@ describe('Registry', () => {
 
   const find = (name: string) => registry.catalog.tools.view(EVERYTHING).find(name)?.server;
 
-  it('offers what was put, under the separator of the configuration', async () => {
+  it('lists a server that was put, with the configured separator', async () => {
     registry = new Registry(Object.assign(new Naming(), { separator: '.' }));
     await registry.put(server('a', ['x']));
     expect(find('a.x')).toBe('a');
   });
 
-  it('orders servers by rank, whichever came first', async () => {
+  it('orders servers by rank, in whichever order they were put', async () => {
     for (const id of ['c', 'a', 'b']) await registry.put(server(id, ['x'], 'never'));
     expect(registry.catalog.servers.map(({ id }) => id)).toEqual(RANKS);
     expect(find('x')).toBe('a');
@@ -63,7 +63,7 @@ describe('Registry', () => {
     expect([find('a__x'), find('a__y')]).toEqual([undefined, 'a']);
   });
 
-  it('offers nothing more of a server that was removed', async () => {
+  it('has nothing of a server that was removed', async () => {
     await registry.put(server('a', ['x']));
     registry.remove('a');
     expect(find('a__x')).toBeUndefined();
@@ -71,7 +71,7 @@ describe('Registry', () => {
     expect(changes).toHaveLength(2);
   });
 
-  it('tells of a change with the servers it concerns, once the new catalog is there', async () => {
+  it('announces a change with the servers concerned after the swap', async () => {
     let seen: string | undefined;
     registry.onChange((change, catalog) => {
       expect(catalog).toBe(registry.catalog);
@@ -82,7 +82,7 @@ describe('Registry', () => {
     expect(seen).toBe('b');
   });
 
-  it('tells of the other server too when its names change', async () => {
+  it('announces the other server too when its names change', async () => {
     await registry.put(server('b', ['x'], 'conflict'));
     await registry.put(server('a', ['x'], 'conflict'));
     expect(changes.at(-1)!.tools).toEqual(new Set(['a', 'b']));
@@ -106,7 +106,7 @@ describe('Registry', () => {
     expect(registry.catalog.tools).toBe(tools);
   });
 
-  it('does not call a listener any more that has left', async () => {
+  it('does not call a listener that was removed', async () => {
     const heard: CatalogChange[] = [];
     const leave = registry.onChange((change) => heard.push(change));
     leave();
@@ -115,7 +115,7 @@ describe('Registry', () => {
     expect(changes).toHaveLength(1);
   });
 
-  it('logs the server that loses a name, also when no list changes by it', async () => {
+  it('logs a tool whose name belongs to another server, also when no list changes', async () => {
     await registry.put(server('a', ['x'], 'never', ['greet']));
     await registry.put(server('b', ['x'], 'never', ['greet']));
     expect(changes).toHaveLength(1);
@@ -125,13 +125,13 @@ describe('Registry', () => {
     ]);
   });
 
-  it('logs a loser once, however often its listing comes again', async () => {
+  it('logs a lost name once, however often the listing is put again', async () => {
     for (const id of ['a', 'b', 'b', 'a', 'c'])
       await registry.put(server(id, id === 'c' ? ['y'] : ['x'], 'never'));
     expect(warnings).toHaveLength(1);
   });
 
-  it('logs a loser again that has lost its name a second time', async () => {
+  it('logs a lost name again after the tool had it meanwhile', async () => {
     for (const id of ['a', 'b']) await registry.put(server(id, ['x'], 'never'));
     registry.remove('a');
     await registry.whenBuilt();
@@ -141,7 +141,7 @@ describe('Registry', () => {
   });
 
   it.each(['{"name":"x","_meta":null,"_meta":{}}', '{"name":"x","name":1}', '{"_meta":[],"name":"x"}'])(
-    'lets no odd definition stand in the way of other servers: %s',
+    'lists other servers beside a malformed definition: %s',
     async (text) => {
       await registry.put({ ...server('a', []), listing: { ...EMPTY_LISTING, tools: [{ name: 'x', text }] } });
       await registry.put(server('b', ['y']));

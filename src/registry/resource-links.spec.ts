@@ -31,9 +31,9 @@ async function registryWith(style: ResourceStyle = 'resource', disabled: string[
 const found = ({ links }: Registry, text: string, scope: Scope = EVERYTHING): string | undefined =>
   addressOf(links.find(scope, text));
 
-describe('a link in a result', () => {
+describe('ResourceLinks with a link in a result', () => {
   it.each(['resource', 'underscore', 'original'] as const)(
-    'is found again by what clients were told it is called, in style %s',
+    'resolves the public URI that the result had, in style %s',
     async (style) => {
       const registry = await registryWith(style);
       const nameOf = registry.links.publicUrisFor('a');
@@ -43,7 +43,7 @@ describe('a link in a result', () => {
     },
   );
 
-  it('is not found before it was given, under another server, or out of scope', async () => {
+  it('resolves no link that was not announced, of another server, or out of scope', async () => {
     const registry = await registryWith();
     expect(found(registry, 'resource://a/elsewhere:1')).toBeUndefined();
     const name = registry.links.publicUrisFor('a')('elsewhere:1');
@@ -52,13 +52,13 @@ describe('a link in a result', () => {
     expect(found(registry, name, only('a'))).toBe('a elsewhere:1');
   });
 
-  it('is not remembered where it is what the client asked for', async () => {
+  it('does not remember the URI that the client asked for', async () => {
     const registry = await registryWith();
     const name = registry.links.publicUrisFor('a', 'elsewhere:1')('elsewhere:1');
     expect(found(registry, name)).toBeUndefined();
   });
 
-  it('is not found any more when its server is gone', async () => {
+  it('does not resolve a link after its server was removed', async () => {
     const registry = await registryWith();
     const name = registry.links.publicUrisFor('a')('elsewhere:1');
     registry.remove('a');
@@ -67,7 +67,7 @@ describe('a link in a result', () => {
     expect(found(await registryWith(), name)).toBeUndefined();
   });
 
-  it('has the form that always works where a result has very many of them', async () => {
+  it('uses the resource form beyond the lookup limit of a result', async () => {
     const registry = await registryWith('original');
     const nameOf = registry.links.publicUrisFor('a');
     for (let n = 0; n < 50; n++) expect(nameOf(`a:t/${n}`)).toBe(`a:t/${n}`);
@@ -77,8 +77,8 @@ describe('a link in a result', () => {
   });
 });
 
-describe('the user interface of a tool', () => {
-  it('is found where only the tool names it', async () => {
+describe('ResourceLinks with the user interface of a tool', () => {
+  it('resolves a user interface that only the tool names', async () => {
     const registry = await registryWith();
     expect(found(registry, 'ui://a/view')).toBe('a ui://view');
     expect(found(registry, 'ui://a/older/view')).toBe('a ui://older/view');
@@ -87,7 +87,7 @@ describe('the user interface of a tool', () => {
     expect(found(registry, 'ui://a/view', only('b'))).toBeUndefined();
   });
 
-  it('is not found when the tool is disabled', async () => {
+  it('does not resolve the user interface of a disabled tool', async () => {
     const registry = await registryWith('resource', ['new']);
     expect(found(registry, 'ui://a/view')).toBeUndefined();
     expect(found(registry, 'ui://a/older/view')).toBe('a ui://older/view');

@@ -49,20 +49,20 @@ class Harness {
 const catalogOf = (...servers: ListedServer[]): Catalog => new Harness().put(...servers);
 
 describe('Catalog', () => {
-  it('offers nothing at first, under the right names', () => {
+  it('is empty at first and names its lists after their member', () => {
     const { tools, prompts, resources } = Catalog.EMPTY;
     expect(resources.view(EVERYTHING).sizeOf()).toBe(0);
     expect(tools.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
     expect(prompts.view(EVERYTHING).page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
   });
 
-  it('keeps tools and prompts apart, so that they may share names', () => {
+  it('lets a tool and a prompt have the same name', () => {
     const { tools, prompts } = catalogOf(server('fs', 0, { tools: [read], prompts: [read, greet] }));
     expect([tools, prompts].map((table) => table.view(EVERYTHING).size)).toEqual([1, 2]);
     expect(tools.view(EVERYTHING).find('fs__greet')).toBeUndefined();
   });
 
-  it('neither lists nor finds a disabled tool, and leaves the prompt of that name alone', () => {
+  it('neither lists nor finds a disabled tool, and keeps the prompt of that name', () => {
     const { tools, prompts } = catalogOf(
       server('fs', 0, { tools: [read, write], prompts: [write] }, { disabledTools: new Set(['write']) }),
     );
@@ -85,7 +85,7 @@ describe('Catalog', () => {
     expect(tools.view(EVERYTHING).find('fs__read')).toBeDefined();
   });
 
-  it('stays as it is when the next one is made', () => {
+  it('does not change when the next catalog is built', () => {
     const harness = new Harness();
     const first = harness.put(server('fs', 0, { tools: [read] }));
     const text = listOf(first.tools);
@@ -95,7 +95,7 @@ describe('Catalog', () => {
     expect(next.tools.view(EVERYTHING).find('read')).toBeUndefined();
   });
 
-  it('takes over what did not change: the list of the other kind, the entries of the other server', () => {
+  it('reuses the list of the other kind and the entries of the other server', () => {
     const fs = server('fs', 0, { tools: [read], prompts: [greet] });
     const harness = new Harness();
     const first = harness.put(fs);
@@ -105,7 +105,7 @@ describe('Catalog', () => {
     expect(after).toBe(before);
   });
 
-  it('says per kind whose part of the list changed', () => {
+  it('reports per kind the servers whose part of the list changed', () => {
     const fs = server('fs', 0, { tools: [read], prompts: [greet] });
     const harness = new Harness();
     const first = harness.put(fs);
@@ -127,8 +127,8 @@ describe('Catalog', () => {
   });
 });
 
-describe('the resources of a catalog', () => {
-  it('are listed in the style of the house', async () => {
+describe('Catalog resources', () => {
+  it('are listed in the configured style', async () => {
     const { resources, templates } = await offerOf('fs', ['x:1'], ['x:{y}']);
     const listed = server('fs', 0, { resources, templates });
     const urisIn = (style: NamingStyles['resources']): string[] => {
@@ -162,8 +162,8 @@ describe('the resources of a catalog', () => {
   });
 });
 
-describe('the meta tools of a catalog', () => {
-  it('come before the tools of all servers, and their change counts', () => {
+describe('Catalog meta tools', () => {
+  it('take precedence over tools of servers, and count as a change', () => {
     const harness = new Harness();
     harness.put(server('fs', 0, { tools: [read] }, { style: 'never' }));
     const next = harness.putMetaTools(read);

@@ -13,8 +13,8 @@ const refused = expect.objectContaining({
   message: 'Invalid cursor: start again from the first page',
 });
 
-describe('a cursor', () => {
-  it('opens to the position it was made for, whatever that is', () => {
+describe('Cursors', () => {
+  it('opens a cursor to the position that it was sealed for', () => {
     fc.assert(
       fc.property(list, text, (of, position) => {
         expect(cursors.open(of, cursors.seal(of, position))).toBe(position);
@@ -22,7 +22,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('can stand in a URL and in JSON as it is', () => {
+  it('makes cursors that need no escaping in a URL or in JSON', () => {
     fc.assert(
       fc.property(list, text, (of, position) => {
         expect(cursors.seal(of, position)).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -30,19 +30,19 @@ describe('a cursor', () => {
     );
   });
 
-  it('has a seal of 16 bytes, too many to be guessed', () => {
+  it('seals with 16 bytes', () => {
     expect(Buffer.from(cursors.seal('tools', ''), 'base64url')).toHaveLength(16);
   });
 
-  it('is refused when it is longer than any that a list needs, even if it is ours', () => {
+  it('refuses a cursor that is longer than any list needs, even if it is genuine', () => {
     expect(() => cursors.open('tools', cursors.seal('tools', 'x'.repeat(32_768)))).toThrow(refused);
   });
 
-  it('is the same for the same position, so that pages can be kept', () => {
+  it('seals the same position to the same cursor, so that pages can be cached', () => {
     expect(cursors.seal('tools', 'a')).toBe(cursors.seal('tools', 'a'));
   });
 
-  it('opens no other list and no other scope', () => {
+  it('refuses a cursor of another list or scope', () => {
     fc.assert(
       fc.property(list, list, text, (of, other, position) => {
         fc.pre(of !== other);
@@ -52,18 +52,18 @@ describe('a cursor', () => {
     );
   });
 
-  it('opens no list whose name reaches into the position', () => {
+  it('refuses a cursor of a list whose name continues into the position', () => {
     const bytes = Buffer.from(cursors.seal('tools', 'a\0b'), 'base64url');
     const forged = Buffer.concat([bytes.subarray(0, 16), Buffer.from('b')]).toString('base64url');
     expect(() => cursors.open('tools\0a', forged)).toThrow(refused);
   });
 
-  it('opens under no other key', () => {
+  it('refuses a cursor that was sealed with another key', () => {
     const cursor = new Cursors(randomBytes(32)).seal('tools', 'a');
     expect(() => cursors.open('tools', cursor)).toThrow(refused);
   });
 
-  it('is refused with any bit flipped', () => {
+  it('refuses a cursor with any bit flipped', () => {
     fc.assert(
       fc.property(list, text, fc.nat(), (of, position, nth) => {
         const bytes = Buffer.from(cursors.seal(of, position), 'base64url');
@@ -74,7 +74,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused with any character changed, added or taken away', () => {
+  it('refuses a cursor with any character changed, added or removed', () => {
     const characters = ['A', 'B', 'z', '0', '-', '_', '+', '/', '=', ' ', '\n', '\0', 'é', ''];
     fc.assert(
       fc.property(
@@ -102,7 +102,7 @@ describe('a cursor', () => {
     ['a number', 5],
     ['an object', { toString: () => 'a' }],
     ['a list', ['a']],
-  ])('is refused when it is %s', (_what, cursor) => {
+  ])('refuses a cursor that is %s', (_what, cursor) => {
     expect(() => cursors.open('tools', cursor)).toThrow(refused);
   });
 });

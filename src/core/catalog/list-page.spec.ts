@@ -10,18 +10,18 @@ describe('pageText', () => {
     { key: 'b"\n', text: '{ }' },
   ];
 
-  it('is the list under its name, each item as it was written', () => {
+  it('writes the items as they are, under the member of the list', () => {
     expect(pageText('tools', items, false, plain).text).toBe('{"tools":[{"n":1.0},{ }]}');
     expect(pageText('tools', [], false, plain).text).toBe('{"tools":[]}');
   });
 
-  it('has a cursor from the last key where more follow', () => {
+  it('adds a cursor of the last key when more items follow', () => {
     expect(pageText('tools', items, true, (key) => `<${key}>`).text).toBe(
       '{"tools":[{"n":1.0},{ }],"nextCursor":"<b\\"\\n>"}',
     );
   });
 
-  it('has none where nothing could follow', () => {
+  it('adds no cursor when no item can follow', () => {
     expect(pageText('tools', [], true, plain).text).toBe('{"tools":[]}');
   });
 });
@@ -29,7 +29,7 @@ describe('pageText', () => {
 const page = (size: number): SharedJson => new SharedJson('x'.repeat(size));
 
 describe('PageCache', () => {
-  it('builds what was asked for once', () => {
+  it('builds a page once', () => {
     const cache = new PageCache();
     let built = 0;
     const build = (): SharedJson => page(++built);
@@ -38,7 +38,7 @@ describe('PageCache', () => {
     expect(built).toBe(2);
   });
 
-  it('lets the oldest go when there is no room for all', () => {
+  it('evicts the oldest pages when they exceed the limit', () => {
     const cache = new PageCache(30);
     const builds: string[] = [];
     const get = (key: string, size: number): SharedJson =>
@@ -55,7 +55,7 @@ describe('PageCache', () => {
     expect(builds).toEqual(['a', 'b', 'c', 'd', 'a']);
   });
 
-  it('keeps one that is too large alone, until the next comes', () => {
+  it('keeps a page beyond the limit until the next page is built', () => {
     const cache = new PageCache(10);
     const large = cache.get('large', () => page(100));
     expect(cache.get('large', () => page(1))).toBe(large);
@@ -64,7 +64,7 @@ describe('PageCache', () => {
     expect(cache.get('large', () => page(100))).not.toBe(large);
   });
 
-  it('never holds more than it may, keys included, but the one it was last asked for', () => {
+  it('never exceeds the limit, keys included, except by the latest page', () => {
     const most = 50;
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.nat(40))), (asked) => {

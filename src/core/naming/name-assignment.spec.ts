@@ -72,26 +72,26 @@ describe('NameAssignment', () => {
     expect(namesOf([claim('fs', 'read')], '.')).toEqual(['fs.read']);
   });
 
-  it('by conflict, prefixes only what two servers share', () => {
+  it('prefixes only names that two servers share, in style conflict', () => {
     const shared = [claim('a', 'x', 'conflict'), claim('a', 'y', 'conflict'), claim('b', 'x', 'conflict')];
     expect(namesOf(shared)).toEqual(['a__x', 'y', 'b__x']);
   });
 
-  it('by conflict, leaves a name bare that the other server always prefixes', () => {
+  it('leaves a name bare that the other server always prefixes, in style conflict', () => {
     expect(namesOf([claim('a', 'x', 'always'), claim('b', 'x', 'conflict')])).toEqual(['a__x', 'x']);
   });
 
-  it('by conflict, yields a name to a server that never prefixes, whatever their order', () => {
+  it('gives a name to the server in style never before the server in style conflict, in any order', () => {
     expect(namesOf([claim('a', 'x', 'conflict'), claim('b', 'x', 'never')])).toEqual(['a__x', 'x']);
     expect(namesOf([claim('b', 'x', 'never'), claim('a', 'x', 'conflict')])).toEqual(['x', 'a__x']);
   });
 
-  it('never prefixing, keeps a name with the first server that has it', () => {
+  it('gives a name to the first server that has it, in style never', () => {
     const claims = [claim('a', 'x', 'never'), claim('b', 'x', 'never'), claim('b', 'y', 'never')];
     expect(namesOf(claims)).toEqual(['x', undefined, 'y']);
   });
 
-  it('tells two prefixed names apart that read the same', () => {
+  it('adds a digest to the second of two equal prefixed names', () => {
     const [first, second] = namesOf([claim('a', 'b__c'), claim('a__b', 'c')]);
     expect(first).toBe('a__b__c');
     expect(second).toMatch(/^a__b__c_[0-9a-f]{8}$/);
@@ -101,21 +101,21 @@ describe('NameAssignment', () => {
     ['never', undefined],
     ['conflict', 'evil__github__create_issue'],
   ] as const)(
-    "gives no server another's prefixed name, even when it comes first and prefixes %s",
+    'does not give a server the prefixed name of another, even when it comes first, in style %s',
     (style, expected) => {
       const claims = [claim('evil', 'github__create_issue', style), claim('github', 'create_issue')];
       expect(namesOf(claims)).toEqual([expected, 'github__create_issue']);
     },
   );
 
-  it("gives no server another's shortened name", () => {
+  it('does not give a server the shortened name of another', () => {
     const victim = claim('github', 'x'.repeat(80));
     const stolen = namesOf([victim])[0]!;
     for (const style of ['never', 'conflict'] as const)
       expect(namesOf([claim('evil', stolen, style), victim])[1]).toBe(stolen);
   });
 
-  it('lets a server call its own tool what would be the prefixed name of another of its own', () => {
+  it('lets a server use the prefixed name of its own tool as the name of another of its tools', () => {
     expect(namesOf([claim('git', 'status', 'never'), claim('git', 'git__status', 'never')])).toEqual([
       'status',
       'git__status',
@@ -127,19 +127,19 @@ describe('NameAssignment', () => {
     expect(nameOf('s', 'x'.repeat(62))).toHaveLength(64);
   });
 
-  it('shortens to the same name for ever: clients remember it', () => {
+  it('shortens a name to the same text in every version, because clients store it', () => {
     const own = 'x'.repeat(62);
     expect(nameOf('s', own)).toBe(`s__${'x'.repeat(52)}_f5513bea`);
   });
 
-  it('shortens two long names of one beginning to different names', () => {
+  it('shortens two long names with the same prefix to different names', () => {
     const long = 'x'.repeat(70);
     expect(
       new Set(namesOf([claim('s', `${long}1`), claim('s', `${long}2`), claim('t', `${long}1`)])).size,
     ).toBe(3);
   });
 
-  it('does not cut a character in half', () => {
+  it('does not cut a surrogate pair', () => {
     expect(nameOf('s', `${'x'.repeat(51)}${'🚀'.repeat(10)}`)).toMatch(/^s__x{51}_[0-9a-f]{8}$/);
   });
 
@@ -155,15 +155,15 @@ describe('NameAssignment', () => {
     ['a line separator', 'a\u2028b'],
     ['a private character', 'a\ue000b'],
     ['half a surrogate pair', 'a\ud800b'],
-  ])('shows %s as an underscore, and a digest', (_what, own) => {
+  ])('replaces %s by an underscore and adds a digest', (_what, own) => {
     for (const style of STYLES) expect(nameOf('s', own, style)).toMatch(/^(s__)?a_b_[0-9a-f]{8}$/);
   });
 
-  it.each(['größe', '読む', 'a.b/c:d', '🚀'])('leaves visible characters as they are: %s', (own) => {
+  it.each(['größe', '読む', 'a.b/c:d', '🚀'])('keeps visible characters: %s', (own) => {
     expect(nameOf('s', own, 'never')).toBe(own);
   });
 
-  it('gives every name once, in 64 visible characters at most', () => {
+  it('assigns every name once, with at most 64 visible characters', () => {
     fc.assert(
       fc.property(claimed, separators, (claims, separator) => {
         const names = namesOf(claims, separator).filter((name) => name !== undefined);
@@ -176,7 +176,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('depends on nothing but the claims and their order', () => {
+  it('assigns the same names to equal claims', () => {
     fc.assert(
       fc.property(claimed, separators, (claims, separator) => {
         const copy = claims.map((one) => Object.freeze({ ...one }));
@@ -185,7 +185,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('gives every claim what it gets when the claims take names one after the other', () => {
+  it('assigns the names that claims get when they choose one after the other', () => {
     fc.assert(
       fc.property(claimed, separators, (claims, separator) => {
         const expected = assignInOrder(toNameClaims(claims), separator);
@@ -196,7 +196,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('gives the same names whatever was added and removed before, and in whichever order', () => {
+  it('assigns the same names after any sequence of additions and removals', () => {
     fc.assert(
       fc.property(claimed, fc.infiniteStream(fc.nat(99)), separators, (claims, random, separator) => {
         const assignment = new NameAssignment(separator);
@@ -213,7 +213,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('reports the servers of which a name changed', () => {
+  it('reports the servers whose names changed', () => {
     const assignment = new NameAssignment(SEPARATOR);
     const [a, b, c] = toNameClaims([
       claim('a', 'x', 'conflict'),
@@ -227,7 +227,7 @@ describe('NameAssignment', () => {
     expect(assignment.takeChanged()).toEqual(new Set());
   });
 
-  it('leaves nothing without a name that may be prefixed', () => {
+  it('assigns a name to every claim that may be prefixed', () => {
     fc.assert(
       fc.property(claimed, (claims) => {
         const names = namesOf(claims);
@@ -237,7 +237,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('always prefixing, names a tool as if its server were alone, unless two prefixed names are the same', () => {
+  it('names a tool as if its server were alone unless two prefixed names are equal, in style always', () => {
     fc.assert(
       fc.property(claimed, (claims) => {
         const alone = claims.map(({ server, ownName }) => nameOf(server, ownName));
@@ -250,7 +250,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('never prefixing, lists exactly the first of each name that is not the prefixed name of another server', () => {
+  it('lists exactly the first of each name that is not the prefixed name of another server, in style never', () => {
     fc.assert(
       fc.property(claimsOf(fc.constant('never'), plainName), (claims) => {
         const fair = claims.filter((one) => !isForeign(one, claims));
@@ -262,7 +262,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('by conflict, lists a name bare exactly when no other server has it or is prefixed to it', () => {
+  it('lists a name bare exactly when no other server has it or has it as prefixed name, in style conflict', () => {
     fc.assert(
       fc.property(claimsOf(fc.constant('conflict'), plainName), (claims) => {
         const names = namesOf(claims);

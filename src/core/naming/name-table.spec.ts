@@ -31,7 +31,7 @@ const textOf = (text: string): string =>
 const changed = (before: Offer[], after: Offer[]): string[] =>
   [...tableOf(...after).changedServers(tableOf(...before))].toSorted();
 
-describe('a definition in the list', () => {
+describe('CatalogEntry.text', () => {
   it.each([
     ['without _meta', '{"name":"read"}', `{"name":"fs__read","_meta":{${mark}}}`],
     ['with an empty _meta', '{"name":"read","_meta":{}}', `{"name":"fs__read","_meta":{${mark}}}`],
@@ -65,7 +65,7 @@ describe('a definition in the list', () => {
       '{"name":"read","_meta":{"a":1},"_meta":[]}',
       `{"name":"fs__read","_meta":{${mark}},"_meta":{${mark}}}`,
     ],
-  ])('%s gets its public name and the mark of its server', (_what, text, expected) => {
+  ])('has the public name and the mark of its server for a definition %s', (_what, text, expected) => {
     expect(textOf(text)).toBe(expected);
   });
 
@@ -93,7 +93,7 @@ describe('a definition in the list', () => {
     );
   });
 
-  it('keeps its own name when it is listed nowhere', () => {
+  it('keeps the own name of an entry that is not listed', () => {
     const table = tableOf(offer('a', 'never', 'x'), offer('b', 'never', 'x'));
     expect(table.unlisted).toMatchObject([{ server: 'b', ownName: 'x' }]);
     expect(table.view(EVERYTHING).find('b__x')).toMatchObject({
@@ -104,8 +104,8 @@ describe('a definition in the list', () => {
   });
 });
 
-describe('build', () => {
-  it('takes over every entry whose definition and name are the same', () => {
+describe('NameTableBuilder', () => {
+  it('reuses every entry whose definition and name are the same', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
         const [changedOffer] = after;
@@ -120,7 +120,7 @@ describe('build', () => {
     );
   });
 
-  it('takes over the whole table, and so its pages, when nothing changed', () => {
+  it('reuses the table, and so its pages, when nothing changed', () => {
     fc.assert(
       fc.property(offers, (given) => {
         const table = buildTable(given);
@@ -129,7 +129,7 @@ describe('build', () => {
     );
   });
 
-  it('takes nothing over under another separator that shows', () => {
+  it('uses the configured separator in prefixed names', () => {
     expect(
       buildTable([offer('a', 'never', 'x')], undefined, '.')
         .view(EVERYTHING)
@@ -137,7 +137,7 @@ describe('build', () => {
     ).toBeDefined();
   });
 
-  it('lists the same whether or not it had anything to take over', () => {
+  it('builds the same list with and without a previous table', () => {
     fc.assert(
       fc.property(offers, offers, scopes, (before, after, scope) => {
         const fresh = buildTable(after);
@@ -147,7 +147,7 @@ describe('build', () => {
     );
   });
 
-  it('does not take an entry over from another server that offered the very same definition', () => {
+  it('does not reuse the entry of another server with the same definition', () => {
     const shared = offer('a', 'never', 'x');
     const renamed = { ...shared, server: 'b' };
     const table = buildTable([renamed], buildTable([shared]));
@@ -155,7 +155,7 @@ describe('build', () => {
     expect(listOf(table)).toContain('"io.gatehouse/server":"b"');
   });
 
-  it('leaves the table that it builds on as it was', () => {
+  it('does not change the previous table', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
         const old = buildTable(before);
@@ -167,7 +167,7 @@ describe('build', () => {
   });
 });
 
-describe('changedServers', () => {
+describe('NameTable.changedServers', () => {
   it.each([
     ['nothing changed', [offer('a', 'always', 'x')], [offer('a', 'always', 'x')], []],
     ['a server came', [], [offer('a', 'always', 'x')], ['a']],
@@ -197,11 +197,11 @@ describe('changedServers', () => {
       [offer('a', 'always', 'y', 'x')],
       [],
     ],
-  ])('when %s', (_what, before, after, expected) => {
+  ])('reports the servers that changed when %s', (_what, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
   });
 
-  it('are exactly those of whose tools a client sees something else', () => {
+  it('reports exactly the servers whose tools differ for a client', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
         const [old, table] = [buildTable(before), buildTable(after)];
@@ -212,20 +212,20 @@ describe('changedServers', () => {
   });
 });
 
-describe('a tool of the house', () => {
-  const house = offer(META_TOOL_SERVER, 'never', 'search', 'x');
+describe('a meta tool', () => {
+  const metaTools = offer(META_TOOL_SERVER, 'never', 'search', 'x');
   const styles = fc.constantFrom('always' as const, 'conflict' as const, 'never' as const);
 
-  it('is listed without a prefix, with the mark of the house', () => {
+  it('is listed without a prefix and with the mark of the gateway', () => {
     expect(listOf(tableOf(offer(META_TOOL_SERVER, 'never', 'search')))).toBe(
       '{"tools":[{"name":"search","_meta":{"io.gatehouse/server":"gatehouse"}}]}',
     );
   });
 
-  it('is seen in every scope, even in one of nothing', () => {
+  it('is visible in every scope, even in an empty one', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
-        const view = buildTable([house, ...given]).view(scope);
+        const view = buildTable([metaTools, ...given]).view(scope);
         for (const name of ['search', 'x']) {
           expect(view.find(name)).toMatchObject({
             server: META_TOOL_SERVER,
@@ -241,7 +241,7 @@ describe('a tool of the house', () => {
   it('leaves a tool of the same name reachable by its prefixed name, in every style', () => {
     fc.assert(
       fc.property(styles, serverIds, (style, server) => {
-        const view = tableOf(house, offer(server, style, 'search')).view(only(server));
+        const view = tableOf(metaTools, offer(server, style, 'search')).view(only(server));
         expect(view.find(prefixedName(server, SEPARATOR, 'search'))).toMatchObject({
           server,
           ownName: 'search',
@@ -254,12 +254,12 @@ describe('a tool of the house', () => {
     );
   });
 
-  it('makes no difference between scopes', () => {
-    expect(tableOf(house).differs(only('a'), only('b'))).toBe(false);
-    expect(tableOf(house, offer('a', 'always', 'y')).differs(only('a'), only('b'))).toBe(true);
+  it('does not count as a difference between scopes', () => {
+    expect(tableOf(metaTools).differs(only('a'), only('b'))).toBe(false);
+    expect(tableOf(metaTools, offer('a', 'always', 'y')).differs(only('a'), only('b'))).toBe(true);
   });
 
-  it('does not name a user interface after the house', () => {
+  it('keeps the URI of its user interface', () => {
     const text = '{"name":"x","_meta":{"ui":{"resourceUri":"ui://view"}}}';
     const own = { server: META_TOOL_SERVER, style: 'never', definitions: [{ name: 'x', text }] } as const;
     expect(listOf(tableOf(own))).toContain('"resourceUri":"ui://view"');

@@ -29,36 +29,39 @@ const pageOf = (table: NameTable, after: string, size: number, scope = EVERYTHIN
 const namesIn = (page: Page): string[] => page.tools.map(({ name }) => name);
 const listed = (table: NameTable, scope = EVERYTHING): string[] => namesIn(pageOf(table, '', 100_000, scope));
 
-describe('find', () => {
-  it('takes the listed name, the prefixed name and the bare name', () => {
+describe('NameView.find', () => {
+  it('resolves the listed name, the prefixed name and the own name', () => {
     const view = tableOf(offer('a', 'never', 'x'), offer('b', 'always', 'y')).view(EVERYTHING);
     for (const name of ['x', 'a__x']) expect(addressOf(view.find(name))).toBe('a/x');
     for (const name of ['y', 'b__y']) expect(addressOf(view.find(name))).toBe('b/y');
   });
 
-  it('takes the whole prefixed name of a tool whose listed name was shortened', () => {
+  it('resolves the whole prefixed name of a tool whose listed name was shortened', () => {
     const own = 'x'.repeat(70);
     const view = tableOf(offer('a', 'always', own)).view(EVERYTHING);
     for (const name of [`a__${own}`, own, listed(tableOf(offer('a', 'always', own)))[0]!])
       expect(addressOf(view.find(name))).toBe(`a/${own}`);
   });
 
-  it.each(['', 'z', 'a__', '__x', 'A__x', 'a__x ', 'constructor', '__proto__'])('knows no %j', (name) => {
-    expect(
-      tableOf(offer('a', 'always', 'x'))
-        .view(EVERYTHING)
-        .find(name),
-    ).toBeUndefined();
-  });
+  it.each(['', 'z', 'a__', '__x', 'A__x', 'a__x ', 'constructor', '__proto__'])(
+    'does not resolve %j',
+    (name) => {
+      expect(
+        tableOf(offer('a', 'always', 'x'))
+          .view(EVERYTHING)
+          .find(name),
+      ).toBeUndefined();
+    },
+  );
 
-  it('takes a bare name for a tool of the scope only, and only when one server of the scope has it', () => {
+  it('resolves an own name only in scope, and only when one server of the scope has it', () => {
     const table = tableOf(offer('a', 'always', 'x'), offer('b', 'always', 'x'));
     expect(table.view(EVERYTHING).find('x')).toBeUndefined();
     expect(addressOf(table.view(only('b')).find('x'))).toBe('b/x');
     expect(table.view(only('c')).find('x')).toBeUndefined();
   });
 
-  it('of two tools with one prefixed name, finds the first by server order, as the list does', () => {
+  it('resolves a prefixed name of two tools to the first server, as in the list', () => {
     for (const style of ['always', 'never'] as const) {
       const table = tableOf(offer('a', style, 'b__c'), offer('a__b', style, 'c'));
       expect(addressOf(table.view(EVERYTHING).find('a__b__c'))).toBe('a/b__c');
@@ -66,7 +69,7 @@ describe('find', () => {
     }
   });
 
-  it('finds every tool by the name in the list', () => {
+  it('resolves every listed name', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const table = buildTable(given);
@@ -75,25 +78,25 @@ describe('find', () => {
     );
   });
 
-  it('finds every tool of the scope by its prefixed name, whatever other servers call theirs', () => {
+  it('resolves the prefixed name of every tool in scope, whichever names other servers use', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const view = buildTable(given).view(scope);
         for (const { server, own } of toolsOf(given, scope)) {
           const name = prefixedName(server, SEPARATOR, own);
-          const twins = toolsOf(given, scope).filter(
+          const candidates = toolsOf(given, scope).filter(
             (tool) => prefixedName(tool.server, SEPARATOR, tool.own) === name,
           );
           const found = view.find(name);
-          expect(twins.map((tool) => tool.server)).toContain(found?.server);
+          expect(candidates.map((tool) => tool.server)).toContain(found?.server);
           // Its own server may list another tool under that very name.
-          expect(found?.ownName === own || found?.publicName === name || twins.length > 1).toBe(true);
+          expect(found?.ownName === own || found?.publicName === name || candidates.length > 1).toBe(true);
         }
       }),
     );
   });
 
-  it('finds a name that is neither listed nor prefixed exactly when one server of the scope has it', () => {
+  it('resolves a name that is neither listed nor prefixed exactly when one server of the scope has it', () => {
     fc.assert(
       fc.property(offers, scopes, ownNames, (given, scope, name) => {
         const table = buildTable(given);
@@ -107,7 +110,7 @@ describe('find', () => {
     );
   });
 
-  it('finds nothing outside the scope', () => {
+  it('resolves nothing outside the scope', () => {
     fc.assert(
       fc.property(offers, scopes, ownNames, serverIds, (given, scope, own, server) => {
         const view = buildTable(given).view(scope);
@@ -118,8 +121,8 @@ describe('find', () => {
   });
 });
 
-describe('pages', () => {
-  it('are sorted by public name, and all but the last have a cursor', () => {
+describe('NameView.page', () => {
+  it('sorts by public name and adds a cursor to all pages but the last', () => {
     const table = tableOf(offer('b', 'always', 'y', 'x'), offer('a', 'always', 'z'));
     expect(pageOf(table, '', 2)).toMatchObject({
       tools: [{ name: 'a__z' }, { name: 'b__x' }],
@@ -130,28 +133,28 @@ describe('pages', () => {
     expect(last).not.toHaveProperty('nextCursor');
   });
 
-  it('have no cursor when they end with the list', () => {
+  it('adds no cursor when the page ends with the list', () => {
     expect(pageOf(tableOf(offer('a', 'always', 'x', 'y')), '', 2)).not.toHaveProperty('nextCursor');
   });
 
-  it('are empty lists where there is nothing', () => {
+  it('is an empty list without entries', () => {
     expect(NameTable.EMPTY.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
     expect(pageOf(tableOf(offer('a', 'always', 'x')), 'z', 10)).toEqual({ tools: [] });
   });
 
-  it('are called what the asker calls the list, although two lists may share the empty table', () => {
+  it('names the list after the requested member, also in the shared empty table', () => {
     const view = NameTable.EMPTY.view(EVERYTHING);
     expect(view.page('tools', '', 10, plain).text).toBe('{"tools":[]}');
     expect(view.page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
   });
 
-  it('are built once for all who see the same', () => {
+  it('is built once for all clients with the same view', () => {
     const table = tableOf(offer('a', 'always', 'x', 'y'));
     const page = () => table.view(only('a')).page('tools', '', 1, plain);
     expect(page()).toBe(page());
   });
 
-  it('hold what the scope sees, each once', () => {
+  it('contains every listed entry of the scope once', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const table = buildTable(given);
@@ -164,7 +167,7 @@ describe('pages', () => {
     );
   });
 
-  it('neither repeat nor hide what stays while the list changes between them', () => {
+  it('neither repeats nor skips entries that stay while the list changes between pages', () => {
     const some = fc.subarray(['k', 'a', 'z', 'ü', 'b', '🚀', 'm', 'A', 'q', '_', 'y', 'c']);
     const size = fc.integer({ min: 1, max: 4 });
     fc.assert(

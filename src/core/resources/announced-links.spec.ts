@@ -4,8 +4,8 @@ import { AnnouncedLinks } from './announced-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
 
-describe('links that were given out', () => {
-  it('are known by their server and URI, and no others are', () => {
+describe('AnnouncedLinks', () => {
+  it('has exactly the links that were added, by server and URI', () => {
     const links = new AnnouncedLinks();
     links.add(at('a', 'x:1'));
     expect(links.has(at('a', 'x:1'))).toBe(true);
@@ -13,7 +13,7 @@ describe('links that were given out', () => {
     expect(links.has(at('a', 'x:2'))).toBe(false);
   });
 
-  it('are forgotten oldest first, by server, where one that is given again is new', () => {
+  it('drops the oldest link of a server beyond the limit; adding a link again renews it', () => {
     const links = new AnnouncedLinks(2);
     links.add(at('b', 'x:0'));
     for (const uri of ['x:1', 'x:2', 'x:1', 'x:3']) links.add(at('a', uri));
@@ -33,7 +33,7 @@ describe('links that were given out', () => {
     },
   );
 
-  it('go with their server', () => {
+  it('forgets the links of a server', () => {
     const links = new AnnouncedLinks();
     links.add(at('a', 'x:1'));
     links.forget('a');

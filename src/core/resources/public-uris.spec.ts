@@ -14,8 +14,8 @@ const messages = (text: string): string => withPublicMessages(new JsonText(text)
 const ODDITIES =
   '"n":1.0,"big":12345678901234567890,"esc":"\\u0041\\/\\ud83d","uri2":"x:1","deep":{"uri":"x:1","resource":{"uri":"x:1"}}';
 
-describe('the contents of a read', () => {
-  it('have public URIs, and else every byte as it was', () => {
+describe('withPublicContents', () => {
+  it('replaces the URIs and keeps every other byte', () => {
     expect(
       contents(
         `{ "contents" : [ {"uri":"x:1",${ODDITIES},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "x:\\u0032"}],"_meta":{"uri":"x:1"}}`,
@@ -25,21 +25,21 @@ describe('the contents of a read', () => {
     );
   });
 
-  it('have it wherever a key stands twice', () => {
+  it('replaces every occurrence of a duplicate key', () => {
     expect(contents('{"contents":[{"uri":"a","uri":"b"}],"contents":[{"uri":"c"}]}')).toBe(
       '{"contents":[{"uri":"P<a>","uri":"P<b>"}],"contents":[{"uri":"P<c>"}]}',
     );
   });
 });
 
-describe('the result of a tool', () => {
-  it('has public URIs in its links', () => {
+describe('withPublicLinks', () => {
+  it('replaces the URIs of resource links', () => {
     expect(
       links(`{"content":[{"type":"resource_link","uri":"x:1",${ODDITIES}},{"type":"text","text":"x"}]}`),
     ).toBe(`{"content":[{"type":"resource_link","uri":"P<x:1>",${ODDITIES}},{"type":"text","text":"x"}]}`);
   });
 
-  it('has public URIs in what it embeds', () => {
+  it('replaces the URIs of embedded resources', () => {
     expect(
       links(`{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"x:1","text":"t",${ODDITIES}}}]}`),
     ).toBe(
@@ -47,7 +47,7 @@ describe('the result of a tool', () => {
     );
   });
 
-  it('has the public URI of the user interface it names, in both spellings', () => {
+  it('replaces the URI of the user interface under both keys', () => {
     expect(
       links(
         '{"content":[],"_meta":{"ui":{"resourceUri":"ui://a/b","x":1.0},"ui/resourceUri":"ui://c","resourceUri":"ui://d"}}',
@@ -57,7 +57,7 @@ describe('the result of a tool', () => {
     );
   });
 
-  it('keeps its structured content, and blocks of other types', () => {
+  it('keeps structured content and blocks of other types', () => {
     const text =
       '{"content":[{"type":"image","uri":"x:1","resource":{"uri":"x:1"}},{"type":"text","text":"resource"}],' +
       '"structuredContent":{"type":"resource_link","uri":"x:1","contents":[{"uri":"x:1"}]}}';
@@ -65,8 +65,8 @@ describe('the result of a tool', () => {
   });
 });
 
-describe('the result of a prompt', () => {
-  it('has public URIs in the block of each message', () => {
+describe('withPublicMessages for a prompt', () => {
+  it('replaces the URIs in the block of each message', () => {
     expect(
       messages(
         '{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x:1"}}},' +
@@ -78,7 +78,7 @@ describe('the result of a prompt', () => {
     );
   });
 
-  it('has them in every block where there are several', () => {
+  it('replaces the URIs in every block of a message', () => {
     expect(
       messages('{"messages":[{"content":[{"type":"resource_link","uri":"x:1"},"x",{"type":"text"}]}]}'),
     ).toBe('{"messages":[{"content":[{"type":"resource_link","uri":"P<x:1>"},"x",{"type":"text"}]}]}');
@@ -90,14 +90,14 @@ const asked = (uri: string): string =>
   `{"type":"resource_link","uri":"${uri}"},` +
   `{"type":"tool_result","content":[{"type":"resource_link","uri":"x:2"}]}]}]}]}`;
 
-describe('what a server asks a model', () => {
-  it('has public URIs in the results of tools, too, but in none within those', () => {
+describe('withPublicMessages for a sampling request', () => {
+  it('replaces the URIs in tool results, but not in results nested in those', () => {
     expect(messages(asked('x:1'))).toBe(asked('P<x:1>'));
   });
 });
 
-describe('a tool', () => {
-  it('names its user interface as clients know it, whatever its URI', () => {
+describe('withPublicUi', () => {
+  it('replaces the URI of the user interface', () => {
     expect(withPublicUi('{"name":"t","_meta":{"ui":{"resourceUri":"ui://view"}}}', toPublic)).toBe(
       '{"name":"t","_meta":{"ui":{"resourceUri":"P<ui://view>"}}}',
     );
@@ -112,7 +112,7 @@ describe('a tool', () => {
     '{"_meta":{"ui":"resourceUri"}}',
     '{"_meta":{"ui":{"resourceUri":1}}}',
     '{"_meta":null,"resourceUri":"ui://x"}',
-  ])('that names none stays as it is: %s', (text) => {
+  ])('keeps a definition without a user interface: %s', (text) => {
     expect(withPublicUi(text, toPublic)).toBe(text);
   });
 });
@@ -149,14 +149,14 @@ const ODD_RESULTS = [
 ];
 
 describe('what is not of the expected shape', () => {
-  it.each(ODD_RESULTS)('passes untouched: %s', (text) => {
+  it.each(ODD_RESULTS)('keeps an unexpected result: %s', (text) => {
     const result = new JsonText(text);
     expect(withPublicContents(result, toPublic)).toBe(result);
     expect(withPublicLinks(result, toPublic)).toBe(result);
     expect(withPublicMessages(result, toPublic)).toBe(result);
   });
 
-  it('never makes it fail, nor break the JSON, nor change what else is there', () => {
+  it('neither fails, nor breaks the JSON, nor changes other members', () => {
     const words = fc.constantFrom(
       'content',
       'contents',
@@ -197,8 +197,8 @@ describe('what is not of the expected shape', () => {
   });
 });
 
-describe('what mentions no resource', () => {
-  it('is passed on as the very same object', () => {
+describe('a result without resources', () => {
+  it('is returned as the same object', () => {
     const result = new JsonText('{"content":[{"type":"text","text":"x"}],"messages":[]}');
     expect(withPublicLinks(result, toPublic)).toBe(result);
     expect(withPublicMessages(result, toPublic)).toBe(result);

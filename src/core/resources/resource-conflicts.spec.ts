@@ -40,10 +40,10 @@ describe('ResourceDirectoryBuilder', () => {
   );
 });
 
-describe('changedServers, where two have the same,', () => {
+describe('ResourceDirectory.changedServers with conflicts', () => {
   const names = ['x:1', 'resource://a/x:1', 'a_x___1'];
 
-  it.each(STYLES)('are not those of which nothing is called otherwise, in style %s', async (style) => {
+  it.each(STYLES)('omits a server whose public names stay the same, in style %s', async (style) => {
     const a = await offerOf('a', ['x:1', 'x:3']);
     const old = buildDirectory([a, await offerOf('b', names)], style);
     const now = buildDirectory([a, await offerOf('b', [...names, 'y:2'])], style, old);
@@ -52,7 +52,7 @@ describe('changedServers, where two have the same,', () => {
     expect(changed(now, later)).toEqual(['b']);
   });
 
-  it('are not those whose names still give way to another', async () => {
+  it('omits servers that still conflict with another server', async () => {
     const [a, b] = [await offerOf('a', ['x:1']), await offerOf('b', ['x:1'])];
     const old = buildDirectory([a, b, await offerOf('c', ['x:1'])], 'original');
     const now = buildDirectory([a, b, await offerOf('c', ['y:1'])], 'original', old);
@@ -60,7 +60,7 @@ describe('changedServers, where two have the same,', () => {
     expect(changed(now, buildDirectory([a], 'original', now))).toEqual(['a', 'b', 'c']);
   });
 
-  it('are not those of long lists, either, of which nothing is called otherwise', async () => {
+  it('omits a server with a long list whose public names stay the same', async () => {
     const many = Array.from({ length: 3000 }, (_, n) => `x:${n}`);
     const a = await offerOf('a', many);
     const [before, after] = [

@@ -58,8 +58,8 @@ const everyDirectory = (
     { numRuns: 200 },
   );
 
-describe('what is listed', () => {
-  it('is every resource of the scope and no other', () =>
+describe('ResourceDirectory list', () => {
+  it('contains exactly the resources of the scope', () =>
     everyDirectory((directory, given, scope) => {
       const listed = seenIn(directory, scope).map(({ resource }) => addressOf(resource));
       const expected = addresses(given, scope).map(addressOf);
@@ -67,39 +67,39 @@ describe('what is listed', () => {
       expect([listed.length, directory.view(scope).sizeOf()]).toEqual([expected.length, expected.length]);
     }));
 
-  it('has a public URI of its own, and stands in the order of those', () =>
+  it('has unique public URIs, in order', () =>
     everyDirectory((directory, _given, scope) => {
       const listed = seenIn(directory, scope).map(({ uri }) => uri);
       expect(listed).toEqual([...new Set(listed)].toSorted((a, b) => (a < b ? -1 : 1)));
     }));
 
-  it('has an identifier of its own', () =>
+  it('has unique identifiers', () =>
     everyDirectory((directory) => {
       const ids = seenIn(directory).map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
     }));
 
-  it('is found by its public URI, in every scope that sees it', () =>
+  it('has public URIs that resolve in every scope with the server', () =>
     everyDirectory((directory, _given, scope) => {
       for (const { uri, resource } of seenIn(directory, scope))
         expect(found(directory, scope, uri)).toBe(addressOf(resource));
     }));
 
-  it('is found by its resource form and by its identifier, whatever the style', () =>
+  it('resolves the resource form and the identifier in every style', () =>
     everyDirectory((directory, _given, scope) => {
       for (const { id, resource } of seenIn(directory, scope))
         for (const text of [resourceForm(resource), id])
           expect(found(directory, scope, text)).toBe(addressOf(resource));
     }));
 
-  it('is called the same in every scope', () =>
+  it('has the same public URIs in every scope', () =>
     everyDirectory((directory, _given, scope) => {
       const everywhere = new Map(seenIn(directory).map(({ uri, resource }) => [addressOf(resource), uri]));
       for (const { uri, resource } of seenIn(directory, scope))
         expect(everywhere.get(addressOf(resource))).toBe(uri);
     }));
 
-  it('has templates with names of their own, in their order, by which they are found', () =>
+  it('has unique templates, in order, that resolve by every form', () =>
     everyDirectory((directory, given, scope) => {
       const listed = directory.view(scope).listedTemplates;
       const names = listed.map(({ uriTemplate }) => uriTemplate);
@@ -116,8 +116,8 @@ describe('what is listed', () => {
     }));
 });
 
-describe('a scope', () => {
-  it('finds nothing of servers that are not in it, whatever the text', () =>
+describe('ResourceDirectory scope', () => {
+  it('resolves no text to a server outside of it', () =>
     fc.assert(
       fc.asyncProperty(offered, styles, scopes, uris, servers, async (given, style, scope, uri, server) => {
         const view = (await directoryOf(given, style)).view(scope);
@@ -128,7 +128,7 @@ describe('a scope', () => {
       }),
     ));
 
-  it('finds what it would find if there were no others', () => {
+  it('resolves a text as if there were no other servers', () => {
     // Names of which none begins another: identifiers are then the same with and without the others.
     const apart = offered.map((given) => given.filter(({ server }) => !server.includes('_')));
     return fc.assert(
@@ -146,13 +146,13 @@ describe('a scope', () => {
   });
 });
 
-describe('publicUri', () => {
-  it('is the URI in the list', () =>
+describe('ResourceDirectory.publicUri', () => {
+  it('is the listed URI', () =>
     everyDirectory((directory) => {
       for (const { uri, resource } of seenIn(directory)) expect(directory.publicUri(resource)).toBe(uri);
     }));
 
-  it('leads back to whatever a server has, listed or not, in every scope that sees the server', () =>
+  it('resolves to the resource, listed or not, in every scope with the server', () =>
     fc.assert(
       fc.asyncProperty(offered, styles, scopes, uris, async (given, style, scope, uri) => {
         const directory = await directoryOf(given, style);
@@ -168,13 +168,13 @@ describe('publicUri', () => {
       { numRuns: 200 },
     ));
 
-  it.each(STYLES)('is the resource form for a server that is not there, in style %s', async (style) => {
+  it.each(STYLES)('is the resource form for an unknown server, in style %s', async (style) => {
     const directory = await directoryOf([{ server: 'a', uris: ['x:1'], templates: ['x:{y}'] }], style);
     for (const uri of ['x:1', 'x:2', 'y:3'])
       expect(directory.publicUri({ server: 'b', uri })).toBe(`resource://b/${uri}`);
   });
 
-  it('calls an instance as its template is called, where that is understood', async () => {
+  it('has the form of the template for an instance, where that resolves', async () => {
     const given = [{ server: 'db', uris: [], templates: ['mcp://db/{table}/{id}'] }];
     const uriIn = async (style: ResourceStyle): Promise<string> =>
       (await directoryOf(given, style)).publicUri({ server: 'db', uri: 'mcp://db/users/5' });
@@ -185,7 +185,7 @@ describe('publicUri', () => {
     ]);
   });
 
-  it('of an instance is the resource form where another server lists its URI', async () => {
+  it('is the resource form for an instance whose URI another server lists', async () => {
     const given = [
       { server: 'db', uris: [], templates: ['mcp://db/{id}'] },
       { server: 'other', uris: ['mcp://db/5', 'db_mcp___db_5'], templates: [] },
@@ -197,10 +197,10 @@ describe('publicUri', () => {
   });
 });
 
-describe('a walk over the pages', () => {
+describe('ResourceDirectory pages', () => {
   const sizes = fc.integer({ min: 1, max: 5 });
 
-  it('gives every resource once', () =>
+  it('contain every resource once', () =>
     fc.assert(
       fc.asyncProperty(offered, styles, scopes, sizes, async (given, style, scope, size) => {
         const directory = await directoryOf(given, style);
@@ -208,7 +208,7 @@ describe('a walk over the pages', () => {
       }),
     ));
 
-  it('neither repeats nor hides another when one comes or goes between two pages', () =>
+  it('neither repeat nor skip resources that stay while others come and go', () =>
     fc.assert(
       fc.asyncProperty(
         offered,
@@ -241,15 +241,15 @@ describe('a walk over the pages', () => {
       { numRuns: 150 },
     ));
 
-  it('is built once for all who see the same', async () => {
+  it('are built once for all clients with the same view', async () => {
     const directory = await directoryOf([{ server: 'a', uris: ['x:1', 'x:2'], templates: [] }], 'resource');
     const page = () => directory.view(only('a')).resources.page('resources', '', 1, plain);
     expect(page()).toBe(page());
   });
 });
 
-describe('build', () => {
-  it('gives the same whether or not there was something to take over', () =>
+describe('ResourceDirectoryBuilder', () => {
+  it('builds the same list with and without a previous directory', () =>
     fc.assert(
       fc.asyncProperty(offered, offered, styles, scopes, async (before, after, style, scope) => {
         const offers = await offersOf(after);
@@ -259,7 +259,7 @@ describe('build', () => {
       }),
     ));
 
-  it('takes over the whole directory, and so its pages, when nothing changed', () =>
+  it('reuses the directory, and so its pages, when nothing changed', () =>
     fc.assert(
       fc.asyncProperty(offered, styles, async (given, style) => {
         const offers = await offersOf(given);
@@ -269,7 +269,7 @@ describe('build', () => {
       }),
     ));
 
-  it.each(STYLES)('gives the same in style %s whichever long list comes first', async (style) => {
+  it.each(STYLES)('builds the same list in any order of long lists, in style %s', async (style) => {
     const many = Array.from({ length: 5000 }, (_, n) => `x:${n}`);
     const offers = [
       await offerOf('a', many),
@@ -293,8 +293,8 @@ const shownOf = (directory: ResourceDirectory, server: string): string =>
       .listedTemplates.map(({ uriTemplate, template }) => [uriTemplate, template.text]),
   ]);
 
-describe('changedServers', () => {
-  it('are at least those of which a client sees something else', () =>
+describe('ResourceDirectory.changedServers', () => {
+  it('reports every server whose resources differ for a client', () =>
     fc.assert(
       fc.asyncProperty(offered, offered, styles, async (before, after, style) => {
         const old = await directoryOf(before, style);
@@ -304,7 +304,7 @@ describe('changedServers', () => {
       }),
     ));
 
-  it('are none of those that stayed as they were, nor of those that have nothing', async () => {
+  it('omits servers that did not change and servers without resources', async () => {
     const [a, b, empty] = [await offerOf('a', ['x:1']), await offerOf('b', ['x:2']), await offerOf('e', [])];
     const old = buildDirectory([a], 'original');
     const now = buildDirectory([empty, b, a], 'original', old);
@@ -325,8 +325,8 @@ describe('changedServers', () => {
   });
 });
 
-describe('differs', () => {
-  it('is whether one scope sees a server with resources that the other does not', async () => {
+describe('ResourceDirectory.differs', () => {
+  it('is true when one scope has a server with resources that the other has not', async () => {
     const directory = await directoryOf(
       [
         { server: 'a', uris: ['x:1'], templates: [] },

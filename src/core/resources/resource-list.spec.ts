@@ -10,7 +10,7 @@ const build = (...given: ReturnType<typeof resource>[]): Promise<ResourceList> =
 
 const sorted = (texts: Iterable<string>): string[] => [...texts].toSorted((a, b) => (a < b ? -1 : 1));
 
-describe('a list', () => {
+describe('ResourceList', () => {
   it('is sorted by URI and by identifier, each resource once', () =>
     fc.assert(
       fc.asyncProperty(fc.array(uris), async (given) => {
@@ -34,7 +34,7 @@ describe('a list', () => {
       }),
     ));
 
-  it('does not depend on the order it comes in', () =>
+  it('does not depend on the order of the definitions', () =>
     fc.assert(
       fc.asyncProperty(fc.uniqueArray(uris), async (given) => {
         const [list, again] = [await listOf('a', ...given), await listOf('a', ...given.toReversed())];
@@ -42,7 +42,7 @@ describe('a list', () => {
       }),
     ));
 
-  it('keeps the first of those with the same URI', async () => {
+  it('keeps the first of several definitions with one URI', async () => {
     const list = await build(resource('x:1', { n: 1 }), resource('x:0'), resource('x:1', { n: 2 }));
     expect(list.byUri.map(({ text }) => text)).toEqual([
       resource('x:0').text,
@@ -50,7 +50,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('has user interfaces apart from all others', () =>
+  it('separates user interfaces from all other resources', () =>
     fc.assert(
       fc.asyncProperty(fc.array(uris), async (given) => {
         const list = await listOf('a', ...given);
@@ -60,7 +60,7 @@ describe('a list', () => {
       }),
     ));
 
-  it('gives those that begin alike, in order', async () => {
+  it('lists the resources with a prefix, in order', async () => {
     const list = await listOf('a', 'x:2', 'y:1', 'x:1', 'x:', 'w:9');
     expect([...list.startingWith('x:')].map(({ uri }) => uri)).toEqual(['x:', 'x:1', 'x:2']);
     expect([...list.startingWith('z')]).toEqual([]);
@@ -79,13 +79,13 @@ describe('a list', () => {
 const digits = (uri: string, count: number): string =>
   createHash('sha256').update(uri).digest('hex').slice(0, count);
 
-describe('identifiers', () => {
-  it('are as the style has them, where no two meet', async () => {
+describe('ResourceList identifiers', () => {
+  it('are the underscore form without conflicts', async () => {
     const list = await listOf('filesystem', 'file:///logs/app.log');
     expect(list.byId).toMatchObject([{ id: 'filesystem_file___logs_app.log' }]);
   });
 
-  it('get a digest where they meet, all of them', async () => {
+  it('all get a digest in a conflict', async () => {
     const list = await listOf('a', 'x:/ü', 'x:/é', 'x:/y');
     expect(list.byUri.map(({ uri, id }) => [uri, id])).toEqual([
       ['x:/y', 'a_x___y'],
@@ -94,7 +94,7 @@ describe('identifiers', () => {
     ]);
   });
 
-  it('never come to mean something else when another is listed', async () => {
+  it('never refer to another resource after the list grows', async () => {
     const [alone, both] = [await listOf('a', 'file:///a_b'), await listOf('a', 'file:///a_b', 'file:///a+b')];
     const id = alone.find('file:///a_b')!.id;
     expect(id).toBe('a_file___a_b');
@@ -102,7 +102,7 @@ describe('identifiers', () => {
     for (const { id: own, uri } of both.byUri) expect(both.findId(own)?.uri).toBe(uri);
   });
 
-  it('get a longer digest where that meets, too', async () => {
+  it('get a longer digest where the digests conflict', async () => {
     // Found by trying: their digests begin with the same eight digits.
     const [one, other] = [',;@=*', '??,$'];
     expect(digits(one, 8)).toBe(digits(other, 8));
@@ -115,7 +115,7 @@ describe('identifiers', () => {
     for (const each of list.byUri) expect(list.findId(each.id)).toBe(each);
   });
 
-  it('are of their own for thousands that all meet', async () => {
+  it('are unique for thousands that conflict', async () => {
     const many = Array.from({ length: 5000 }, (_, n) => String.fromCodePoint(0x4e00 + n));
     const list = await listOf('a', ...many);
     expect(new Set(many.map((uri) => underscoreId({ server: 'a', uri }))).size).toBe(1);
@@ -123,8 +123,8 @@ describe('identifiers', () => {
   });
 });
 
-describe('equals', () => {
-  it('is whether every text is the same', () =>
+describe('ResourceList.equals', () => {
+  it('is true when every text is the same', () =>
     fc.assert(
       fc.asyncProperty(fc.array(uris), fc.array(uris), fc.boolean(), async (one, other, changed) => {
         const list = await listOf('a', ...one);

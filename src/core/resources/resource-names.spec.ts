@@ -16,14 +16,14 @@ const urisIn = async (style: ResourceStyle, ...given: Given[]): Promise<string[]
 const found = (directory: ResourceDirectory, scope: Scope, text: string): string | undefined =>
   addressOf(directory.view(scope).find(text));
 
-describe('names that meet', () => {
-  it('are as the seed has them where none meet', async () => {
+describe('public URIs in a conflict', () => {
+  it('have the underscore form without a conflict', async () => {
     expect(await urisIn('underscore', ['filesystem', ['file:///logs/app.log']])).toEqual([
       'filesystem_file___logs_app.log',
     ]);
   });
 
-  it('give way to the resource form on both servers that have the same URI', async () => {
+  it('have the resource form on both servers that list the same URI', async () => {
     expect(await urisIn('original', ['a', ['x:1', 'x:2']], ['b', ['x:1', 'x:3']])).toEqual([
       'resource://a/x:1',
       'resource://b/x:1',
@@ -32,7 +32,7 @@ describe('names that meet', () => {
     ]);
   });
 
-  it('give way where a URI is what another resource is called', async () => {
+  it('have the resource form where a URI equals a form of another resource', async () => {
     expect(await urisIn('original', ['a', ['x:1']], ['b', ['resource://a/x:1', 'a_x___1']])).toEqual([
       'resource://b/a_x___1',
       'resource://b/resource://a/x:1',
@@ -40,14 +40,14 @@ describe('names that meet', () => {
     ]);
   });
 
-  it('stay where a URI only begins like what another is called', async () => {
+  it('stay where a URI only starts like a form of another resource', async () => {
     expect(await urisIn('original', ['docs', ['resource://docs/intro', 'docs_a']])).toEqual([
       'docs_a',
       'resource://docs/intro',
     ]);
   });
 
-  it('get a digest where two servers have the same identifier, since one is called like the other', async () => {
+  it('get a digest where two servers have the same identifier', async () => {
     const listed = await urisIn('underscore', ['a', ['b+c:r', 'x:1']], ['a_b', ['c:r', 'x:1']]);
     expect(listed).toEqual([
       expect.stringMatching(/^a_b_c___r~[0-9a-f]{8}$/),
@@ -57,7 +57,7 @@ describe('names that meet', () => {
     ]);
   });
 
-  it('are understood without the digest by those who see only one of them', async () => {
+  it('resolve without the digest in a scope with only one of them', async () => {
     const directory = await directoryOf('underscore', ['a', ['b+c:r']], ['a_b', ['c:r']]);
     expect(found(directory, EVERYTHING, 'a_b_c___r')).toBeUndefined();
     expect(found(directory, only('a'), 'a_b_c___r')).toBe('a b+c:r');
@@ -73,8 +73,8 @@ describe('names that meet', () => {
   });
 });
 
-describe('a long list', () => {
-  it('is listed in parts that are found again, also where half of it meets another', async () => {
+describe('a long list in style original', () => {
+  it('has public URIs that all resolve, also where half of it conflicts with another list', async () => {
     const many = Array.from({ length: 3000 }, (_, n) => `x:${n}`);
     const directory = await directoryOf('original', ['a', many], ['b', many.slice(1500)]);
     const seen = seenIn(directory);

@@ -23,7 +23,7 @@ describe('patternOf', () => {
     ['db://{table}/{id}', 'db://', 'file://users/5', false],
     ['db://users/{id}', 'db://users/', 'db://users/5', true],
     ['db://users/{id}', 'db://users/', 'db://users/5/name', false],
-  ])('%s, beginning with %j, on %s: %s', (pattern, prefix, uri, matches) => {
+  ])('%s with prefix %j matches %s: %s', (pattern, prefix, uri, matches) => {
     expect(patternOf(pattern)?.prefix).toBe(prefix);
     expect(patternOf(pattern)?.matches(uri)).toBe(matches);
   });
@@ -42,7 +42,7 @@ describe('isSameOrPart', () => {
     ['file:///', 'file:///a', true],
     ['db://t?x=1', 'db://t?x=1&y=2', false],
     ['db://t?x=1', 'db://t?x=1#top', true],
-  ])('of %s, %s: %s', (uri, updated, covered) => {
+  ])('for a subscription to %s and an update of %s is %s', (uri, updated, covered) => {
     expect(isSameOrPart(uri, updated)).toBe(covered);
   });
 });

@@ -14,8 +14,8 @@ const read = async (server: string, ...uriTemplates: string[]) =>
 const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<readonly ResourceTemplate[]> =>
   (await read(server, ...uriTemplates)).templates;
 
-describe('readTemplates', () => {
-  it('reads every template, sorted, the first of equal ones', async () => {
+describe('parseTemplates', () => {
+  it('parses every template, sorted, and keeps the first of equal ones', async () => {
     const listed = [template('y:{z}'), template('x:{z}'), { name: 'y:{z}', text: 'another' }];
     const { templates, refused } = await parseTemplates('a', listed, neverYield);
     expect(templates.map(({ uriTemplate, text }) => [uriTemplate, text])).toEqual([
@@ -32,13 +32,13 @@ describe('readTemplates', () => {
     ['with thousands of expressions', 'x:' + '{a}'.repeat(2000)],
     ['with an expression that is none', 'x:{a b}'],
     ['that is too long', `x:{y}${'z'.repeat(9000)}`],
-  ])('refuses one %s, and keeps the others', async (_what, hostile) => {
+  ])('refuses a template %s and keeps the others', async (_what, hostile) => {
     const { templates, refused } = await read('a', 'x:{y}', hostile, 'y:{z}');
     expect(refused).toEqual([hostile]);
     expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual(['x:{y}', 'y:{z}']);
   });
 
-  it('gives each an identifier of its own that does not depend on their order', () =>
+  it('gives each a unique identifier that does not depend on their order', () =>
     fc.assert(
       fc.asyncProperty(fc.uniqueArray(someTemplates), async (given) => {
         const templates = await templatesOf('a', ...given);
@@ -62,7 +62,7 @@ describe('readTemplates', () => {
   });
 });
 
-describe('publicTemplate', () => {
+describe('publicUriTemplate', () => {
   it.each([
     ['resource', false, 'resource://db/x:{y}'],
     ['underscore', false, 'db_x___{y}'],
@@ -83,7 +83,7 @@ const best = (templates: readonly ResourceTemplate[], text: string, form: 'uri' 
   );
 
 describe('bestInstances', () => {
-  it('are those of the most literal template, whatever the order', async () => {
+  it('are those of the template with the most literal characters, in any order', async () => {
     const templates = await templatesOf('a', '{+any}', 'x:{y}', 'x:{y}/z');
     for (const given of [templates, templates.toReversed()]) {
       expect(best(given, 'x:1/z')).toEqual(['a x:{y}/z x:1/z']);
@@ -92,7 +92,7 @@ describe('bestInstances', () => {
     }
   });
 
-  it('are several where servers tie, but one of each', async () => {
+  it('are several where servers tie, one of each server', async () => {
     const templates = [
       ...(await templatesOf('a', 'x:{y}', 'x:{z}')),
       ...(await templatesOf('b', 'x:{y}', '{+any}')),
@@ -101,13 +101,13 @@ describe('bestInstances', () => {
     expect(best([...templates, ...(await templatesOf('c', 'x:1{y}'))], 'x:12')).toEqual(['c x:1{y} x:12']);
   });
 
-  it('are none for what fits no template, and for nothing', async () => {
+  it('are none for a text that matches no template, and for the empty text', async () => {
     const templates = await templatesOf('a', 'x:{y}', 'x:{+z}');
     for (const text of ['', 'y:1', 'x']) expect(best(templates, text)).toEqual([]);
     expect(best(await templatesOf('a', '{+any}'), '')).toEqual([]);
   });
 
-  it('have the URI that the server knows when an identifier is meant', async () => {
+  it('have the own URI when the text is an identifier', async () => {
     const templates = await templatesOf('db', 'mcp://db/{table}/{id}', 'mcp://other');
     expect(best(templates, 'db_mcp___db_users_5', 'id')).toEqual([
       'db mcp://db/{table}/{id} mcp://db/users/5',
@@ -115,7 +115,7 @@ describe('bestInstances', () => {
     expect(best(templates, 'mcp://db/users/5', 'id')).toEqual([]);
   });
 
-  it('gives up on a server of which too much would have to be looked at, and on no other', async () => {
+  it('are none of a server beyond the work limit, and are found for others', async () => {
     const many = await templatesOf('a', ...Array.from({ length: 400 }, (_, n) => `x:{a}{b}{c${n}}`));
     const templates = [...many, ...(await templatesOf('b', 'x:{+d}'))];
     expect(best(templates, 'x:1/2')).toEqual(['b x:{+d} x:1/2']);

@@ -19,7 +19,7 @@ describe('the identifier of a template', () => {
     ['docs/{page}.md', 'db____docs_intro.md', 'docs/intro.md'],
     ['x://a{/path*}{?q}', 'db_x___a/b/c?q=1', 'x://a/b/c?q=1'],
     ['x://a{?q,r}', 'db_x___a', 'x://a'],
-  ])('leads from %s by %s to %s', (template, id, uri) => {
+  ])('of %s, used as %s, resolves to %s', (template, id, uri) => {
     expect(resolve(template, id)).toBe(uri);
   });
 
@@ -28,7 +28,7 @@ describe('the identifier of a template', () => {
     'db_mcp___databases_users_42',
     'other_mcp___database_users_42',
     'db_mcp___database__42',
-  ])('does not match %s, which is that of no instance', (id) => {
+  ])('does not match %s', (id) => {
     expect(resolve(DATABASE, id)).toBeUndefined();
   });
 
@@ -38,7 +38,7 @@ describe('the identifier of a template', () => {
     expect(UriTemplate.parse(id)!.match(`db_mcp___database_users_42${digest}`)).toEqual(['users', '42']);
   });
 
-  it('of an instance leads back to it, where the values have only letters, digits and hyphens', () => {
+  it('resolves to the instance when the values have only letters, digits and hyphens', () => {
     const value = fc.stringMatching(/^[A-Za-z0-9-]{1,8}$/);
     const literal = fc.constantFrom('/', '?x=', '&y=', '/a/', '//', ' ', '#', '_.', '/a.b:');
     fc.assert(
@@ -50,7 +50,7 @@ describe('the identifier of a template', () => {
     );
   });
 
-  it('expanded by a client leads to what the original expands to, whatever the values are', () => {
+  it('resolves to the expansion of the original when a client expands it', () => {
     const template = 'file://{host}{/path*}{?q,r}{#part}';
     const text = fc.string({ unit: 'grapheme', maxLength: 5 }).map(encodeURIComponent);
     const expansion = fc.tuple(
@@ -67,7 +67,7 @@ describe('the identifier of a template', () => {
     );
   });
 
-  it('never leads to a URI that the original does not match', () => {
+  it('never resolves to a URI that the original does not match', () => {
     const id = fc.string({ unit: fc.constantFrom('a', '_', '.', '/', '?q=', '&', '#', ';'), maxLength: 12 });
     const template = fc.constantFrom(
       'x://{a}/{b}',
@@ -95,12 +95,12 @@ describe('the identifier of a template', () => {
  * rule of every match decides: the first value takes what it can. Whoever needs another uses the resource form.
  */
 describe('the identifier of an instance whose values have underscores', () => {
-  it('leads to the URI whose first values are longest', () => {
+  it('resolves to the URI whose first values are longest', () => {
     expect(resolve(DATABASE, 'db_mcp___database_user_roles_42')).toBe('mcp://database/user_roles/42');
     expect(resolve(DATABASE, 'db_mcp___database_users_a_b')).toBe('mcp://database/users_a/b');
   });
 
-  it('leads to a URI with that identifier, if not to the one that was meant', () => {
+  it('resolves to a URI with that identifier, possibly another than intended', () => {
     const value = fc.stringMatching(/^[a-z0-9]{1,3}(_[a-z0-9]{1,3}){0,3}$/);
     fc.assert(
       fc.property(value, value, (table, row) => {
@@ -110,13 +110,13 @@ describe('the identifier of an instance whose values have underscores', () => {
     );
   });
 
-  it('is exact where the template has one value only', () => {
+  it('is exact for a template with one value', () => {
     expect(resolve('mcp://database/{table}', 'db_mcp___database_user_roles')).toBe(
       'mcp://database/user_roles',
     );
   });
 
-  it('does not bring back what became an underscore in a value, unless the client writes the value as it is', () => {
+  it('does not restore characters that became underscores, unless the client writes the value unchanged', () => {
     expect(resolve('file:///{+path}', 'fs_file___logs_app.log', 'fs')).toBe('file:///logs_app.log');
     expect(resolve('file:///{+path}', 'fs_file___logs/app.log', 'fs')).toBe('file:///logs/app.log');
   });

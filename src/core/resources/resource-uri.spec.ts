@@ -91,7 +91,7 @@ describe('resourceForm', () => {
     expect(resourceForm({ server: owner, uri: own })).toBe(form);
   });
 
-  it('is cut into exactly what it was made of', () => {
+  it('is parsed into the address that it was made of', () => {
     fc.assert(
       fc.property(
         server,
@@ -131,7 +131,7 @@ describe('resourceForm', () => {
     'ui://',
     'ui://a',
     'Resource://a/b',
-  ])('is not %p', (text) => {
+  ])('does not parse %p', (text) => {
     expect(parseResourceForm(text)).toBeUndefined();
   });
 });
@@ -162,7 +162,7 @@ describe('underscoreId', () => {
     expect(underscoreId({ server: owner, uri: own })).toBe(id);
   });
 
-  it('is the server, the scheme, and a rest in which no two underscores follow one another', () => {
+  it('has the server, the scheme, and a rest without consecutive underscores', () => {
     fc.assert(
       fc.property(server, uri, (owner, own) => {
         const [whole, name] = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?/.exec(own)!;
@@ -177,7 +177,7 @@ describe('underscoreId', () => {
     );
   });
 
-  it('of a text longer than any identifier is as right as that of a short one', () => {
+  it('is the same for a long text as for a short one', () => {
     const long = 'ab/'.repeat(10_000);
     expect(underscoreId({ server: 's', uri: `x://${long}` })).toBe(`s_x___${'ab_'.repeat(10_000)}`);
   });
@@ -192,8 +192,8 @@ describe('underscoreId', () => {
   );
 });
 
-describe('identifiers of two servers', () => {
-  it('differ where the URI is the same', () => {
+describe('underscoreId of two servers', () => {
+  it('differs for the same URI', () => {
     fc.assert(
       fc.property(server, server, uri, (one, other, own) => {
         fc.pre(one !== other);
@@ -202,7 +202,7 @@ describe('identifiers of two servers', () => {
     );
   });
 
-  it('differ where the scheme is of letters and digits and no special character follows it', () => {
+  it('differs for schemes of letters and digits without a special character after them', () => {
     const plain = fc
       .tuple(
         fc.constantFrom('b', 'c', 'b.c', 'b-c'),
@@ -222,7 +222,7 @@ describe('identifiers of two servers', () => {
     );
   });
 
-  // Ids of servers may have underscores, so that the rest has to be told apart by digest.
+  // Ids of servers may have underscores, so that the rest has to be distinguished by a digest.
   it.each([
     [
       { server: 'a', uri: 'git+ssh://h' },
@@ -232,7 +232,7 @@ describe('identifiers of two servers', () => {
       { server: 'a', uri: 'b:~x' },
       { server: 'a_b', uri: 'x' },
     ],
-  ])('may meet otherwise: those of %j and %j do, and their distinct ones do not', (one, other) => {
+  ])('can conflict for %j and %j, whose distinct identifiers differ', (one, other) => {
     expect(underscoreId(one)).toBe(underscoreId(other));
     expect(distinctId(one)).not.toBe(distinctId(other));
   });
@@ -245,7 +245,7 @@ describe('distinctId', () => {
     expect(distinctId({ server: 's', uri: own })).toBe(`s_file___gr_e~${digest}`);
   });
 
-  it('adds more digits where that is asked for', () => {
+  it('adds more digits on request', () => {
     expect(distinctId({ server: 's', uri: 'x:y' }, 16)).toMatch(/^s_x___y~[0-9a-f]{16}$/);
   });
 

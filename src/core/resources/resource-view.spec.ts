@@ -31,12 +31,12 @@ async function viewOf(
 const inEveryStyle = async (given: readonly Given[], text: string): Promise<(string | undefined)[]> =>
   Promise.all(STYLES.map(async (style) => addressOf((await viewOf(given, style)).find(text))));
 
-describe('find', () => {
+describe('ResourceView.find', () => {
   it.each([
     ['the URI of its server', 'file:///a.txt'],
     ['the resource form', 'resource://fs/file:///a.txt'],
     ['the identifier', 'fs_file___a.txt'],
-  ])('takes %s, in every style', async (_what, text) => {
+  ])('resolves %s in every style', async (_what, text) => {
     expect(await inEveryStyle([['fs', ['file:///a.txt']]], text)).toEqual(Array(3).fill('fs file:///a.txt'));
   });
 
@@ -58,13 +58,13 @@ describe('find', () => {
     'constructor',
     '\0',
     '\ud800',
-  ])('knows no %j', async (text) => {
+  ])('does not resolve %j', async (text) => {
     expect(await inEveryStyle([['fs', ['file:///a.txt'], ['file:///{+dir}/x']]], text)).toEqual(
       Array(3).fill(undefined),
     );
   });
 
-  it('takes a URI that two servers list for neither, but by its form for one', async () => {
+  it('does not resolve a URI that two servers list, but resolves its resource forms', async () => {
     const given: Given[] = [
       ['a', ['x:1']],
       ['b', ['x:1']],
@@ -74,7 +74,7 @@ describe('find', () => {
     expect(addressOf((await viewOf(given, 'original', only('b'))).find('x:1'))).toBe('b x:1');
   });
 
-  it('does not mean the template of a third server where two list the URI', async () => {
+  it('does not resolve to the template of a third server a URI that two servers list', async () => {
     const given: Given[] = [
       ['a', ['x:1']],
       ['b', ['x:1']],
@@ -84,7 +84,7 @@ describe('find', () => {
     expect(await inEveryStyle(given, 'x:2')).toEqual(Array(3).fill('c x:2'));
   });
 
-  it('lets no server take what is another’s by listing something under its name', async () => {
+  it('does not let a server take over a name of another by listing it', async () => {
     const given: Given[] = [
       ['db', ['x:1'], ['x:{y}/z']],
       ['thief', ['resource://db/x:1', 'resource://db/x:2/z', 'db_x___1', 'ui://db/x']],
@@ -95,7 +95,7 @@ describe('find', () => {
     expect(await inEveryStyle(given, 'resource://thief/db_x___1')).toEqual(Array(3).fill('thief db_x___1'));
   });
 
-  it('lets no template that fits everything take what a server is named in', async () => {
+  it('does not let a catch-all template take over the names of another server', async () => {
     const given: Given[] = [
       ['db', [], ['mcp://db/{table}/{id}']],
       ['any', [], ['{+everything}']],
@@ -105,7 +105,7 @@ describe('find', () => {
     expect(await inEveryStyle(given, 'what:ever')).toEqual(Array(3).fill('any what:ever'));
   });
 
-  it('takes a URI that only looks like a form of another server for what it is', async () => {
+  it('resolves a listed URI that only looks like a form of another server', async () => {
     const given: Given[] = [
       ['docs', ['resource://docs/intro']],
       ['other', ['x:1']],
@@ -115,7 +115,7 @@ describe('find', () => {
     );
   });
 
-  it('says which resource, or of which template, it is', async () => {
+  it('returns the resource or the template', async () => {
     const view = await viewOf([['a', ['x:1'], ['y:{z}']]]);
     expect(view.find('x:1')).toMatchObject({ server: 'a', uri: 'x:1', resource: { uri: 'x:1' } });
     expect(view.find('resource://a/y:5')).toMatchObject({
@@ -131,8 +131,8 @@ const fitting = async (given: readonly Given[], text: string): Promise<string | 
   return server && `${server} ${best?.uriTemplate ?? 'listed'}`;
 };
 
-describe('find, of what fits a template', () => {
-  it('prefers what is listed, on the same server and on another', async () => {
+describe('ResourceView.find with templates', () => {
+  it('prefers a listed resource, on the same server and on another', async () => {
     expect(await fitting([['a', ['x:1'], ['x:{y}']]], 'x:1')).toBe('a listed');
     expect(
       await fitting(
@@ -168,13 +168,13 @@ describe('find, of what fits a template', () => {
     expect(await fitting([...given, ['c', [], ['x:{y}/z']]], 'x:1/z')).toBe('c x:{y}/z');
   });
 
-  it('sends the values that the client put into an identifier', async () => {
+  it('keeps the values that the client put into an identifier', async () => {
     const view = await viewOf([['db', [], ['mcp://db/{table}/{id}{?q}']]], 'underscore');
     expect(view.find('db_mcp___db_users_a%20b')).toMatchObject({ uri: 'mcp://db/users/a%20b' });
     expect(view.find('db_mcp___db_users_5?q=1')).toMatchObject({ uri: 'mcp://db/users/5?q=1' });
   });
 
-  it('stays quick where thousands of templates might fit a long text', async () => {
+  it('takes bounded time where thousands of templates may match a long text', async () => {
     const hostile = Array.from({ length: 2000 }, (_, n) => `x:{+a}b{+c}b{+d}b{+e}b{+f}b{+g${n}}`);
     const view = await viewOf([
       ['evil', [], hostile],
@@ -193,27 +193,30 @@ const nameOf = (view: ResourceView, text: string): string | undefined => {
   return found && `${found.server} ${found.uriTemplate}`;
 };
 
-describe('findTemplate', () => {
+describe('ResourceView.findTemplate', () => {
   const given: Given[] = [
     ['a', [], ['x:{y}', 'b+c:{z}']],
     ['a_b', [], ['x:{y}', 'c:{z}']],
   ];
 
-  it.each(STYLES)('takes the listed name, the form and the identifier, in style %s', async (style) => {
-    const view = await viewOf(given, style);
-    for (const { uriTemplate, template: seen } of view.listedTemplates)
-      for (const text of [uriTemplate, seen.id, `resource://${seen.server}/${seen.uriTemplate}`])
-        expect(view.findTemplate(text)).toBe(seen);
-  });
+  it.each(STYLES)(
+    'resolves the listed form, the resource form and the identifier, in style %s',
+    async (style) => {
+      const view = await viewOf(given, style);
+      for (const { uriTemplate, template: seen } of view.listedTemplates)
+        for (const text of [uriTemplate, seen.id, `resource://${seen.server}/${seen.uriTemplate}`])
+          expect(view.findTemplate(text)).toBe(seen);
+    },
+  );
 
-  it('takes the server’s own template when only one has it', async () => {
+  it('resolves an own template that only one server has', async () => {
     const view = await viewOf(given);
     expect(nameOf(view, 'c:{z}')).toBe('a_b c:{z}');
     expect(nameOf(view, 'x:{y}')).toBeUndefined();
     expect(nameOf(await viewOf(given, 'original', only('a')), 'x:{y}')).toBe('a x:{y}');
   });
 
-  it('knows no others', async () => {
+  it('does not resolve other texts', async () => {
     const view = await viewOf(given);
     for (const text of ['', 'x:{q}', 'resource://b/x:{y}', 'x:1', 'a_b_c___{z}'])
       expect(view.findTemplate(text)).toBeUndefined();
@@ -223,8 +226,8 @@ describe('findTemplate', () => {
 const listed = async (style: ResourceStyle, ...given: Given[]): Promise<string[]> =>
   (await viewOf(given, style)).listedTemplates.map(({ uriTemplate }) => uriTemplate);
 
-describe('listed templates', () => {
-  it('are called after the style, expressions and all', async () => {
+describe('ResourceView.listedTemplates', () => {
+  it('have the form of the style, with their expressions', async () => {
     const given: Given = ['db', [], ['mcp://database/{table}/{id}', 'ui://{page}']];
     expect(await listed('resource', given)).toEqual([
       'resource://db/mcp://database/{table}/{id}',
@@ -234,7 +237,7 @@ describe('listed templates', () => {
     expect(await listed('original', given)).toEqual(['mcp://database/{table}/{id}', 'ui://db/{page}']);
   });
 
-  it('give way to the resource form where something else is called so', async () => {
+  it('have the resource form in a conflict', async () => {
     const given: Given[] = [
       ['a', [], ['x:{y}', 'z:{y}']],
       ['b', [], ['x:{y}', 'resource://a/z:{y}', 'a_z___{y}']],
@@ -248,7 +251,7 @@ describe('listed templates', () => {
     ]);
   });
 
-  it('get a digest where two servers have the same identifier, by which instances are found', async () => {
+  it('get a digest where two servers have the same identifier, and instances resolve by it', async () => {
     const given: Given[] = [
       ['a', [], ['b+c:{z}']],
       ['a_b', [], ['c:{z}']],
@@ -267,8 +270,8 @@ const textOf = async (text: string, uri: string, style: ResourceStyle = 'resourc
   return directory.view(EVERYTHING).resources.page('resources', '', 10, plain).text;
 };
 
-describe('a page', () => {
-  it('has everything as the server wrote it, but the URI and the marks', async () => {
+describe('ResourceView pages', () => {
+  it('keep everything but the URI and the marks as the server wrote it', async () => {
     const members =
       '"name":"log", "title":"The \\u006cog","size":12345678901234567890,"annotations":{"priority":1.0},"icons":[ ],"x":null';
     expect(await textOf(`{"uri":"file:\\/\\/\\/a",${members}}`, 'file:///a')).toBe(
@@ -277,7 +280,7 @@ describe('a page', () => {
     );
   });
 
-  it('says the identifier whatever the style, and keeps what else is in _meta', async () => {
+  it('contain the identifier in every style and keep other members of _meta', async () => {
     const text = '{"uri":"x:1","_meta":{"io.gatehouse/id":"forged","ui":{"csp":1}}}';
     for (const style of STYLES)
       expect(await textOf(text, 'x:1', style)).toContain(
@@ -285,7 +288,7 @@ describe('a page', () => {
       );
   });
 
-  it('has a cursor as long as more follow, also of templates', async () => {
+  it('have a cursor while more items follow, also of templates', async () => {
     const view = await viewOf([['a', ['x:1', 'x:2', 'x:3'], ['x:{a}', 'y:{a}', 'z:{a}']]]);
     const pages = (after: string, member: 'resources' | 'templates') =>
       JSON.parse(view[member].page(member, after, 2, plain).text) as Record<string, unknown>;
@@ -298,13 +301,13 @@ describe('a page', () => {
     });
   });
 
-  it('is an empty list where there is nothing', () => {
+  it('are empty lists without resources', () => {
     const { resources, templates } = ResourceDirectory.EMPTY.view(EVERYTHING);
     expect(resources.page('resources', '', 10, plain).text).toBe('{"resources":[]}');
     expect(templates.page('resourceTemplates', '', 10, plain).text).toBe('{"resourceTemplates":[]}');
   });
 
-  it('of templates has everything as the server wrote it, but the template and the marks', async () => {
+  it('of templates keep everything but the template and the marks as the server wrote it', async () => {
     const definition = { name: 'x:{y}', text: '{ "uriTemplate":"x:{y}", "n":1.0 }' };
     const { templates } = await parseTemplates('a', [definition], neverYield);
     const view = buildDirectory(
@@ -318,8 +321,8 @@ describe('a page', () => {
   });
 });
 
-describe('after', () => {
-  it('gives those of one server, if one is named', async () => {
+describe('ResourceView.after', () => {
+  it('lists the resources of one server', async () => {
     const view = await viewOf([
       ['a', ['x:1', 'x:3']],
       ['b', ['x:2', 'ui://x']],
@@ -334,8 +337,8 @@ describe('after', () => {
   });
 });
 
-describe('seen', () => {
-  it('is how a resource is listed now, also when it comes from an earlier list', async () => {
+describe('ResourceView.toPublic', () => {
+  it('returns the current public form of a resource of an earlier list', async () => {
     const view = await viewOf([['a', ['x:1']]]);
     const before = { server: 'a', uri: 'x:1', id: 'a_x___1', text: 'as it was' };
     expect(view.toPublic(before)).toMatchObject({
@@ -345,14 +348,14 @@ describe('seen', () => {
     });
   });
 
-  it('is nothing when the resource, or its server, is gone or out of scope', async () => {
+  it('returns undefined when the resource or its server is gone or out of scope', async () => {
     const view = await viewOf([['a', ['x:1']]], 'original', only('b'));
     for (const server of ['a', 'b'])
       expect(view.toPublic({ server, uri: 'x:1', id: '', text: template('x:1').text })).toBeUndefined();
   });
 });
 
-describe('hasMatching', () => {
+describe('ResourceView.hasMatching', () => {
   it.each([
     ['a', 'file:///logs/*', true],
     ['a', '*', true],
