@@ -15,7 +15,7 @@ export interface ListRequest {
   readonly server: string | undefined;
   /** Words to search for; empty without a search. */
   readonly q: string;
-  /** Whether a text contains every word of `q`, or a part of a word. Expects lower case. */
+  /** Whether a text in lower case contains every word of `q`, also as a part of a longer word. */
   readonly matches: (text: string) => boolean;
   /** The page starts after this key; empty for the first page. */
   readonly after: string;

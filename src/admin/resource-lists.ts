@@ -25,7 +25,7 @@ export interface CountedPage<Item> {
   readonly total: number;
 }
 
-/** One page of matches in order, one more where there are more, and their number on all pages. */
+/** One page of matches in order, plus one entry of the next page, and the number of all matches. */
 interface Found<Seen> {
   readonly seen: readonly Seen[];
   readonly total: number;

@@ -49,7 +49,7 @@ export function maskSecrets(definition: JsonObject): JsonObject {
 }
 
 /**
- * Replaces masks by the stored values. `given` is the caller's own part of `wanted`. Stored headers do not follow a change
+ * Replaces masks by the stored values. `given` contains only the members that the caller sent. Stored headers do not follow a change
  * of the URL: a caller that may not read a secret could otherwise have it sent to a server of its choice.
  */
 export function restoreMasked(

@@ -63,8 +63,8 @@ describe('AuditLog after a crash or manipulation', () => {
   });
 
   it.each<[string, (lines: string[]) => string[], string]>([
-    ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are gone'],
-    ['are all missing', () => [], 'of the entries before this one, 1 to 4 are gone'],
+    ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are missing'],
+    ['are all missing', () => [], 'of the entries before this one, 1 to 4 are missing'],
     ['end in a damaged line', (lines) => lines.with(3, '{}'), 'the last line before this one cannot be read'],
   ])('notes that entries %s', async (_, tamper, said) => {
     await writeAudit(directory, 4);
@@ -95,7 +95,7 @@ describe('AuditLog after a crash or manipulation', () => {
   ])('notes that the head was %s, and writes a new one', async (state, damage) => {
     await writeAudit(directory, 2);
     damage();
-    expect(await note()).toEqual([`audit.head was ${state}: entries after 2 may be gone`]);
+    expect(await note()).toEqual([`audit.head was ${state}: entries after 2 may be missing`]);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 
@@ -112,7 +112,7 @@ describe('AuditLog after a crash or manipulation', () => {
     for (const n of [1, 2]) await audit.append(auditEvent(n));
     truncateSync(log(), statSync(log()).size - 10);
     const { notes, seq } = await audit.append(auditEvent(3));
-    expect([seq, notes?.[0]]).toEqual([3, 'of the entries before this one, 2 to 2 are gone']);
+    expect([seq, notes?.[0]]).toEqual([3, 'of the entries before this one, 2 to 2 are missing']);
     expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 2 });
   });
 });

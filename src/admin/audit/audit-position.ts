@@ -36,12 +36,13 @@ function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPo
   if (typeof head === 'string') {
     const end = last ?? EMPTY_CHAIN;
     const isNew = end.seq === 0 && head === 'missing';
-    return { end, notes: isNew ? [] : [`audit.head was ${head}: entries after ${end.seq} may be gone`] };
+    return { end, notes: isNew ? [] : [`audit.head was ${head}: entries after ${end.seq} may be missing`] };
   }
   if (!last) return { end: head, notes: [`the last line before this one cannot be read`] };
   if (last.seq > head.seq || last.hash === head.hash) return { end: last, notes: [] };
-  const gone = last.seq === head.seq ? `${head.seq} was replaced` : `${last.seq + 1} to ${head.seq} are gone`;
-  return { end: head, notes: [`of the entries before this one, ${gone}`] };
+  const problem =
+    last.seq === head.seq ? `${head.seq} was replaced` : `${last.seq + 1} to ${head.seq} are missing`;
+  return { end: head, notes: [`of the entries before this one, ${problem}`] };
 }
 
 async function tailAt(path: string): Promise<AuditTail> {

@@ -1,4 +1,4 @@
-/** The page around Swagger UI. No script stands in it, so that none needs to be allowed to. */
+/** The page that loads Swagger UI. It has no inline script, so the content security policy allows none. */
 export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
   <head>
