@@ -1,6 +1,6 @@
 /**
- * `npm start`: builds the gateway if there is none or if it is older than what it is made of, and becomes it. Not a
- * `prestart` script: npm runs none where install scripts are switched off, as `.npmrc` has it.
+ * `npm start`: builds the gateway if the bundle is missing or older than its sources, and runs it in this process. Not a
+ * `prestart` script: npm does not run these when install scripts are disabled, as in `.npmrc`.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const BUILT = join(root, 'dist/main.js');
-const MADE_OF = ['src', 'scripts', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = ['src', 'scripts', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
-const WATCH_EVERY_MS = 250;
+const PARENT_CHECK_INTERVAL_MS = 250;
 
 const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
@@ -22,22 +22,22 @@ function* filesIn(path) {
 
 function isCurrent() {
   const builtAt = changedAt(BUILT);
-  for (const part of MADE_OF)
+  for (const part of SOURCES)
     for (const file of filesIn(join(root, part))) if (changedAt(file) > builtAt) return false;
   return true;
 }
 
 if (!isCurrent()) {
-  // Nothing but the line that says where the gateway listens goes to stdout.
+  // stdout is reserved for the line with the URL.
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 2, 2] });
 }
 
-// A signal to npm ends npm and its shell, and does not come this far: then the gateway is to go, too.
+// A signal to npm ends npm and its shell but does not reach this process: the gateway ends when its parent does.
 const { pid, ppid } = process;
 const watch = setInterval(() => {
   if (process.ppid === ppid) return;
   clearInterval(watch);
   process.kill(pid, 'SIGTERM');
-}, WATCH_EVERY_MS).unref();
+}, PARENT_CHECK_INTERVAL_MS).unref();
 
 await import('../dist/main.js');
