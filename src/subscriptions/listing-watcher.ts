@@ -46,7 +46,7 @@ export class ListingWatcher implements OnModuleInit {
       if (listing?.resources === ResourceList.NONE) this.listed(id, listing.resources);
     });
     // Nor does it when a server is disabled before it has listed anything.
-    this.subscribers.onChange(({ server }) => {
+    this.subscribers.onRemove(({ server }) => {
       if (this.subscribers.table.countOfServer(server) === 0) this.previous.delete(server);
     });
   }

@@ -35,9 +35,7 @@ export class ResourceUpdates implements OnModuleInit {
     this.backends.onNotification((server, notification, owner) =>
       this.receive(server, notification, owner?.id),
     );
-    this.subscribers.onChange((subscription, client, isAdded) => {
-      if (!isAdded) this.subscriptionEnded(subscription, client);
-    });
+    this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
   /** Holds updates for the subscription until its client has the acknowledgement. */

@@ -69,6 +69,14 @@ describe('Subscribers', () => {
     expect(emitted).toEqual(['+a x', '-a x']);
   });
 
+  it('emit each removal to removal listeners', () => {
+    const removed: string[] = [];
+    subscribers.onRemove(({ uri }, { id }) => removed.push(`${id} ${uri}`));
+    const row = add(new FakeSubscriber('a'), 'x');
+    subscribers.remove(row.id);
+    expect(removed).toEqual(['a x']);
+  });
+
   it('do not call a removed listener', () => {
     const stop = subscribers.onChange(() => emitted.push('again'));
     stop();

@@ -22,6 +22,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /** `isAdded` is false when the subscription was removed. */
 type ChangeListener = (subscription: Subscription, client: Subscriber, isAdded: boolean) => void;
+type RemoveListener = (subscription: Subscription, client: Subscriber) => void;
 /** Why subscriptions ended: the client closed its session, or lost access to the server. */
 export type EndReason = 'client' | 'scope';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
@@ -52,6 +53,7 @@ export class Subscribers {
   /** By id: the clients that have subscriptions. */
   private readonly clients = new Map<string, ObservedClient>();
   private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();
+  private readonly removeListeners = new ListenerSet<Parameters<RemoveListener>>();
   private readonly endListeners = new ListenerSet<Parameters<EndListener>>();
   private readonly limits: SubscriptionLimits;
   /** Set by the session persistence: resolves when all current subscriptions would survive a restart. Never rejects. */
@@ -69,6 +71,10 @@ export class Subscribers {
   /** Called for every subscription that is added or removed. */
   onChange(listener: ChangeListener): () => void {
     return this.changeListeners.add(listener);
+  }
+
+  onRemove(listener: RemoveListener): void {
+    this.removeListeners.add(listener);
   }
 
   /** Called for subscriptions that ended without a request to end them. */
@@ -149,7 +155,9 @@ export class Subscribers {
 
   private emitRemoved({ subscription }: RemovedSubscription): void {
     const client = this.client(subscription);
-    if (client) this.changeListeners.emit(subscription, client, false);
+    if (!client) return;
+    this.removeListeners.emit(subscription, client);
+    this.changeListeners.emit(subscription, client, false);
   }
 
   private stopObserving({ subscription: { subscriber } }: RemovedSubscription): void {

@@ -68,9 +68,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.backends.onLink((backend, link) => this.sharedLinkChanged(backend, link));
     this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
     this.backends.onReconfigured((backend) => this.reconfigured(backend));
-    this.subscribers.onChange((row, _client, isAdded) => {
-      if (!isAdded) this.rowRemoved(row);
-    });
+    this.subscribers.onRemove((row) => this.rowRemoved(row));
   }
 
   onApplicationShutdown(): void {
