@@ -57,7 +57,7 @@ describe('ChangeFeed', () => {
     const events = new Events(await read());
     await until('one is left', () => feed.size === 1);
     feed.beforeApplicationShutdown();
-    await events.over();
+    await events.untilEnded();
     expect(() => feed.requireCapacity()).toThrow('the feed serves at most 64 readers');
     expect(feed.size).toBe(0);
   });

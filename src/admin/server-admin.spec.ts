@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { configOf } from '../../test/kit/config.js';
-import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
 import { deferred } from '../../test/kit/until.js';
 import type { AdminProblem } from './admin-problem.js';
 import { AdminToken } from './admin-token.js';
@@ -170,10 +170,10 @@ describe('ServerAdmin', () => {
     const answer = outcomeOf(harness.servers.reconnect(harness.caller(), 'http'));
     const firstSync = deferred();
     harness.firstSync = firstSync.promise;
-    await settled();
+    await flushPromises();
     expect([harness.actions.at(-1), answer]).toEqual(['server.reconnect http done', {}]);
     firstSync.resolve();
-    await settled();
+    await flushPromises();
     expect(answer.value?.server.id).toBe('http');
   });
 

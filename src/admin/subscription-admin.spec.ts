@@ -153,7 +153,10 @@ describe('SubscriptionAdmin', () => {
     expect(listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
     expect(adminHarness.actions).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
     await harness.pass(LINGER_MS);
-    expect(db.told.filter((told) => told.startsWith('-')).toSorted()).toEqual(['-x://1', '-x://3']);
+    expect(db.subscriptionRequests.filter((told) => told.startsWith('-')).toSorted()).toEqual([
+      '-x://1',
+      '-x://3',
+    ]);
     db.update('x://1');
     expect(ann.delivered).toEqual([]);
   });

@@ -5,7 +5,7 @@ import {
   FakeLink,
   outcomeOf,
   refusalOf,
-  settled,
+  flushPromises,
   type FakeCaller,
 } from '../../test/kit/fake-link.js';
 import { until } from '../../test/kit/until.js';
@@ -50,7 +50,7 @@ class Served {
   static async ready(isolation: 'shared' | 'session' = 'shared'): Promise<Served> {
     const served = new Served({ isolation });
     served.backend.start();
-    await settled();
+    await flushPromises();
     return served;
   }
 
@@ -75,14 +75,14 @@ describe('Backend notifications', () => {
   it('fetch the list after a list change and are not passed on', async () => {
     const served = await Served.ready();
     served.linkOf().asked('tools/list').answer({ tools: [] });
-    served.linkOf().say('notifications/tools/list_changed');
+    served.linkOf().emit('notifications/tools/list_changed');
     await until('it is fetched again', () => served.linkOf().count('tools/list') === 2);
     expect(served.notified).toEqual([]);
   });
 
   it('are passed on when they concern no list and no log', async () => {
     const served = await Served.ready();
-    served.linkOf().say('notifications/resources/updated', { uri: 'x' });
+    served.linkOf().emit('notifications/resources/updated', { uri: 'x' });
     expect(served.notified).toMatchObject([
       { method: 'notifications/resources/updated', params: { uri: 'x' } },
     ]);
@@ -93,26 +93,26 @@ describe('Backend log messages', () => {
   it('go only to the client whose call they belong to', async () => {
     const served = await Served.ready();
     const caller = new FakeClient('a').call();
-    served.linkOf().say(MESSAGE, { level: 'info', data: 'x' }, { channel: caller });
-    expect(caller.notices).toEqual([{ method: MESSAGE, params: { level: 'info', data: 'x' } }]);
+    served.linkOf().emit(MESSAGE, { level: 'info', data: 'x' }, { channel: caller });
+    expect(caller.notifications).toEqual([{ method: MESSAGE, params: { level: 'info', data: 'x' } }]);
     expect(served.notified).toEqual([]);
   });
 
   it('are dropped when their call is ambiguous', async () => {
     const served = await Served.ready();
-    served.linkOf().say(MESSAGE, { level: 'info' }, { ambiguous: true });
+    served.linkOf().emit(MESSAGE, { level: 'info' }, { ambiguous: true });
     expect(served.notified).toEqual([]);
   });
 
   it('are passed on when they belong to no call', async () => {
     const served = await Served.ready();
-    served.linkOf().say(MESSAGE, { level: 'info' });
+    served.linkOf().emit(MESSAGE, { level: 'info' });
     expect(served.notified).toMatchObject([{ method: MESSAGE, paramsText: '{"level":"info"}' }]);
   });
 
   it('are dropped without params', async () => {
     const served = await Served.ready();
-    served.linkOf().say(MESSAGE, {}, { paramsText: undefined });
+    served.linkOf().emit(MESSAGE, {}, { paramsText: undefined });
     expect(served.notified).toEqual([]);
   });
 
@@ -120,11 +120,11 @@ describe('Backend log messages', () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     outcomeOf(served.call(client.call()));
-    await settled();
-    served.linkOf('a').say(MESSAGE, { level: 'info' }, { channel: client });
-    served.linkOf('a').say('notifications/resources/updated', { uri: 'x' });
-    served.linkOf('a').say('notifications/tools/list_changed');
-    expect(client.notices).toMatchObject([{ method: MESSAGE }]);
+    await flushPromises();
+    served.linkOf('a').emit(MESSAGE, { level: 'info' }, { channel: client });
+    served.linkOf('a').emit('notifications/resources/updated', { uri: 'x' });
+    served.linkOf('a').emit('notifications/tools/list_changed');
+    expect(client.notifications).toMatchObject([{ method: MESSAGE }]);
     expect(served.notified).toEqual([]);
     expect(served.sessionNotified).toMatchObject([{ params: { uri: 'x' } }]);
     expect(served.owners).toEqual([['a', served.linkOf('a')]]);
@@ -144,7 +144,7 @@ describe('Backend.setLogLevel', () => {
     const served = await Served.ready();
     served.backend.setLogLevel('debug');
     served.backend.reconnect();
-    await settled();
+    await flushPromises();
     expect(served.links).toHaveLength(2);
     expect(levels(served.linkOf())).toEqual(['debug']);
   });
@@ -153,7 +153,7 @@ describe('Backend.setLogLevel', () => {
     const served = new Served({});
     served.backend.setLogLevel('notice');
     served.backend.start();
-    await settled();
+    await flushPromises();
     expect(levels(served.linkOf())).toEqual(['notice']);
   });
 
@@ -161,7 +161,7 @@ describe('Backend.setLogLevel', () => {
     const served = new Served({});
     served.connect = () => Promise.resolve(new FakeLink());
     served.backend.start();
-    await settled();
+    await flushPromises();
     served.backend.setLogLevel('debug');
     expect(levels(served.linkOf())).toEqual([]);
   });
@@ -170,17 +170,17 @@ describe('Backend.setLogLevel', () => {
     const served = await Served.ready();
     served.backend.setLogLevel('debug');
     served.linkOf().asked('logging/setLevel').fail(new Error('no'));
-    await settled();
+    await flushPromises();
     expect(served.backend.status().state).toBe('ready');
   });
 
   it('sends the level over session links, also over those opened later', async () => {
     const served = await Served.ready('session');
     outcomeOf(served.call(new FakeClient('a').call()));
-    await settled();
+    await flushPromises();
     served.backend.setLogLevel('debug');
     outcomeOf(served.call(new FakeClient('b').call()));
-    await settled();
+    await flushPromises();
     for (const owner of [undefined, 'a', 'b']) expect(levels(served.linkOf(owner))).toEqual(['debug']);
   });
 });
@@ -190,10 +190,10 @@ describe('Backend with isolation per session', () => {
     const served = await Served.ready('session');
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     const calls = [served.call(a.call()), served.call(a.call()), served.call(b.call())];
-    await settled();
+    await flushPromises();
     expect(served.links.map(({ owner }) => owner)).toEqual([undefined, 'a', 'b']);
     for (const { link } of served.links)
-      for (const asked of link.open) if (asked.method === 'tools/call') asked.answer({});
+      for (const asked of link.inFlight) if (asked.method === 'tools/call') asked.answer({});
     await Promise.all(calls);
     expect(served.linkOf('a').count('tools/call')).toBe(2);
     expect(served.linkOf().count('tools/call')).toBe(0);
@@ -203,9 +203,9 @@ describe('Backend with isolation per session', () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     const outcome = outcomeOf(served.call(client.call()));
-    await settled();
+    await flushPromises();
     client.close();
-    await settled();
+    await flushPromises();
     expect(served.linkOf('a').closes).toBeGreaterThan(0);
     expect(served.linkOf().closes).toBe(0);
     expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
@@ -224,7 +224,7 @@ describe('Backend with isolation per session', () => {
     served.connect = () => new Promise(() => {});
     const caller = new FakeClient('a').call();
     const refusal = refusalOf(served.call(caller));
-    await settled();
+    await flushPromises();
     caller.cancel();
     expect(await refusal).toMatchObject({ kind: 'cancelled' });
     expect(served.backend.status().inFlight).toBe(0);
@@ -234,9 +234,9 @@ describe('Backend with isolation per session', () => {
     const served = await Served.ready('session');
     const client = new FakeClient('a');
     outcomeOf(served.call(client.call()));
-    await settled();
+    await flushPromises();
     served.backend.notifySessionLink(client, 'notifications/roots/list_changed');
-    await settled();
+    await flushPromises();
     expect(served.linkOf('a').notified).toEqual(['notifications/roots/list_changed']);
     expect(served.linkOf().notified).toEqual([]);
   });
@@ -245,7 +245,7 @@ describe('Backend with isolation per session', () => {
     const served = await Served.ready('session');
     outcomeOf(served.call(new FakeClient('a').call()));
     outcomeOf(served.call(new FakeClient('b').call()));
-    await settled();
+    await flushPromises();
     await served.backend.stop();
     expect(served.links.every(({ link }) => link.closes > 0)).toBe(true);
   });
@@ -253,7 +253,7 @@ describe('Backend with isolation per session', () => {
   it('rejects a session link where sessions share one link', async () => {
     const served = await Served.ready('shared');
     outcomeOf(served.call(new FakeClient('a').call()));
-    await settled();
+    await flushPromises();
     expect(served.links).toHaveLength(1);
     served.backend.notifySessionLink(new FakeClient('a'), 'notifications/roots/list_changed');
     expect(served.linkOf().notified).toEqual([]);

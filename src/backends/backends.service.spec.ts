@@ -3,8 +3,8 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { FakeClient } from '../../test/kit/fake-link.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { MemoryState } from '../../test/kit/memory-state.js';
-import { ScriptedBackend, text } from '../../test/kit/scripted-backend.js';
+import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
+import { ScriptedServer, text } from '../../test/kit/scripted-server/scripted-server.js';
 import { deferred, until } from '../../test/kit/until.js';
 import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
@@ -19,7 +19,7 @@ import { DesiredServers } from './desired-servers.js';
 /** The Backends service with servers, configuration and decisions as the spec sets them. */
 class Harness {
   readonly registry = new Registry(new Naming());
-  readonly state = new MemoryState();
+  readonly state = new MemoryDecisionStore();
   readonly live;
   readonly backends: Backends;
 
@@ -60,15 +60,15 @@ class Harness {
   }
 }
 
-const openLinks = (backend: ScriptedBackend): number => backend.links.filter(({ isOpen }) => isOpen).length;
+const openLinks = (backend: ScriptedServer): number => backend.links.filter(({ isOpen }) => isOpen).length;
 
 describe('Backends', () => {
-  let a: ScriptedBackend;
-  let b: ScriptedBackend;
+  let a: ScriptedServer;
+  let b: ScriptedServer;
 
   beforeEach(async () => {
     recordLog();
-    [a, b] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [a, b] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     for (const backend of [a, b]) backend.tool('t', () => text('done')).tool('u', () => text('done'));
   });
 
@@ -185,7 +185,7 @@ describe('Backends', () => {
     await harness.lists('a__t', 'a__u');
     harness.backends.setLogLevel('debug');
     harness.reload({ a: a.http, b: b.http });
-    const { message } = await b.heard('logging/setLevel');
+    const { message } = await b.untilReceived('logging/setLevel');
     expect(message.params).toEqual({ level: 'debug' });
     expect(a.countOf('logging/setLevel')).toBe(1);
   });
@@ -196,14 +196,14 @@ describe('Backends', () => {
     const states: string[] = [];
     const leave = harness.backends.onNotification((id, { method }) => notifications.push(`${id} ${method}`));
     const leaveStates = harness.backends.onStateChange((backend) => states.push(backend.id));
-    a.announce('notifications/message', { level: 'info', data: 1 });
+    a.broadcast('notifications/message', { level: 'info', data: 1 });
     await until('it is received', () => notifications.length === 1);
     expect(notifications).toEqual(['a notifications/message']);
     harness.decide('b', { enabled: false });
     await until('its end is reported', () => states.includes('b'));
     leave();
     leaveStates();
-    a.announce('notifications/message', { level: 'info', data: 2 });
+    a.broadcast('notifications/message', { level: 'info', data: 2 });
     await harness.call('a');
     expect(notifications).toHaveLength(1);
   });

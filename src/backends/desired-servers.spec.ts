@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { MemoryState } from '../../test/kit/memory-state.js';
+import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
 import type { LiveConfig } from '../config/live-config.js';
@@ -14,14 +14,14 @@ const content = {
 
 describe('DesiredServers', () => {
   let live: LiveConfig;
-  let state: MemoryState;
+  let state: MemoryDecisionStore;
   let desired: DesiredServers;
   let lines: string[];
 
   beforeEach(() => {
     lines = recordLog();
     live = liveConfig(content);
-    state = new MemoryState();
+    state = new MemoryDecisionStore();
     desired = new DesiredServers(live, state);
   });
 

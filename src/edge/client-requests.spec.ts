@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
-import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { supportsRequest, ClientRequests } from './client-requests.js';
@@ -37,7 +37,7 @@ describe('ClientRequests', () => {
       { id: 2, method: 'sampling/createMessage', params: { n: 1 } },
     ]);
     expect(questions.receive(response('{"jsonrpc":"2.0","id":2,"result":{ "n":1.0 }}'))).toBe(true);
-    await settled();
+    await flushPromises();
     expect(second.value?.text).toBe('{ "n":1.0 }');
     expect(first).toEqual({});
   });
@@ -53,7 +53,7 @@ describe('ClientRequests', () => {
     const outcome = ask();
     const error = '{"code":-1,"message":"rejected","data":1.0}';
     questions.receive(response(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
-    await settled();
+    await flushPromises();
     expect(outcome.error).toMatchObject({ code: -1, message: 'rejected', text: error });
   });
 
@@ -70,7 +70,7 @@ describe('ClientRequests', () => {
     const { questions, abortion, sent, ask } = asking();
     const outcome = ask();
     abortion.abort();
-    await settled();
+    await flushPromises();
     expect(outcome.error).toMatchObject({ kind: 'cancelled' });
     expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
     expect(questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
@@ -89,7 +89,7 @@ describe('ClientRequests', () => {
     const { questions, ask } = asking();
     const outcomes = [ask(), ask()];
     questions.close();
-    await settled();
+    await flushPromises();
     for (const { error } of outcomes) expect(error).toMatchObject({ kind: 'cancelled' });
   });
 });

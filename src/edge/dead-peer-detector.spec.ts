@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { settled } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/fake-link.js';
 import { deferred, within } from '../../test/kit/until.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 
@@ -58,7 +58,7 @@ describe('DeadPeerDetector', () => {
     const socket = await join();
     for (let look = 0; look < 3; look++) {
       jest.advanceTimersByTime(EVERY_MS);
-      await settled();
+      await flushPromises();
     }
     expect(read).toHaveBeenCalledTimes(3);
     expect(socket.destroyed).toBe(false);
@@ -73,7 +73,7 @@ describe('DeadPeerDetector', () => {
     jest.advanceTimersByTime(60_000);
     expect(read).toHaveBeenCalledTimes(1);
     table.resolve('');
-    await settled();
+    await flushPromises();
     jest.advanceTimersByTime(EVERY_MS);
     expect(read).toHaveBeenCalledTimes(2);
   });

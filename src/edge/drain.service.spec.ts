@@ -6,12 +6,12 @@ import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { Drain } from './drain.service.js';
 import type { SessionPersistence } from './session-persistence.js';
-import { WiredEdge } from '../../test/kit/wired-edge.js';
+import { EdgeHarness } from '../../test/kit/edge-harness.js';
 
-let edge: WiredEdge;
+let edge: EdgeHarness;
 beforeEach(async () => {
   Logger.overrideLogger(false);
-  edge = new WiredEdge();
+  edge = new EdgeHarness();
   await edge.listen();
   onCleanup(() => edge.close());
 });
@@ -48,7 +48,7 @@ describe('Drain', () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
     await within('the drain', drain(60_000));
-    await events.over();
+    await events.untilEnded();
     expect(edge.sessions.size).toBe(0);
   });
 
@@ -77,7 +77,7 @@ describe('Drain', () => {
     const draining = drain(60_000);
     const [served] = edge.sessions.all();
     served!.notify('notifications/x', undefined);
-    await events.over();
+    await events.untilEnded();
     expect(events.messages).toEqual([]);
     end({});
     await within('the drain', draining);
@@ -92,7 +92,7 @@ describe('Drain', () => {
     const question = await events.message('the question', ({ method }) => method === 'roots/list');
     const draining = drain(60_000);
     await session.reply(question.id, { roots: [] });
-    await events.over();
+    await events.untilEnded();
     expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { roots: [] } });
     await within('the drain', draining);
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { Events } from '../../test/kit/events.js';
-import { settled } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/fake-link.js';
 import { bodyOf } from '../../test/kit/http.js';
 import { until, within } from '../../test/kit/until.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
@@ -120,7 +120,7 @@ describe('Exchange with a JSON answer', () => {
     const post = await Post.make();
     await post.lose();
     post.exchange.answer('{}');
-    await settled();
+    await flushPromises();
     expect(post.response.headersSent).toBe(false);
   });
 
@@ -129,7 +129,7 @@ describe('Exchange with a JSON answer', () => {
       const post = await Post.make();
       answer(post.exchange);
       post.response.destroy();
-      await settled();
+      await flushPromises();
       expect(post.response.headersSent).toBe(false);
     }
   });
@@ -158,7 +158,7 @@ describe('Exchange with a stream', () => {
     post.exchange.send('{"n":2}');
     post.exchange.answer('{"n":3}');
     const events = await post.events();
-    await events.over();
+    await events.untilEnded();
     expect(data(events)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
     expect(events.all.every(({ id }) => id?.endsWith('.s0'))).toBe(true);
     expect(post.host.closed).toEqual(post.host.opened);
@@ -169,7 +169,7 @@ describe('Exchange with a stream', () => {
     post.exchange.send('{"n":1}');
     post.exchange.answer('{"n":2}');
     const events = await post.events();
-    await events.over();
+    await events.untilEnded();
     expect(data(events)).toEqual(['', '{"n":1}', '{"n":2}']);
     expect(events.all[0]?.id).toMatch(/^\d+\.s0$/);
   });
@@ -191,7 +191,7 @@ describe('Exchange with a stream', () => {
     post.exchange.send('{"progress":2}');
     post.exchange.answer('{"id":3}');
     const events = await post.events();
-    await events.over();
+    await events.untilEnded();
     expect(data(events)).toEqual(['{"id":1}', '{"progress":1}', '{"id":2}', '{"progress":2}', '{"id":3}']);
   });
 });
@@ -202,7 +202,7 @@ describe('Exchange.keepAlive', () => {
     post.exchange.keepAlive();
     post.exchange.answer('{"n":1}');
     const events = await post.events();
-    await events.over();
+    await events.untilEnded();
     expect(data(events)).toEqual(['{"n":1}']);
   });
 });

@@ -6,10 +6,10 @@ import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http
 import { BOTH_TYPES, postMessage, RawSession } from '../../test/kit/raw-session.js';
 import type { Limits } from '../config/limits.js';
 import { isObject } from '../mcp/json-rpc.js';
-import { WiredEdge } from '../../test/kit/wired-edge.js';
+import { EdgeHarness } from '../../test/kit/edge-harness.js';
 
-async function serve(limits: Partial<Limits> = {}): Promise<WiredEdge> {
-  const edge = new WiredEdge(limits);
+async function serve(limits: Partial<Limits> = {}): Promise<EdgeHarness> {
+  const edge = new EdgeHarness(limits);
   await edge.listen();
   onCleanup(() => edge.close());
   return edge;
@@ -35,7 +35,7 @@ const openForBatches = (): Promise<RawSession> =>
   RawSession.open(edge.url, { protocolVersion: '2025-03-26' });
 const pings = (count: number): object[] => Array.from({ length: count }, (_, id) => ({ ...PING, id }));
 
-let edge: WiredEdge;
+let edge: EdgeHarness;
 beforeEach(async () => {
   Logger.overrideLogger(false);
   edge = await serve({ requestBytes: 1000 });

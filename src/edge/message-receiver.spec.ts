@@ -7,12 +7,12 @@ import { deferred, until, within } from '../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import type { RequestContext } from './request-context.js';
-import { WiredEdge } from '../../test/kit/wired-edge.js';
+import { EdgeHarness } from '../../test/kit/edge-harness.js';
 
-let edge: WiredEdge;
+let edge: EdgeHarness;
 beforeEach(async () => {
   Logger.overrideLogger(false);
-  edge = new WiredEdge();
+  edge = new EdgeHarness();
   await edge.listen();
   onCleanup(() => edge.close());
 });
@@ -105,13 +105,13 @@ describe('MessageReceiver requests', () => {
     const events = await broken;
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
     const lastEventId = events.lastId;
-    events.cut();
+    events.disconnect();
     context.notify('notifications/progress', progress(2));
     expect(context.signal.aborted).toBe(false);
     const resumed = await session.listen(lastEventId);
     context.notify('notifications/progress', progress(3));
     end(7, { done: true });
-    await resumed.over();
+    await resumed.untilEnded();
     expect(resumed.messages).toMatchObject([
       { params: { progress: 2 } },
       { params: { progress: 3 } },
@@ -126,11 +126,11 @@ describe('MessageReceiver requests', () => {
     (await begun(7)).notify('notifications/progress', progress(1));
     const events = await broken;
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
-    events.cut();
+    events.disconnect();
     end(7, { done: true });
     await within('the end of the request', edge.receiver.idle());
     const resumed = await session.listen(events.lastId);
-    await resumed.over();
+    await resumed.untilEnded();
     expect(resumed.messages).toMatchObject([{ id: 7, result: { done: true } }]);
   });
 });
@@ -181,7 +181,7 @@ describe('MessageReceiver clients', () => {
     await session.notify('notifications/progress', { progressToken, progress: 1 });
     await events.message('the progress', ({ method }) => method === 'notifications/told');
     expect((await session.reply(question.id, { roots: [] })).status).toBe(202);
-    await events.over();
+    await events.untilEnded();
     expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { answer: { roots: [] } } });
   });
 
@@ -223,7 +223,7 @@ describe('MessageReceiver notifications', () => {
     const events = await session.listen();
     served!.notify('notifications/a', undefined);
     await events.message('a', ({ method }) => method === 'notifications/a');
-    events.cut();
+    events.disconnect();
     served!.notify('notifications/b', undefined);
     const resumed = await session.listen(events.lastId);
     await resumed.message('b', ({ method }) => method === 'notifications/b');

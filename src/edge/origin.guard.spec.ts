@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http.js';
 import { within } from '../../test/kit/until.js';
-import { WiredEdge } from '../../test/kit/wired-edge.js';
+import { EdgeHarness } from '../../test/kit/edge-harness.js';
 
 /** The edge answers paths other than /mcp with 404. */
 const NOT_MCP = 404;
@@ -12,7 +12,7 @@ const NOT_MCP = 404;
 let url: URL;
 beforeEach(async () => {
   const http = { allowedHosts: ['gw.example.com'], allowedOrigins: ['https://app.example.com'] };
-  const edge = new WiredEdge({}, http);
+  const edge = new EdgeHarness({}, http);
   await edge.listen();
   onCleanup(() => edge.close());
   url = new URL(edge.url);

@@ -55,7 +55,7 @@ describe('SessionPersistence', () => {
   const subscribe = (session: Session, uri = 'x://a') =>
     subscribers.add(session, { server: 'docs', uri }).subscription;
 
-  const kept = (): SessionRecord[] => [...records.ledger];
+  const kept = (): SessionRecord[] => [...records.stored];
 
   it('stores nothing of a session without subscriptions', () => {
     open();

@@ -48,7 +48,7 @@ describe('SessionRestorer', () => {
     records.put(storedSession(id, { ...STORED_ANONYMOUS, ...more }), Date.now() - agoMs);
     for (const n of [1, 2]) records.addSubscription(id, storedSubscription(`${id}${n}`));
   }
-  const kept = (): string[] => [...records.ledger].map(({ session }) => session.id);
+  const kept = (): string[] => [...records.stored].map(({ session }) => session.id);
 
   it('restores all properties of a session', async () => {
     const clientInfo = { name: 'c', version: '1' };
@@ -87,7 +87,7 @@ describe('SessionRestorer', () => {
     keep('b');
     lost = ['x://a1', 'x://b1', 'x://b2'];
     expect(await revive()).toEqual(['a']);
-    expect([...records.ledger]).toMatchObject([{ session: { id: 'a' }, subscriptions: [{ id: 'a2' }] }]);
+    expect([...records.stored]).toMatchObject([{ session: { id: 'a' }, subscriptions: [{ id: 'a2' }] }]);
   });
 
   it('restores the most recently active sessions up to the limit', async () => {

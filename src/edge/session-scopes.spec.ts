@@ -3,7 +3,7 @@ import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { MemoryState } from '../../test/kit/memory-state.js';
+import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { hashOf } from '../config/api-key-config.js';
 import { Limits } from '../config/limits.js';
 import type { LiveConfig } from '../config/live-config.js';
@@ -35,7 +35,7 @@ class Harness {
 
   constructor(private content: object) {
     this.live = liveConfig({ mcpServers, ...content });
-    this.projects = new Projects(this.live, new MemoryState());
+    this.projects = new Projects(this.live, new MemoryDecisionStore());
     this.authenticator = new Authenticator(this.live.current.auth, this.clock.now);
     this.sessions.onInterval = (listener) => (this.tend = listener);
     const registry = new Registry(new Naming());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { settled } from '../../test/kit/fake-link.js';
-import { Line } from '../../test/kit/line.js';
+import { flushPromises } from '../../test/kit/fake-link.js';
+import { FakeResponse } from '../../test/kit/fake-response.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import type { EventStream } from './event-stream.js';
 import { SessionStreams, type ResumePoint } from './session-streams.js';
@@ -20,21 +20,21 @@ describe('SessionStreams', () => {
 
   const open = (): number => (Reflect.get(streams, 'responses') as Map<string, unknown>).size;
 
-  async function listening(resume?: ResumePoint): Promise<Line> {
-    const line = new Line();
+  async function listening(resume?: ResumePoint): Promise<FakeResponse> {
+    const line = new FakeResponse();
     streams.listen(line.response, resume);
-    await settled();
+    await flushPromises();
     return line;
   }
 
   /** The stream of an answer, whose client has this much of it and lost its connection then. */
   async function brokenAnswer(said: string): Promise<{ stream: EventStream; resume: ResumePoint }> {
     const stream = streams.open();
-    const line = new Line();
+    const line = new FakeResponse();
     stream.connect(line.response);
     const frame = frameOf(said, stream);
     stream.send(frame);
-    await line.cut();
+    await line.disconnect();
     return { stream, resume: { stream: stream.name, sequence: frame.sequence } };
   }
 
@@ -43,15 +43,15 @@ describe('SessionStreams', () => {
     expect(streams.connected).toBe(0);
     const line = await listening();
     const stream = streams.open();
-    stream.connect(new Line().response);
+    stream.connect(new FakeResponse().response);
     expect(streams.connected).toBe(2);
-    await line.cut();
+    await line.disconnect();
     expect(streams.connected).toBe(1);
   });
 
   it('removes ended streams after a slow reader has read them or is disconnected', () => {
     const stream = streams.open();
-    const line = new Line();
+    const line = new FakeResponse();
     line.response.write = () => false;
     stream.connect(line.response);
     stream.send(frameOf('a', stream));
@@ -101,7 +101,7 @@ describe('SessionStreams', () => {
     for (const said of ['b', 'c']) stream.send(frameOf(said, stream));
     stream.end();
     streams.close(stream);
-    const line = new Line();
+    const line = new FakeResponse();
     const written = jest.spyOn(line.response, 'write').mockReturnValue(false);
     streams.listen(line.response, resume);
     expect(written).toHaveBeenCalledTimes(1);
@@ -115,8 +115,8 @@ describe('SessionStreams', () => {
   ])('replays everything for an id %s', async (_which, sequence) => {
     const first = await listening();
     streams.standalone.send(frameOf('a'));
-    await settled();
-    await first.cut();
+    await flushPromises();
+    await first.disconnect();
     streams.standalone.send(frameOf('b'));
     expect((await listening({ stream: '', sequence })).methods).toEqual(['a', 'b']);
   });

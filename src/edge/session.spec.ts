@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
-import { Line } from '../../test/kit/line.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/fake-link.js';
+import { FakeResponse } from '../../test/kit/fake-response.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { eventFrame } from '../mcp/event-frame.js';
@@ -12,7 +12,7 @@ import { Session, type PreviousSession } from './session.js';
 const LIMITS = { streamQueue: 10, streamStuckMs: 1000, replayEvents: 10, inFlightPerSession: 3 };
 
 function begin(session: Session, id: string | number) {
-  const exchange = new Exchange(new Line().response, session, 1, false);
+  const exchange = new Exchange(new FakeResponse().response, session, 1, false);
   const context = new RequestContext(session, exchange, 'tools/call', id, undefined);
   session.begin(context);
   const finish = (): void => {
@@ -22,16 +22,16 @@ function begin(session: Session, id: string | number) {
   return { context, exchange, finish };
 }
 
-async function listening(session: Session): Promise<Line> {
-  const line = new Line();
+async function listening(session: Session): Promise<FakeResponse> {
+  const line = new FakeResponse();
   session.listen(line.response);
-  await settled();
+  await flushPromises();
   return line;
 }
 
 /** One whose reader takes nothing. */
-function stuckLine(): Line {
-  const line = new Line();
+function stuckLine(): FakeResponse {
+  const line = new FakeResponse();
   line.response.write = () => false;
   return line;
 }
@@ -141,7 +141,7 @@ describe('Session idle time', () => {
     const line = await listening(session);
     jest.advanceTimersByTime(5000);
     expect(session.isIdleFor(1000)).toBe(false);
-    await line.cut();
+    await line.disconnect();
     expect(session.isIdleFor(1000)).toBe(false);
     jest.advanceTimersByTime(1000);
     expect(session.isIdleFor(1000)).toBe(true);
@@ -170,7 +170,7 @@ describe('Session notifications', () => {
       }
       session.notify('notifications/message', undefined);
     }
-    await settled();
+    await flushPromises();
     const levels = ['info', 'error', 'debug', 'info', 'error', 'error'];
     expect(line.messages.map(({ params }) => (params as { level: string }).level)).toEqual(levels);
     expect(sent).toHaveLength(levels.length);
@@ -204,7 +204,7 @@ describe('Session server requests', () => {
     const sent: string[] = [];
     exchange.send = (text) => sent.push(text);
     outcomeOf(context.sendRequest('roots/list', undefined, { signal }));
-    await settled();
+    await flushPromises();
     expect(line.methods).toEqual(['roots/list']);
     expect(sent).toHaveLength(1);
     session.receiveResponse({
@@ -214,7 +214,7 @@ describe('Session server requests', () => {
       value: { roots: [] },
       text: '{"roots":[]}',
     });
-    await settled();
+    await flushPromises();
     expect(outcome.value?.text).toBe('{"roots":[]}');
   });
 });
@@ -234,7 +234,7 @@ describe('Session.close', () => {
     session.onClose(() => neverTold++)();
     session.close();
     session.close();
-    await settled();
+    await flushPromises();
     expect(context.signal.aborted).toBe(true);
     expect(question.error).toMatchObject({ kind: 'cancelled' });
     expect([told, neverTold]).toEqual([1, 0]);
@@ -281,7 +281,7 @@ describe('Session streams', () => {
     there.exchange.send('{"n":1}');
     const gone = begin(session, 2);
     gone.exchange.send('{"n":1}');
-    await new Line().cut();
+    await new FakeResponse().disconnect();
     expect(streamsOf(session)).toBe(2);
     there.finish();
     gone.finish();
@@ -302,7 +302,7 @@ describe('Session streams', () => {
 
   it('of a batch get keep-alive comments until its last answer', () => {
     const session = new Session(LIMITS);
-    const exchange = new Exchange(new Line().response, session, 2, true);
+    const exchange = new Exchange(new FakeResponse().response, session, 2, true);
     const contexts = [1, 2].map((id) => new RequestContext(session, exchange, 'x', id, undefined));
     for (const context of contexts) session.begin(context);
     exchange.answer('{}');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { settled } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/fake-link.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { eventFrame } from './event-frame.js';
 import { FanOut, type OutgoingNotification, type Recipient } from './fan-out.js';
@@ -63,9 +63,9 @@ describe('FanOut', () => {
     deliver('a', 'a', 70);
     expect(delivered).toHaveLength(32);
     deliver('b', 'b', 1);
-    await settled();
+    await flushPromises();
     expect(delivered.slice(31, 35)).toEqual(['a32', '|', 'a33', 'a34']);
-    await settled();
+    await flushPromises();
     expect(delivered.at(-1)).toBe('b1');
     expect(delivered.filter((step) => step !== '|')).toHaveLength(71);
   });
@@ -74,7 +74,7 @@ describe('FanOut', () => {
     slowClock();
     const outcomes = ['a', 'a', 'b', 'a'].map((key, n) => deliver(key, `${n}:`, 40));
     expect(outcomes).toEqual([true, true, true, false]);
-    for (let turn = 0; turn < 6; turn++) await settled();
+    for (let turn = 0; turn < 6; turn++) await flushPromises();
     expect(delivered.filter((step) => step.endsWith(':1'))).toEqual(['0:1', '2:1', '3:1']);
   });
 
@@ -82,7 +82,7 @@ describe('FanOut', () => {
     slowClock();
     const outcomes = [1, 2, 3].map((n) => deliver(undefined, `${n}:`, 40));
     expect(outcomes).toEqual([true, true, true]);
-    for (let turn = 0; turn < 6; turn++) await settled();
+    for (let turn = 0; turn < 6; turn++) await flushPromises();
     expect(delivered.filter((step) => step.endsWith(':1'))).toEqual(['1:1', '2:1', '3:1']);
   });
 
@@ -93,7 +93,7 @@ describe('FanOut', () => {
       fanOut.deliver({ ...notification(`${n}`, 'b', 0), createEvent: () => ({ frame: eventFrame('b') }) });
     deliver('last', 'c', 1);
     expect(delivered).toHaveLength(32);
-    await settled();
+    await flushPromises();
     expect(
       delivered
         .filter((step) => step !== '|')
@@ -107,7 +107,7 @@ describe('FanOut', () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
     deliver('a', 'a', 1000);
     expect(delivered).toHaveLength(512);
-    await settled();
+    await flushPromises();
     expect(delivered.at(-1)).toBe('a1000');
   });
 
@@ -122,7 +122,7 @@ describe('FanOut', () => {
       },
     });
     deliver('b', 'b', 1);
-    await settled();
+    await flushPromises();
     expect(delivered.at(-1)).toBe('b1');
     expect(lines.join()).toContain('oops');
     deliver('c', 'c', 1);

@@ -1,12 +1,12 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
 import { refusalOf } from '../../test/kit/fake-link.js';
 import { listOf, only } from '../../test/kit/offers.js';
 import { EVERYTHING } from '../core/scope.js';
 
-const stage = new DiscoveryStage();
+const stage = new MetaToolHarness();
 
 beforeAll(async () => {
   await stage.put('fs', {
@@ -108,24 +108,24 @@ describe('meta tools', () => {
   it.each(['catalog_resources', 'catalog_resource_templates', 'catalog_tools'])(
     '%s takes no arguments for none',
     async (name) => {
-      for (const args of [undefined, null, {}]) expect(await stage.ask(name, args)).toBeDefined();
+      for (const args of [undefined, null, {}]) expect(await stage.callStructured(name, args)).toBeDefined();
     },
   );
 
   it('keep their bare name when a server has a tool of that name, which stays callable by its prefixed name', async () => {
-    const other = new DiscoveryStage();
+    const other = new MetaToolHarness();
     await other.put('fs', { tools: [{ name: 'search_tools' }] });
     const view = other.registry.catalog.tools.view(EVERYTHING);
     expect(view.find('fs__search_tools')).toMatchObject({ server: 'fs', ownName: 'search_tools' });
     expect(view.find('search_tools')).toMatchObject({ server: '', ownName: 'search_tools' });
-    expect(await other.ask('describe_tool', { name: 'fs__search_tools' })).toMatchObject({
+    expect(await other.callStructured('describe_tool', { name: 'fs__search_tools' })).toMatchObject({
       tool: { name: 'fs__search_tools' },
     });
   });
 });
 
 const cursorOf = async (name: string, args: object = {}, scope = EVERYTHING): Promise<string> =>
-  String((await stage.ask(name, { limit: 1, ...args }, scope))['nextCursor']);
+  String((await stage.callStructured(name, { limit: 1, ...args }, scope))['nextCursor']);
 
 const refusal = async (name: string, args: object, scope = EVERYTHING): Promise<unknown> =>
   refusalOf(stage.call(name, args, scope));
@@ -138,11 +138,11 @@ describe('cursor of a meta tool', () => {
     const seen: unknown[] = [];
     let cursor: unknown;
     do {
-      const { nextCursor, ...lists } = await stage.ask(name, { limit: 1, cursor });
+      const { nextCursor, ...lists } = await stage.callStructured(name, { limit: 1, cursor });
       seen.push(...(Object.values(lists)[0] as unknown[]));
       cursor = nextCursor;
     } while (cursor !== undefined);
-    const [all] = Object.values(await stage.ask(name, { limit: 100 }));
+    const [all] = Object.values(await stage.callStructured(name, { limit: 100 }));
     expect(seen).toEqual(all);
     expect(seen.length).toBeGreaterThan(1);
   });

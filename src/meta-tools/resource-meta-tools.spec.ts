@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
 import { only } from '../../test/kit/offers.js';
 import { STYLES } from '../../test/kit/resource-offers.js';
 
@@ -15,14 +15,14 @@ const LOG = {
 };
 const ROW = { uriTemplate: 'mcp://db/{table}/{id}', name: 'row', description: 'A row', mimeType: 'text/csv' };
 
-const stageIn = async (resources: 'resource' | 'underscore' | 'original'): Promise<DiscoveryStage> => {
-  const stage = new DiscoveryStage({ resources });
+const stageIn = async (resources: 'resource' | 'underscore' | 'original'): Promise<MetaToolHarness> => {
+  const stage = new MetaToolHarness({ resources });
   await stage.put('filesystem', { resources: [LOG, { uri: 'file:///x', name: 'x' }] });
   await stage.put('db', { resources: [{ uri: 'mcp://db/all', name: 'all' }], templates: [ROW] });
   return stage;
 };
 
-let stage: DiscoveryStage;
+let stage: MetaToolHarness;
 beforeAll(async () => {
   stage = await stageIn('resource');
 });
@@ -32,7 +32,7 @@ const uris = (answer: Readonly<Record<string, unknown>>): string[] =>
 
 describe('catalog_resources', () => {
   it('returns summaries in alphabetical order', async () => {
-    expect(await stage.ask('catalog_resources', {})).toEqual({
+    expect(await stage.callStructured('catalog_resources', {})).toEqual({
       resources: [
         { uri: 'resource://db/mcp://db/all', name: 'all', serverId: 'db' },
         {
@@ -49,19 +49,24 @@ describe('catalog_resources', () => {
   });
 
   it('filters by server within the scope', async () => {
-    expect(uris(await stage.ask('catalog_resources', { serverId: 'db' }))).toEqual([
+    expect(uris(await stage.callStructured('catalog_resources', { serverId: 'db' }))).toEqual([
       'resource://db/mcp://db/all',
     ]);
     for (const serverId of ['none', '', 'filesystem'])
-      expect(await stage.ask('catalog_resources', { serverId }, only('db'))).toEqual({ resources: [] });
+      expect(await stage.callStructured('catalog_resources', { serverId }, only('db'))).toEqual({
+        resources: [],
+      });
   });
 
   it('neither repeats nor omits resources when one is added or removed between two pages', async () => {
-    const changing = new DiscoveryStage();
+    const changing = new MetaToolHarness();
     await changing.put('a', { resources: ['x:1', 'x:2', 'x:3', 'x:4'].map((uri) => ({ uri })) });
-    const first = await changing.ask('catalog_resources', { limit: 2 });
+    const first = await changing.callStructured('catalog_resources', { limit: 2 });
     await changing.put('a', { resources: ['x:0', 'x:1', 'x:3', 'x:4', 'x:5'].map((uri) => ({ uri })) });
-    const second = await changing.ask('catalog_resources', { limit: 2, cursor: first['nextCursor'] });
+    const second = await changing.callStructured('catalog_resources', {
+      limit: 2,
+      cursor: first['nextCursor'],
+    });
     expect([...uris(first), ...uris(second)]).toEqual(
       ['x:1', 'x:2', 'x:3', 'x:4'].map((uri) => `resource://a/${uri}`),
     );
@@ -82,7 +87,7 @@ describe('describe_resource', () => {
       'resource://filesystem/file:///logs/app.log',
       'filesystem_file___logs_app.log',
     ])
-      expect(await styled.ask('describe_resource', { uri: text })).toEqual({
+      expect(await styled.callStructured('describe_resource', { uri: text })).toEqual({
         resource: {
           ...LOG,
           uri,
@@ -111,7 +116,7 @@ describe('describe_resource', () => {
       'resource://db/mcp://db/{table}/{id}',
       'db_mcp___db_{table}_{id}',
     ])
-      expect(await stage.ask('describe_resource', { uri })).toEqual(expected);
+      expect(await stage.callStructured('describe_resource', { uri })).toEqual(expected);
   });
 
   it('does not find a resource out of scope', async () => {
@@ -121,11 +126,11 @@ describe('describe_resource', () => {
 });
 
 const search = async (args: object): Promise<string[]> =>
-  uris(await stage.ask('search_resources', { query: 'file mcp', ...args }));
+  uris(await stage.callStructured('search_resources', { query: 'file mcp', ...args }));
 
 describe('search_resources', () => {
   it('returns summaries with public URIs, best match first, within the scope', async () => {
-    expect(await stage.ask('search_resources', { query: 'log' })).toEqual({
+    expect(await stage.callStructured('search_resources', { query: 'log' })).toEqual({
       resources: [
         {
           uri: 'resource://filesystem/file:///logs/app.log',
@@ -137,7 +142,9 @@ describe('search_resources', () => {
         },
       ],
     });
-    expect(await stage.ask('search_resources', { query: 'log' }, only('db'))).toEqual({ resources: [] });
+    expect(await stage.callStructured('search_resources', { query: 'log' }, only('db'))).toEqual({
+      resources: [],
+    });
   });
 
   it('accepts a MIME type and a limit', async () => {
@@ -148,7 +155,7 @@ describe('search_resources', () => {
   });
 
   it('omits resources that were removed during the search', async () => {
-    const changing = new DiscoveryStage();
+    const changing = new MetaToolHarness();
     const many = Array.from({ length: 3000 }, (_, n) => ({ uri: `x:${n}`, name: 'log' }));
     await changing.put('slow', { resources: many });
     await changing.put('gone', { resources: [{ uri: 'y:1', name: 'log' }] });
@@ -159,7 +166,7 @@ describe('search_resources', () => {
       changing.registry.remove('gone');
       return found;
     };
-    const found = uris(await changing.ask('search_resources', { query: 'log', limit: 100 }));
+    const found = uris(await changing.callStructured('search_resources', { query: 'log', limit: 100 }));
     expect(found.filter((uri) => !uri.startsWith('resource://slow/'))).toEqual([]);
     expect(found.length).toBeGreaterThan(90);
   });
@@ -175,14 +182,16 @@ describe('catalog_resource_templates', () => {
   };
 
   it('returns all templates, or those of one server, within the scope', async () => {
-    expect(await stage.ask('catalog_resource_templates', {})).toEqual({ resourceTemplates: [card] });
-    expect(await stage.ask('catalog_resource_templates', { serverId: 'db' })).toEqual({
+    expect(await stage.callStructured('catalog_resource_templates', {})).toEqual({
       resourceTemplates: [card],
     });
-    expect(await stage.ask('catalog_resource_templates', { serverId: 'filesystem' })).toEqual({
+    expect(await stage.callStructured('catalog_resource_templates', { serverId: 'db' })).toEqual({
+      resourceTemplates: [card],
+    });
+    expect(await stage.callStructured('catalog_resource_templates', { serverId: 'filesystem' })).toEqual({
       resourceTemplates: [],
     });
-    expect(await stage.ask('catalog_resource_templates', {}, only('filesystem'))).toEqual({
+    expect(await stage.callStructured('catalog_resource_templates', {}, only('filesystem'))).toEqual({
       resourceTemplates: [],
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
 import { only } from '../../test/kit/offers.js';
 import { listOf, SERVERS } from '../../test/kit/resource-offers.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -9,7 +9,7 @@ import { EVERYTHING, type Scope } from '../core/scope.js';
 const addresses = (found: Iterable<{ server: string; uri: string }>): string[] =>
   [...found].map(({ server, uri }) => `${server} ${uri}`);
 
-const search = async (stage: DiscoveryStage, query: string, scope: Scope = EVERYTHING, mimeType?: string) =>
+const search = async (stage: MetaToolHarness, query: string, scope: Scope = EVERYTHING, mimeType?: string) =>
   addresses(await stage.resourceSearch.search(query, { scope, limit: 100, mimeType }));
 
 describe('ResourceSearch.search', () => {
@@ -20,7 +20,7 @@ describe('ResourceSearch.search', () => {
     ['URI', { uri: 'x:needle' }],
     ['MIME type', { mimeType: 'needle/plain' }],
   ])('finds a resource by words in its %s', async (_what, members) => {
-    const stage = new DiscoveryStage();
+    const stage = new MetaToolHarness();
     await stage.put('a', {
       resources: [
         { uri: 'x:1', ...members },
@@ -31,7 +31,7 @@ describe('ResourceSearch.search', () => {
   });
 
   it('returns the best match first', async () => {
-    const stage = new DiscoveryStage();
+    const stage = new MetaToolHarness();
     await stage.put('a', {
       resources: [
         { uri: 'x:1', name: 'other', description: 'mentions the invoice once, among many other things' },
@@ -42,7 +42,7 @@ describe('ResourceSearch.search', () => {
   });
 
   it('returns nothing out of scope and at most `limit` results', async () => {
-    const stage = new DiscoveryStage();
+    const stage = new MetaToolHarness();
     for (const server of ['a', 'b'])
       await stage.put(server, { resources: [1, 2, 3].map((n) => ({ uri: `x:${n}`, name: 'log' })) });
     expect(await search(stage, 'log', only('b'))).toEqual(['b x:1', 'b x:2', 'b x:3']);
@@ -60,7 +60,7 @@ describe('ResourceSearch.search', () => {
     ['text', []],
     ['', []],
   ])('filters by the MIME type %j', async (mimeType, expected) => {
-    const stage = new DiscoveryStage();
+    const stage = new MetaToolHarness();
     const types = ['text/plain', 'Text/PLAIN; charset=utf-8', 'text/html', 'image/png', undefined, 7];
     await stage.put('a', {
       resources: types.map((type, n) => ({ uri: `x:${n + 1}`, name: 'file', mimeType: type })),
@@ -91,7 +91,7 @@ describe('ResourceSearch index', () => {
   it('matches the registry after any sequence of changes and searches', () =>
     fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (changes, pauses) => {
-        const stage = new DiscoveryStage();
+        const stage = new MetaToolHarness();
         const model = new Map<string, Readonly<Record<string, string>>>();
         const running: Promise<unknown>[] = [];
         for (const { server, words } of changes) {
@@ -120,7 +120,7 @@ describe('ResourceSearch index', () => {
     ));
 
   it('returns the resources of the current listing, also where their definition did not change', async () => {
-    const stage = new DiscoveryStage();
+    const stage = new MetaToolHarness();
     const kept = { uri: 'x:1', name: 'log' };
     await stage.put('a', { resources: [kept, { uri: 'x:2', name: 'log' }] });
     await search(stage, 'log');
@@ -132,7 +132,7 @@ describe('ResourceSearch index', () => {
   });
 
   it('is complete for a search that starts during a long sync', async () => {
-    const stage = new DiscoveryStage();
+    const stage = new MetaToolHarness();
     const uris = Array.from({ length: 4000 }, (_, n) => `x:${n}/log`);
     const put = async (...listed: string[]): Promise<void> =>
       stage.registry.put({

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { DiscoveryStage } from '../../test/kit/discovery-stage.js';
+import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 
@@ -10,7 +10,7 @@ const READ = {
   inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
 };
 
-const stage = new DiscoveryStage();
+const stage = new MetaToolHarness();
 beforeAll(async () => {
   await stage.put('fs', { tools: [READ, { name: 'write_file', description: 'Writes a file' }] });
   await stage.put('db', { tools: [{ name: 'query' }] });
@@ -24,13 +24,13 @@ const CARD = {
 };
 
 const names = async (args: object, scope = only('fs', 'db')): Promise<unknown> => {
-  const { tools } = await stage.ask('catalog_tools', args, scope);
+  const { tools } = await stage.callStructured('catalog_tools', args, scope);
   return (tools as { name: string }[]).map(({ name }) => name);
 };
 
 describe('catalog_tools', () => {
   it('returns summaries without schemas and without meta tools', async () => {
-    expect(await stage.ask('catalog_tools', {})).toEqual({
+    expect(await stage.callStructured('catalog_tools', {})).toEqual({
       tools: [
         { name: 'db__query', serverId: 'db' },
         CARD,
@@ -49,24 +49,26 @@ describe('catalog_tools', () => {
 
 describe('describe_tool', () => {
   it.each(['fs__read_file', 'read_file'])('returns the whole definition of %s', async (name) => {
-    expect(await stage.ask('describe_tool', { name })).toEqual({
+    expect(await stage.callStructured('describe_tool', { name })).toEqual({
       tool: { ...READ, name: 'fs__read_file', _meta: { 'io.gatehouse/server': 'fs' } },
     });
   });
 
   it('finds a tool that lost its public name to another server by the name that still calls it', async () => {
     recordLog();
-    const never = new DiscoveryStage();
+    const never = new MetaToolHarness();
     for (const id of ['first', 'second'])
       await never.put(id, { tools: [{ name: 'same', title: id }] }, 'never');
-    expect(await never.ask('describe_tool', { name: 'same' })).toMatchObject({ tool: { title: 'first' } });
-    expect(await never.ask('describe_tool', { name: 'second__same' })).toMatchObject({
+    expect(await never.callStructured('describe_tool', { name: 'same' })).toMatchObject({
+      tool: { title: 'first' },
+    });
+    expect(await never.callStructured('describe_tool', { name: 'second__same' })).toMatchObject({
       tool: { name: 'second__same', title: 'second' },
     });
   });
 
   it('finds meta tools, and no tool out of scope', async () => {
-    expect(await stage.ask('describe_tool', { name: 'describe_tool' }, only())).toMatchObject({
+    expect(await stage.callStructured('describe_tool', { name: 'describe_tool' }, only())).toMatchObject({
       tool: { name: 'describe_tool', _meta: { 'io.gatehouse/server': 'gatehouse' } },
     });
     expect(await stage.call('describe_tool', { name: 'fs__read_file' }, only('db'))).toEqual({
@@ -78,10 +80,12 @@ describe('describe_tool', () => {
 
 describe('search_tools', () => {
   it('returns summaries, best match first, within the scope and the limit', async () => {
-    const { tools } = await stage.ask('search_tools', { query: 'read file' });
+    const { tools } = await stage.callStructured('search_tools', { query: 'read file' });
     expect((tools as unknown[])[0]).toEqual(CARD);
     expect(tools).toHaveLength(2);
-    expect((await stage.ask('search_tools', { query: 'file', limit: 1 }))['tools']).toHaveLength(1);
-    expect(await stage.ask('search_tools', { query: 'file' }, only('db'))).toEqual({ tools: [] });
+    expect((await stage.callStructured('search_tools', { query: 'file', limit: 1 }))['tools']).toHaveLength(
+      1,
+    );
+    expect(await stage.callStructured('search_tools', { query: 'file' }, only('db'))).toEqual({ tools: [] });
   });
 });

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { liveConfig } from '../../test/kit/config.js';
-import { MemoryState } from '../../test/kit/memory-state.js';
+import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { EVERYTHING, NOTHING } from '../core/scope.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
@@ -12,7 +12,7 @@ const content = {
   mcpServers: { git: { command: 'node' }, db: { command: 'node' } },
   projects: { a: { servers: ['git'] }, b: { servers: ['db'] } },
 };
-const projects = new Projects(liveConfig(content), new MemoryState());
+const projects = new Projects(liveConfig(content), new MemoryDecisionStore());
 const guard = new ProjectGuard(projects);
 
 interface Request {

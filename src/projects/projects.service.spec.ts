@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { configOf, liveConfig } from '../../test/kit/config.js';
-import { MemoryState } from '../../test/kit/memory-state.js';
+import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { decideProject } from '../state/decisions.js';
 import type { ProjectDecision } from '../state/decision-store.js';
 import type { LiveConfig } from '../config/live-config.js';
@@ -19,12 +19,12 @@ const seenIn = (scope: Scope): string[] => SERVERS.filter((server) => scope.allo
 
 describe('Projects', () => {
   let live: LiveConfig;
-  let state: MemoryState;
+  let state: MemoryDecisionStore;
   let projects: Projects;
 
   beforeEach(() => {
     live = liveConfig(content);
-    state = new MemoryState();
+    state = new MemoryDecisionStore();
     projects = new Projects(live, state);
   });
 

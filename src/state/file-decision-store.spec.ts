@@ -38,10 +38,10 @@ describe('FileDecisionStore', () => {
 
   it('leaves no files but the current and the previous version', async () => {
     writeFileSync(path('state.json.tmp'), 'of a crash');
-    const { state, end } = await openState(directory);
+    const { state, close } = await openState(directory);
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^lock-/)]);
     for (const id of ['a', 'b']) await state.update(disable(id));
-    await end();
+    await close();
     expect(readdirSync(directory).toSorted()).toEqual(['state.json', 'state.json.bak']);
   });
 
@@ -54,22 +54,22 @@ describe('FileDecisionStore', () => {
   });
 
   it('logs that it uses the previous version', async () => {
-    const { state, end } = await openState(directory);
+    const { state, close } = await openState(directory);
     for (const id of ['a', 'b']) await state.update(disable(id));
-    await end();
+    await close();
     writeFileSync(path('state.json'), 'damaged');
     const next = await openState(directory);
     expect([...next.state.current.servers.keys()]).toEqual(['a']);
-    expect(next.said).toEqual([expect.stringContaining('it is not a JSON object; using')]);
+    expect(next.logged).toEqual([expect.stringContaining('it is not a JSON object; using')]);
   });
 
   it('logs the error of a failing listener', async () => {
-    const { state, said } = await openState(directory);
+    const { state, logged } = await openState(directory);
     state.onChange(() => {
       throw new Error('broken');
     });
     await state.update(disable('a'));
-    expect(said).toEqual([expect.stringContaining('Error: broken')]);
+    expect(logged).toEqual([expect.stringContaining('Error: broken')]);
   });
 });
 
@@ -90,11 +90,11 @@ describe('FileDecisionStore on a failing disk', () => {
   it('reads decisions from a read-only directory and accepts changes once it is writable', async () => {
     const first = await openState(directory);
     await first.state.update(disable('a'));
-    await first.end();
+    await first.close();
     chmodSync(directory, 0o555);
     await unprivileged(directory, async () => {
-      const { state, said } = await openState(directory);
-      expect(said).toEqual([expect.stringContaining('admin changes are refused for now')]);
+      const { state, logged } = await openState(directory);
+      expect(logged).toEqual([expect.stringContaining('admin changes are refused for now')]);
       expect([...state.current.servers.keys()]).toEqual(['a']);
       await expect(state.update(disable('b'))).rejects.toMatchObject({ kind: 'storage-unavailable' });
       expect(state.current.revision).toBe(1);
@@ -126,7 +126,7 @@ describe('FileDecisionStore after losing the lock', () => {
       message: expect.stringContaining('another gateway uses it'),
     });
     expect([...sleeper.state.current.servers.keys()]).toEqual(['a']);
-    await other.end();
+    await other.close();
     const revisions: number[] = [];
     sleeper.state.onChange(({ revision }) => revisions.push(revision));
     const { servers } = await sleeper.state.update(disable('c'));

@@ -32,7 +32,7 @@ sessionRecordsContract('MemorySessionRecords', () => {
   const ledger = new SessionRecordSet();
   return () => {
     const records = new MemorySessionRecords(ledger);
-    return Promise.resolve({ records, end: () => records.close() });
+    return Promise.resolve({ records, close: () => records.close() });
   };
 });
 
@@ -52,10 +52,10 @@ describe('FileSessionRecords', () => {
   });
 
   it('write no file without a session', async () => {
-    const { records, end } = await openRecords(directory);
+    const { records, close } = await openRecords(directory);
     records.remove('nobody');
     await records.flush();
-    await end();
+    await close();
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -73,19 +73,19 @@ describe('FileSessionRecords', () => {
   });
 
   it('write changes made during a write after it, in order', async () => {
-    const { records, end } = await openRecords(directory);
+    const { records, close } = await openRecords(directory);
     for (let n = 0; n < 200; n++) {
       records.put(storedSession(`s${n}`), n);
       if (n % 2 === 0) records.remove(`s${n}`);
       if (n % 7 === 0) await records.flush();
     }
-    await end();
+    await close();
     const next = await openRecords(directory);
     expect(await idsOf(next.records)).toEqual(Array.from({ length: 100 }, (_, n) => `s${2 * n + 1}`));
   });
 
   it('compact the file when most of it is obsolete, without losing changes made meanwhile', async () => {
-    const { records, end } = await openRecords(directory, { journal: new SessionJournal(path, 2000) });
+    const { records, close } = await openRecords(directory, { journal: new SessionJournal(path, 2000) });
     records.put(storedSession('stays'), 0);
     let longest = 0;
     for (let n = 0; n < 300; n++) {
@@ -95,7 +95,7 @@ describe('FileSessionRecords', () => {
       if (n % 3 === 0) await records.flush();
       longest = Math.max(longest, n === 0 ? 0 : statSync(path).size);
     }
-    await end();
+    await close();
     expect(longest).toBeLessThan(6000);
     const next = await openRecords(directory);
     expect(await next.records.load()).toEqual([
@@ -107,28 +107,28 @@ describe('FileSessionRecords', () => {
     const first = await openRecords(directory);
     first.records.put(storedSession('a'), 1);
     first.records.put(storedSession('b'), 1);
-    await first.end();
+    await first.close();
     const damaged = text().replace('"b"', '"b');
     writeFileSync(path, `${damaged}{"do":"forget","session":"a"}\n`);
-    const { records, said, end } = await openRecords(directory);
+    const { records, logged, close } = await openRecords(directory);
     expect(await idsOf(records)).toEqual(['a']);
-    expect(said).toEqual(['some session records are damaged: their clients have to initialize again']);
+    expect(logged).toEqual(['some session records are damaged: their clients have to initialize again']);
     expect(records.failures).toBe(1);
     records.put(storedSession('c'), 2);
-    await end();
+    await close();
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain(damaged);
     const next = await openRecords(directory);
     expect(await idsOf(next.records)).toEqual(['a', 'c']);
-    expect(next.said).toEqual([]);
+    expect(next.logged).toEqual([]);
   });
 
   it.each(['not a journal\nat all\n', '{"gatehouse":"sessions","version":2}\n{"do":"?"}\n', '\0\0\0\n\0\n'])(
     'begin with nothing on a file that says %j',
     async (content) => {
       writeFileSync(path, content);
-      const { records, said } = await openRecords(directory);
+      const { records, logged } = await openRecords(directory);
       expect(await records.load()).toEqual([]);
-      expect(said).toHaveLength(1);
+      expect(logged).toHaveLength(1);
     },
   );
 
@@ -140,13 +140,13 @@ describe('FileSessionRecords', () => {
     'null',
   ])('ignore the line %s', async (line) => {
     writeFileSync(path, `{"gatehouse":"sessions","version":1}\n${line}\n{"do":"forget","session":"a"}\n`);
-    const { records, said } = await openRecords(directory);
+    const { records, logged } = await openRecords(directory);
     expect(await records.load()).toEqual([]);
-    expect(said).toHaveLength(1);
+    expect(logged).toHaveLength(1);
   });
 
   it('log a full disk once and write all records when there is space again', async () => {
-    const { records, said, end } = await openRecords(directory, { retryDelayMs: 0 });
+    const { records, logged, close } = await openRecords(directory, { retryDelayMs: 0 });
     fillDisk();
     records.put(storedSession('a'), 1);
     await records.flush();
@@ -154,11 +154,11 @@ describe('FileSessionRecords', () => {
     records.put(storedSession('b'), 1);
     await records.flush();
     expect(records.failures).toBe(2);
-    expect(said).toEqual(['session records cannot be written: sessions would not survive a restart']);
+    expect(logged).toEqual(['session records cannot be written: sessions would not survive a restart']);
     expect(readdirSync(directory).filter((name) => name.startsWith('sessions'))).toEqual([]);
     records.put(storedSession('c'), 1);
-    await end();
-    expect(said).toEqual([
+    await close();
+    expect(logged).toEqual([
       'session records cannot be written: sessions would not survive a restart',
       'session records are written again',
     ]);
@@ -168,30 +168,30 @@ describe('FileSessionRecords', () => {
 
   it('compact the file after a failed append, wherever the line was cut', async () => {
     const journal = new SessionJournal(path);
-    const { records, said, end } = await openRecords(directory, { journal, retryDelayMs: 0 });
+    const { records, logged, close } = await openRecords(directory, { journal, retryDelayMs: 0 });
     records.put(storedSession('a'), 1);
     await records.flush();
     // The handle is gone, as after a failure of the disk; half a line is there.
     await journal.close();
     appendFileSync(path, '{"do":"keep","ses');
     records.put(storedSession('b'), 1);
-    await end();
-    expect(said).toEqual([]);
+    await close();
+    expect(logged).toEqual([]);
     const next = await openRecords(directory);
     expect(await idsOf(next.records)).toEqual(['a', 'b']);
-    expect(next.said).toEqual([]);
+    expect(next.logged).toEqual([]);
   });
 
   it('work without a writable directory', async () => {
     const mine = join(directory, 'state');
     mkdirSync(mine, { mode: 0o500 });
     await unprivileged(mine, async () => {
-      const { records, said } = await openRecords(mine);
+      const { records, logged } = await openRecords(mine);
       records.put(storedSession('a'), 1);
       await records.flush();
       expect(await idsOf(records)).toEqual(['a']);
       expect(records.failures).toBeGreaterThan(0);
-      expect(said).toEqual(['session records cannot be written: sessions would not survive a restart']);
+      expect(logged).toEqual(['session records cannot be written: sessions would not survive a restart']);
     });
   });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -55,10 +55,10 @@ describe('ListingWatcher', () => {
     await harness.subscribe(client, PUBLIC_A);
     await harness.list(files);
     await harness.pass(60_000);
-    expect(files.told).toEqual([`+${A}`]);
+    expect(files.subscriptionRequests).toEqual([`+${A}`]);
     expect(harness.subscribers.table.size).toBe(1);
     await harness.list(files, A);
-    expect(files.told).toEqual([`+${A}`, `+${A}`]);
+    expect(files.subscriptionRequests).toEqual([`+${A}`, `+${A}`]);
     expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     files.update(A, { version: 2 });
     expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A, version: 2 });
@@ -69,46 +69,46 @@ describe('ListingWatcher', () => {
     await harness.list(files, 'file:///b');
     files.accept(A);
     await harness.pass(0);
-    files.holds.clear();
-    files.willingness = () => 'takes';
+    files.held.clear();
+    files.replyToSubscribe = () => 'takes';
   };
 
   describe('when a resource is removed during the subscribe request', () => {
     beforeEach(async () => {
       await open(true, { entries: { files: { timeoutMs: 60_000 } } });
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
     });
 
     it('subscribes again for a client that just subscribed, when it is listed again', async () => {
       const outcome = outcomeOf(harness.subscribe(client, PUBLIC_A));
-      await settled();
+      await flushPromises();
       await removeResource();
       expect(outcome).toHaveProperty('value');
       await harness.list(files, A, 'file:///b');
-      expect([...files.holds]).toEqual([A]);
+      expect([...files.held]).toEqual([A]);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
     it('subscribes again on a new link, when it is listed again', async () => {
-      files.willingness = () => 'takes';
+      files.replyToSubscribe = () => 'takes';
       await harness.subscribe(client, PUBLIC_A);
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       await harness.reconnect(files);
       await removeResource();
       await harness.list(files, A, 'file:///b');
-      expect([...files.holds]).toEqual([A]);
+      expect([...files.held]).toEqual([A]);
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
     it('subscribes once more when it is listed again before the answer', async () => {
       outcomeOf(harness.subscribe(client, PUBLIC_A));
-      await settled();
+      await flushPromises();
       await harness.list(files, 'file:///b');
       await harness.list(files, A, 'file:///b');
       files.accept(A);
-      files.willingness = () => 'takes';
+      files.replyToSubscribe = () => 'takes';
       await harness.pass(0);
-      expect(files.told).toEqual([`+${A}`, `+${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`, `+${A}`]);
       expect(client.updates.at(-1)).toEqual({ uri: PUBLIC_A });
     });
   });
@@ -130,9 +130,9 @@ describe('ListingWatcher', () => {
     await harness.list(files);
     client.close();
     await harness.pass(LINGER_MS);
-    expect(files.told).toEqual([`+${A}`, `-${A}`]);
+    expect(files.subscriptionRequests).toEqual([`+${A}`, `-${A}`]);
     await harness.list(files, A);
-    expect(files.told).toHaveLength(2);
+    expect(files.subscriptionRequests).toHaveLength(2);
   });
 
   it('reports nothing for instances of a template and for resources that stay listed', async () => {
@@ -151,7 +151,7 @@ describe('ListingWatcher', () => {
     await harness.list(files);
     await harness.list(files, A);
     expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
-    expect(files.told).toEqual([]);
+    expect(files.subscriptionRequests).toEqual([]);
   });
 
   it.each(['has lost its link', 'is replaced after a configuration change'])(
@@ -166,7 +166,7 @@ describe('ListingWatcher', () => {
       await harness.pass(1000);
       expect(files.links).toHaveLength(2);
       expect(client.updates.filter(({ _meta }) => _meta !== undefined)).toEqual([]);
-      expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
+      expect([...files.held].toSorted()).toEqual([A, 'file:///b']);
       expect(client.uris.toSorted()).toEqual([PUBLIC_A, 'resource://files/file:///b']);
     },
   );
@@ -185,7 +185,7 @@ describe('ListingWatcher', () => {
       await open(true, { naming: { resources } });
       await harness.subscribe(client, PUBLIC_A);
       files.resources = [];
-      files.willingness = () => 'refuses';
+      files.replyToSubscribe = () => 'refuses';
       await harness.reload({ files: { args: ['other'] } });
       await harness.pass(1000);
       expect(client.updates).toEqual([{ uri: resources === 'resource' ? PUBLIC_A : A, _meta: DELETED }]);
@@ -200,7 +200,7 @@ describe('ListingWatcher', () => {
     await harness.enable('files', true);
     const later = new FakeSubscriber('b');
     harness.restore(later, 'files', A);
-    Object.assign(files, { isReachable: true, resources: ['file:///b'], willingness: () => 'refuses' });
+    Object.assign(files, { isReachable: true, resources: ['file:///b'], replyToSubscribe: () => 'refuses' });
     await harness.pass(5000);
     expect(harness.registry.catalog.servers).toHaveLength(1);
     expect(later.updates).toEqual([]);
@@ -210,9 +210,9 @@ describe('ListingWatcher', () => {
     beforeEach(() => harness.subscribe(client, 'resource://files/file:///*'));
 
     it('subscribes to a resource that is listed later, and reports it', async () => {
-      expect([...files.holds]).toEqual([A, 'file:///b']);
+      expect([...files.held]).toEqual([A, 'file:///b']);
       await harness.list(files, A, 'file:///b', 'file:///c', 'other://d');
-      expect([...files.holds]).toEqual([A, 'file:///b', 'file:///c']);
+      expect([...files.held]).toEqual([A, 'file:///b', 'file:///c']);
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///c' }]);
       expect(await harness.upstream()).toBe(3);
     });
@@ -221,10 +221,10 @@ describe('ListingWatcher', () => {
       await harness.list(files, A);
       expect(client.updates).toEqual([{ uri: 'resource://files/file:///b', _meta: DELETED }]);
       await harness.pass(LINGER_MS);
-      expect(files.told.slice(2)).toEqual(['-file:///b']);
+      expect(files.subscriptionRequests.slice(2)).toEqual(['-file:///b']);
       expect(await harness.upstream()).toBe(1);
       await harness.list(files, A, 'file:///b');
-      expect(files.told.slice(3)).toEqual(['+file:///b']);
+      expect(files.subscriptionRequests.slice(3)).toEqual(['+file:///b']);
       expect(client.updates.slice(1)).toEqual([{ uri: 'resource://files/file:///b' }]);
     });
 
@@ -233,26 +233,26 @@ describe('ListingWatcher', () => {
       files.listChanged();
       await harness.pass(100);
       await harness.list(files, A, 'file:///b');
-      expect([...files.holds].toSorted()).toEqual([A, 'file:///b']);
+      expect([...files.held].toSorted()).toEqual([A, 'file:///b']);
     });
 
     it('stays subscribed to a removed resource that is subscribed to by URI', async () => {
       await harness.subscribe(new FakeSubscriber('b'), 'file:///b');
       await harness.list(files, A);
       await harness.pass(LINGER_MS);
-      expect(files.told.slice(2)).toEqual([]);
+      expect(files.subscriptionRequests.slice(2)).toEqual([]);
       client.close();
       await harness.pass(LINGER_MS);
-      expect(files.told.slice(2)).toEqual([`-${A}`]);
+      expect(files.subscriptionRequests.slice(2)).toEqual([`-${A}`]);
     });
 
     it('subscribes to at most 1000 resources, however the listing changes', async () => {
       await harness.list(files, ...from(500));
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
-      expect(files.holds.size).toBe(1000);
+      expect(files.held.size).toBe(1000);
       await harness.list(files, ...from(0), ...from(1000));
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
-      expect(files.holds.size).toBe(1000);
+      expect(files.held.size).toBe(1000);
     });
 
     it('reports a removed resource that is beyond the first 1000 matches by now', async () => {
@@ -261,8 +261,8 @@ describe('ListingWatcher', () => {
       await harness.list(files, ...from(0), A);
       expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/file:///b', _meta: DELETED });
       await harness.pass(LINGER_MS);
-      expect(files.holds.has(A)).toBe(true);
-      expect(files.holds.has('file:///b')).toBe(false);
+      expect(files.held.has(A)).toBe(true);
+      expect(files.held.has('file:///b')).toBe(false);
     });
 
     it('unsubscribes from everything when the pattern ends, however the listing changed', async () => {
@@ -271,7 +271,7 @@ describe('ListingWatcher', () => {
       client.close();
       await harness.pass(LINGER_MS);
       await harness.pass(LINGER_MS);
-      expect([...files.holds]).toEqual([]);
+      expect([...files.held]).toEqual([]);
       expect(await harness.upstream()).toBe(0);
     });
   });

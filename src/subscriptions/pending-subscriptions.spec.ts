@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -38,18 +38,18 @@ describe('Subscriptions', () => {
       return outcomeOf(harness.subscriptions.subscribe(subscriber.contextWith(request), PUBLIC_A));
     };
     beforeEach(() => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
     });
 
     it('remove the row of a cancelled request at once, and unsubscribe after the answer', async () => {
       const outcome = subscribe();
-      await settled();
+      await flushPromises();
       request.abort();
       expect(harness.rows).toEqual([]);
       files.accept(A);
       await harness.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
-      expect(files.told).toEqual([`+${A}`, `-${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`, `-${A}`]);
       expect(lines.join()).not.toContain('"subscribed"');
     });
 
@@ -57,7 +57,7 @@ describe('Subscriptions', () => {
       const first = subscribe();
       const cancelled = request;
       const second = subscribe();
-      await settled();
+      await flushPromises();
       cancelled.abort();
       files.accept(A);
       await harness.pass(LINGER_MS);
@@ -68,7 +68,7 @@ describe('Subscriptions', () => {
 
     it('keep the row of a request that is cancelled after the answer', async () => {
       subscribe();
-      await settled();
+      await flushPromises();
       files.accept(A);
       await harness.pass(0);
       request.abort();
@@ -77,17 +77,17 @@ describe('Subscriptions', () => {
 
     it('refuse a resource as unknown that the client loses access to', async () => {
       const outcome = subscribe();
-      await settled();
-      client.see(only('other'));
+      await flushPromises();
+      client.setScope(only('other'));
       files.accept(A);
       await harness.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
-      expect([harness.rows, files.told]).toEqual([[], [`+${A}`, `-${A}`]]);
+      expect([harness.rows, files.subscriptionRequests]).toEqual([[], [`+${A}`, `-${A}`]]);
     });
 
     it('refuse and count a resource as unknown whose server is disabled', async () => {
       const outcome = subscribe();
-      await settled();
+      await flushPromises();
       await harness.enable('files', false);
       expect(outcome.error).toMatchObject({ kind: 'nothing-to-subscribe', data: { uri: PUBLIC_A } });
       expect(await rejections()).toEqual({ unknown: 1 });
@@ -95,7 +95,7 @@ describe('Subscriptions', () => {
 
     it('count no rejection when the client has left before the refusal', async () => {
       subscribe();
-      await settled();
+      await flushPromises();
       client.close();
       files.refuse(A);
       await harness.pass(0);
@@ -104,7 +104,7 @@ describe('Subscriptions', () => {
 
     it('fail a request whose subscription an administrator ends', async () => {
       const outcome = subscribe();
-      await settled();
+      await flushPromises();
       const [{ id }] = [...harness.subscribers.table] as [Subscription];
       harness.subscriptions.end(id);
       files.accept(A);
@@ -115,18 +115,18 @@ describe('Subscriptions', () => {
 
   it('refuse a resource as unknown that left the scope of the client after its request', async () => {
     const { context } = client;
-    client.see(only('other'));
+    client.setScope(only('other'));
     expect(await refusalOf(harness.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({
       kind: 'nothing-to-subscribe',
     });
-    expect([harness.rows, files.told]).toEqual([[], []]);
+    expect([harness.rows, files.subscriptionRequests]).toEqual([[], []]);
   });
 
   it('log the end of a subscription with its client or its scope', async () => {
     const other = new FakeSubscriber('b');
     const [one, two] = [await harness.subscribe(client, A), await harness.subscribe(other, A)];
     client.close();
-    other.see(only('other'));
+    other.setScope(only('other'));
     for (const [reason, { id }] of [
       ['client', one],
       ['scope', two],

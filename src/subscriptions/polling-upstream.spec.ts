@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { PollingUpstream } from './polling-upstream.js';
 
@@ -26,7 +26,7 @@ class PolledServer {
 
   async pass(ms: number): Promise<void> {
     jest.advanceTimersByTime(ms);
-    await settled();
+    await flushPromises();
   }
 }
 
@@ -49,11 +49,11 @@ describe('PollingUpstream', () => {
   it('confirms a subscription after the first poll', async () => {
     server.isHeld = true;
     const outcome = outcomeOf(server.upstream.subscribe('x'));
-    await settled();
+    await flushPromises();
     expect(server.polls).toEqual(['x']);
     expect(outcome).toEqual({});
     server.answer?.();
-    await settled();
+    await flushPromises();
     expect(outcome).toHaveProperty('value');
     expect(server.changes).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('PollingUpstream', () => {
     await server.pass(POLL_MS * 10);
     expect(server.polls).toHaveLength(2);
     server.answer?.();
-    await settled();
+    await flushPromises();
     await server.pass(POLL_MS);
     expect(server.polls).toHaveLength(3);
   });
@@ -145,7 +145,7 @@ describe('PollingUpstream', () => {
     await server.pass(POLL_MS);
     await end(server.upstream);
     server.answer?.();
-    await settled();
+    await flushPromises();
     await server.pass(POLL_MS * 100);
     expect(server.changes).toEqual([]);
     expect(server.polls).toHaveLength(2);

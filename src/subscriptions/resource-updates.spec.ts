@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { settled } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -54,7 +54,7 @@ describe('ResourceUpdates', () => {
     last.deliver(eventFrame('{"method":"something else"}'), {});
     // The second waits behind the first, which is being delivered; the third replaces the second.
     for (const n of [2, 3]) files.update(A, { n });
-    for (let turn = 0; turn < 8; turn++) await settled();
+    for (let turn = 0; turn < 8; turn++) await flushPromises();
     for (const one of many)
       expect(one.updates.filter(({ uri }) => uri)).toEqual([1, 3].map((n) => ({ uri: PUBLIC_A, n })));
     const numbers = last.delivered.map(({ frame }) => frame.sequence);
@@ -138,9 +138,9 @@ describe('ResourceUpdates', () => {
     ['a URI that is no string', { uri: 7 }],
   ])('ignore an update with %s', async (_what, params) => {
     await harness.subscribe(client, 'resource://files/*');
-    files.link.say('notifications/resources/updated', params);
-    files.link.say('notifications/resources/updated', params, { paramsText: undefined });
-    files.link.say('notifications/something/else', { uri: A });
+    files.link.emit('notifications/resources/updated', params);
+    files.link.emit('notifications/resources/updated', params, { paramsText: undefined });
+    files.link.emit('notifications/something/else', { uri: A });
     expect(client.delivered).toEqual([]);
     expect([await events('unheard'), await events('delivered')]).toEqual([0, 0]);
   });
@@ -153,7 +153,7 @@ describe('ResourceUpdates', () => {
 
     it.each<[string, () => unknown]>([
       ['unsubscribes', () => harness.unsubscribe(client, PUBLIC_A)],
-      ['loses access to the server', () => client.see(only('git'))],
+      ['loses access to the server', () => client.setScope(only('git'))],
       ['loses its subscription with a disabled server', () => harness.enable('files', false)],
     ])('withdraw a queued update when the client %s', async (_what, act) => {
       await harness.subscribe(client, 'resource://git/file:///a');
@@ -179,7 +179,7 @@ describe('ResourceUpdates', () => {
     await harness.subscribe(client, A);
     plain.update(A, { version: 2 });
     expect(client.updates).toEqual([{ uri: 'resource://plain/file:///a', version: 2 }]);
-    expect(plain.told).toEqual([]);
+    expect(plain.subscriptionRequests).toEqual([]);
   });
 
   describe('with watch.coalesceMs', () => {

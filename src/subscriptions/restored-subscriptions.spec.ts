@@ -80,7 +80,7 @@ describe('restored subscriptions', () => {
       expect(await refusalOf(harness.subscribe(client, 'resource://s/x://b'))).toMatchObject({
         kind: 'nothing-to-subscribe',
       });
-      client.see(only('other'));
+      client.setScope(only('other'));
       expect(await refusalOf(harness.subscribe(client, form))).toMatchObject({
         kind: 'nothing-to-subscribe',
       });

@@ -37,7 +37,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
   /** Listings come from the shared link. */
   async function list(...resources: string[]): Promise<void> {
     server.resources = resources;
-    server.links[0]!.say('notifications/resources/list_changed');
+    server.links[0]!.emit('notifications/resources/list_changed');
     await harness.pass(1500);
   }
 
@@ -58,9 +58,9 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
-    ofAnn.say(UPDATED, { uri: 'x://a', n: 1 });
-    ofBen.say(UPDATED, { uri: 'x://b', n: 2 });
-    shared.say(UPDATED, { uri: 'x://a', n: 3 });
+    ofAnn.emit(UPDATED, { uri: 'x://a', n: 1 });
+    ofBen.emit(UPDATED, { uri: 'x://b', n: 2 });
+    shared.emit(UPDATED, { uri: 'x://a', n: 3 });
     expect(ann.updates).toEqual([{ uri: A, n: 1 }]);
     expect(ben.updates).toEqual([]);
   });
@@ -78,12 +78,12 @@ describe('UpstreamSubscriptions with isolation: session', () => {
   it('reopen a lost link for a session with subscriptions, and send one update', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
-    server.links[1]!.lose();
+    server.links[1]!.disconnect();
     await harness.pass(500);
     expect(server.links).toHaveLength(4);
     expect(requestsOn(server.links[3]!)).toEqual(['+x://a']);
     expect([ann.uris, ben.uris]).toEqual([[A], []]);
-    server.links[3]!.lose();
+    server.links[3]!.disconnect();
     harness.unsubscribe(ann, A);
     await harness.pass(60_000);
     expect(server.links).toHaveLength(4);
@@ -92,7 +92,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
   it('subscribe again after a gap on one link, for its session only', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
-    server.links[2]!.gap();
+    server.links[2]!.emitGap();
     await harness.pass(0);
     expect(server.links.map(requestsOn)).toEqual([[], ['+x://a'], ['+x://a', '+x://a']]);
     expect([ann.uris, ben.uris]).toEqual([[], [A]]);
@@ -102,14 +102,14 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     await open(new FakeServer(['x://a'], false));
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
-    server.links[1]!.say(UPDATED, { uri: 'x://a', n: 1 });
-    server.links[2]!.gap();
+    server.links[1]!.emit(UPDATED, { uri: 'x://a', n: 1 });
+    server.links[2]!.emitGap();
     await harness.pass(0);
     expect([ann.updates, ben.updates]).toEqual([[{ uri: A, n: 1 }], [{ uri: A }]]);
-    server.links[1]!.lose();
+    server.links[1]!.disconnect();
     await harness.pass(500);
     expect([ann.updates.length, ben.updates.length]).toEqual([2, 1]);
-    expect(server.told).toEqual([]);
+    expect(server.subscriptionRequests).toEqual([]);
   });
 
   it('subscribe to resources that are listed later and match a pattern without earlier matches', async () => {
@@ -130,7 +130,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     expect(server.links).toHaveLength(2);
     expect(server.links[1]!.closes).toBeGreaterThan(0);
     expect(await harness.upstream()).toBe(0);
-    expect(ann.isForgotten).toBe(true);
+    expect(ann.hasNoListeners).toBe(true);
   });
 
   it('open a link for a restored subscription', async () => {
@@ -158,7 +158,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
   it('report a deletion to all sessions and drop throttled updates', async () => {
     await open(undefined, { watch: { coalesceMs: 5000 } });
     await harness.subscribe(ann, A);
-    for (const n of [1, 2]) server.links[1]!.say(UPDATED, { uri: 'x://a', n });
+    for (const n of [1, 2]) server.links[1]!.emit(UPDATED, { uri: 'x://a', n });
     await list('x://b');
     await harness.pass(5000);
     expect(ann.updates).toEqual([

@@ -191,11 +191,11 @@ describe('Subscribers', () => {
       const ended: string[] = [];
       subscribers.onEnd((removed) => ended.push(...urisIn(removed)));
       for (const server of ['db', 'git', 'mail']) add(client, `${server}://x`, server);
-      client.see(only('git', 'mail'));
+      client.setScope(only('git', 'mail'));
       expect(ended).toEqual(['db://x']);
-      client.see(only('git', 'mail', 'db'));
+      client.setScope(only('git', 'mail', 'db'));
       expect([...subscribers.table].map(({ server }) => server)).toEqual(['git', 'mail']);
-      client.see(only());
+      client.setScope(only());
       expect(ended).toEqual(['db://x', 'git://x', 'mail://x']);
     });
   });
@@ -211,7 +211,7 @@ describe('Subscribers', () => {
   it.each<[string, (client: FakeSubscriber) => void]>([
     ['all are removed', () => [...subscribers.table].forEach(({ id }) => subscribers.remove(id))],
     ['all servers are removed', () => ['db', 'git'].forEach((server) => subscribers.removeServer(server))],
-    ['its scope is empty', (client) => client.see(only())],
+    ['its scope is empty', (client) => client.setScope(only())],
     ['it closes', (client) => client.close()],
   ])('observe a client while it has subscriptions, until %s', (_how, end) => {
     const client = new FakeSubscriber('a');
@@ -220,7 +220,7 @@ describe('Subscribers', () => {
     add(client, 'x', 'git');
     expect([client.closeListeners.size, client.scopeListeners.size]).toEqual([1, 1]);
     end(client);
-    expect(client.isForgotten).toBe(true);
+    expect(client.hasNoListeners).toBe(true);
     expect(subscribers.table.size).toBe(0);
   });
 
@@ -246,10 +246,10 @@ describe('Subscribers', () => {
 
     it('are dropped for a server out of scope', () => {
       const client = new FakeSubscriber('a');
-      client.see(only('git'));
+      client.setScope(only('git'));
       expect(subscribers.restore(client, restorable('id'))).toBeUndefined();
       expect(subscribers.table.size).toBe(0);
-      expect(client.isForgotten).toBe(true);
+      expect(client.hasNoListeners).toBe(true);
     });
 
     it('are dropped beyond the limit', () => {
@@ -265,6 +265,6 @@ describe('Subscribers', () => {
     for (const uri of ['x', 'y']) add(client, uri);
     subscribers.removeServer('db');
     expect(emitted.toSorted()).toEqual(['+a x', '+a y', '-a x', '-a y']);
-    expect(client.isForgotten).toBe(true);
+    expect(client.hasNoListeners).toBe(true);
   });
 });

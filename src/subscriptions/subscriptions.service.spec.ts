@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { outcomeOf, refusalOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -37,7 +37,7 @@ describe('Subscriptions', () => {
       const others = Array.from({ length: 20 }, (_, i) => new FakeSubscriber(`${i}`));
       await Promise.all(others.map((other) => harness.subscribe(other, PUBLIC_A)));
       for (const other of others) await harness.subscribe(other, A);
-      expect(files.told).toEqual([`+${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`]);
       expect(harness.subscribers.table.size).toBe(20);
     });
 
@@ -49,14 +49,14 @@ describe('Subscriptions', () => {
     });
 
     it('shares the answer with a repeated request before it', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       const both = [A, PUBLIC_A].map((form) => outcomeOf(harness.subscribe(client, form)));
-      await settled();
+      await flushPromises();
       expect(both).toEqual([{}, {}]);
       files.accept(A);
       await harness.pass(0);
       expect(both[0]!.value!.id).toBe(both[1]!.value!.id);
-      expect(files.told).toEqual([`+${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`]);
     });
 
     it.each<[string, string]>([
@@ -70,13 +70,13 @@ describe('Subscriptions', () => {
         message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
         data: { uri },
       });
-      expect([harness.rows, files.told]).toEqual([[], []]);
+      expect([harness.rows, files.subscriptionRequests]).toEqual([[], []]);
       expect(await rejections('unknown')).toBe(1);
     });
 
     it('refuses a URI out of scope or of a disabled server like an unknown one', async () => {
       const unknown = await errorOf(harness.subscribe(client, 'resource://nope/file:///a'));
-      client.see(only('other'));
+      client.setScope(only('other'));
       const outOfScope = await errorOf(harness.subscribe(client, PUBLIC_A));
       await harness.enable('files', false);
       const disabled = await errorOf(harness.subscribe(new FakeSubscriber('b'), PUBLIC_A));
@@ -85,72 +85,76 @@ describe('Subscriptions', () => {
     });
 
     it('fails with the refusal of the server and keeps nothing', async () => {
-      files.willingness = () => 'refuses';
+      files.replyToSubscribe = () => 'refuses';
       expect(await errorOf(harness.subscribe(client, PUBLIC_A))).toEqual({
         kind: 'subscription-failed',
         message: 'SUBSCRIPTION_FAILED: server files refused the subscription: not this one',
         data: { code: 'SUBSCRIPTION_FAILED', server: 'files' },
       });
       await harness.pass(LINGER_MS);
-      expect([harness.rows, files.told, client.isForgotten]).toEqual([[], [`+${A}`], true]);
+      expect([harness.rows, files.subscriptionRequests, client.hasNoListeners]).toEqual([
+        [],
+        [`+${A}`],
+        true,
+      ]);
       expect(await rejections('failed')).toBe(1);
       expect(lines.join()).toContain('"message":"subscription failed"');
-      files.willingness = () => 'takes';
+      files.replyToSubscribe = () => 'takes';
       await harness.subscribe(client, PUBLIC_A);
       expect(harness.rows).toEqual([`a ${A}`]);
     });
 
     it('fails for all waiting clients when the server refuses', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       const outcomes = ['a', 'b', 'c'].map((id) => outcomeOf(harness.subscribe(new FakeSubscriber(id), A)));
-      await settled();
+      await flushPromises();
       files.refuse(A);
       await harness.pass(LINGER_MS);
       expect(outcomes.map(({ error }) => (error as GatewayError).kind)).toEqual(
         Array(3).fill('subscription-failed'),
       );
-      expect([harness.rows, files.told]).toEqual([[], [`+${A}`]]);
+      expect([harness.rows, files.subscriptionRequests]).toEqual([[], [`+${A}`]]);
     });
 
     it('fails on a timeout, and unsubscribes in case the server has subscribed', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
-      await settled();
-      files.asked(A).fail(new GatewayError('timeout', 'TIMEOUT: late'));
+      await flushPromises();
+      files.pendingSubscribe(A).fail(new GatewayError('timeout', 'TIMEOUT: late'));
       await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'timeout', message: 'TIMEOUT: late' });
       expect(harness.rows).toEqual([]);
       await harness.pass(LINGER_MS);
-      expect(files.told).toEqual([`+${A}`, `-${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`, `-${A}`]);
     });
 
     it('fails at once and keeps nothing while the server is not connected', async () => {
       files.isReachable = false;
-      files.link.lose();
+      files.link.disconnect();
       await harness.pass(0);
       expect(await errorOf(harness.subscribe(client, A))).toMatchObject({
         kind: 'server-unavailable',
         data: { code: 'SERVER_UNAVAILABLE', server: 'files' },
       });
-      expect([harness.rows, client.isForgotten]).toEqual([[], true]);
+      expect([harness.rows, client.hasNoListeners]).toEqual([[], true]);
       expect(await rejections('unavailable')).toBe(1);
     });
 
     it('fails and keeps nothing when the link is lost before the answer', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
-      await settled();
+      await flushPromises();
       await harness.reconnect(files);
       expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
-      expect([harness.rows, files.told]).toEqual([[], [`+${A}`]]);
+      expect([harness.rows, files.subscriptionRequests]).toEqual([[], [`+${A}`]]);
     });
 
     it('keeps nothing of a client that is closed', async () => {
       client.close();
       expect(await errorOf(harness.subscribe(client, A))).toMatchObject({ kind: 'cancelled' });
       await harness.pass(LINGER_MS);
-      expect([harness.rows, files.told]).toEqual([[], []]);
-      files.link.lose();
+      expect([harness.rows, files.subscriptionRequests]).toEqual([[], []]);
+      files.link.disconnect();
       files.isReachable = false;
       await harness.pass(0);
       expect(await errorOf(harness.subscribe(client, A))).toMatchObject({ kind: 'cancelled' });
@@ -158,26 +162,30 @@ describe('Subscriptions', () => {
     });
 
     it('unsubscribes when the client closes before the answer', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
-      await settled();
+      await flushPromises();
       client.close();
       files.accept(A);
       await harness.pass(LINGER_MS);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
-      expect([harness.rows, files.told, [...files.holds]]).toEqual([[], [`+${A}`, `-${A}`], []]);
+      expect([harness.rows, files.subscriptionRequests, [...files.held]]).toEqual([
+        [],
+        [`+${A}`, `-${A}`],
+        [],
+      ]);
     });
   });
 
   describe('an update before the acknowledgement', () => {
     it('is delivered after it', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       let acknowledged = false;
       const subscribed = harness.subscriptions.subscribe(client.context, A).then(() => {
         acknowledged = true;
         expect(client.delivered).toEqual([]);
       });
-      await settled();
+      await flushPromises();
       files.update(A, { version: 1 });
       files.update(A, { version: 2 });
       files.accept(A);
@@ -192,14 +200,14 @@ describe('Subscriptions', () => {
       await harness.subscribe(early, A);
       const other = harness.subscriptions.subscribe(client.context, 'file:///b');
       await other;
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       files.resources.push('file:///dir');
       await harness.list(files, ...files.resources);
       const pending = harness.subscriptions.subscribe(client.context, 'file:///dir');
-      await settled();
+      await flushPromises();
       // The event of another subscriber takes its id first.
       const eager = new FakeSubscriber('c');
-      files.willingness = () => 'takes';
+      files.replyToSubscribe = () => 'takes';
       await harness.subscribe(eager, 'resource://files/file:///dir/*');
       files.update('file:///dir/c');
       files.update('file:///b');
@@ -212,9 +220,9 @@ describe('Subscriptions', () => {
     });
 
     it('is dropped when the server refuses', async () => {
-      files.willingness = () => 'waits';
+      files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
-      await settled();
+      await flushPromises();
       files.update(A);
       files.refuse(A);
       await harness.pass(0);
@@ -242,9 +250,9 @@ describe('Subscriptions', () => {
     ])('accepts %s', async (_form, text) => {
       await harness.subscribe(client, PUBLIC_A);
       harness.unsubscribe(client, text);
-      expect([harness.rows, client.isForgotten]).toEqual([[], true]);
+      expect([harness.rows, client.hasNoListeners]).toEqual([[], true]);
       await harness.pass(LINGER_MS);
-      expect(files.told).toEqual([`+${A}`, `-${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`, `-${A}`]);
     });
 
     it('accepts the id of an own subscription only', async () => {
@@ -302,7 +310,7 @@ describe('Subscriptions', () => {
     it('ignores a URI without a subscription', async () => {
       for (const text of [A, 'file:///nope', 'resource://nope/x', 'no-such-id', ''])
         harness.unsubscribe(client, text);
-      expect(files.told).toEqual([]);
+      expect(files.subscriptionRequests).toEqual([]);
     });
 
     it('unsubscribes at the server after the linger of the last subscriber', async () => {
@@ -310,15 +318,15 @@ describe('Subscriptions', () => {
       for (const one of [first, second]) await harness.subscribe(one, A);
       harness.unsubscribe(first, A);
       await harness.pass(LINGER_MS * 2);
-      expect(files.told).toEqual([`+${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`]);
       harness.unsubscribe(second, A);
       await harness.pass(LINGER_MS - 1);
       await harness.subscribe(first, A);
       await harness.pass(LINGER_MS * 2);
-      expect(files.told).toEqual([`+${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`]);
       harness.unsubscribe(first, A);
       await harness.pass(LINGER_MS);
-      expect(files.told).toEqual([`+${A}`, `-${A}`]);
+      expect(files.subscriptionRequests).toEqual([`+${A}`, `-${A}`]);
     });
   });
 
@@ -335,15 +343,19 @@ describe('Subscriptions', () => {
     client.close();
     await harness.pass(LINGER_MS);
     expect(harness.rows).toEqual([`b ${A}`]);
-    expect(files.told).toEqual([`+${A}`, '+file:///b', '-file:///b']);
+    expect(files.subscriptionRequests).toEqual([`+${A}`, '+file:///b', '-file:///b']);
   });
 
   it('end when the client loses access to the server', async () => {
     await harness.subscribe(client, A);
-    client.see(only('other'));
+    client.setScope(only('other'));
     files.update(A);
     await harness.pass(LINGER_MS);
-    expect([harness.rows, client.delivered, files.told]).toEqual([[], [], [`+${A}`, `-${A}`]]);
+    expect([harness.rows, client.delivered, files.subscriptionRequests]).toEqual([
+      [],
+      [],
+      [`+${A}`, `-${A}`],
+    ]);
   });
 
   it.each<[string, () => Promise<void>]>([
@@ -353,12 +365,12 @@ describe('Subscriptions', () => {
     await harness.subscribe(client, A);
     await harness.subscribe(client, 'file:///*');
     await end();
-    expect([harness.rows, client.isForgotten]).toEqual([[], true]);
+    expect([harness.rows, client.hasNoListeners]).toEqual([[], true]);
     await harness.enable('files', true);
     await harness.pass(1000);
     files.update(A);
     expect(client.delivered).toEqual([]);
-    expect([...files.holds]).toEqual([]);
+    expect([...files.held]).toEqual([]);
     await harness.subscribe(client, A);
     files.update(A);
     expect(client.uris).toEqual([PUBLIC_A]);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
 import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -29,46 +29,46 @@ describe('UpstreamSubscriptions', () => {
       const other = new FakeSubscriber('b');
       for (const uri of server.resources) await harness.subscribe(client, uri);
       await harness.subscribe(other, uriOf(0));
-      server.holds.clear();
-      server.willingness = () => 'waits';
-      server.link.gap();
+      server.held.clear();
+      server.replyToSubscribe = () => 'waits';
+      server.link.emitGap();
       await harness.pass(0);
-      expect(server.link.open.size).toBe(8);
+      expect(server.link.inFlight.size).toBe(8);
       for (let n = 0; n < 20; n++) {
-        const [{ params = '' } = {}] = server.link.open;
+        const [{ params = '' } = {}] = server.link.inFlight;
         server.accept((JSON.parse(params) as { uri: string }).uri);
-        await settled();
+        await flushPromises();
       }
-      expect([...server.holds].toSorted()).toEqual(server.resources);
+      expect([...server.held].toSorted()).toEqual(server.resources);
       expect(client.uris.toSorted()).toEqual(server.resources.map((uri) => `resource://s/${uri}`));
       expect(other.uris).toEqual([`resource://s/${uriOf(0)}`]);
       expect(server.links).toHaveLength(1);
     });
 
     it('send an update to a client that is being subscribed, after the acknowledgement', async () => {
-      server.willingness = () => 'waits';
+      server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
-      await settled();
-      server.link.gap();
+      await flushPromises();
+      server.link.emitGap();
       server.accept('x://a');
       await harness.pass(0);
       expect(outcome).toHaveProperty('value');
       expect(client.uris).toEqual(['resource://s/x://a']);
-      expect(server.told).toEqual(['+x://a']);
+      expect(server.subscriptionRequests).toEqual(['+x://a']);
     });
 
     it('do not subscribe URIs without subscribers again', async () => {
       await harness.subscribe(client, 'x://a');
       harness.unsubscribe(client, 'x://a');
-      server.link.gap();
+      server.link.emitGap();
       await harness.pass(LINGER_MS);
-      expect(server.told).toEqual(['+x://a', '-x://a']);
+      expect(server.subscriptionRequests).toEqual(['+x://a', '-x://a']);
     });
 
     it('send an update to subscribers of a server that takes no subscriptions', async () => {
       await open(new FakeServer(['x://a'], false));
       await harness.subscribe(client, 'x://a');
-      server.link.gap();
+      server.link.emitGap();
       await harness.pass(0);
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
@@ -76,7 +76,7 @@ describe('UpstreamSubscriptions', () => {
     it('continue polling without an update', async () => {
       await open(new FakeServer(['x://a'], false), { entries: { s: { watch: { pollMs: 1000 } } } });
       await harness.subscribe(client, 'x://a');
-      server.link.gap();
+      server.link.emitGap();
       await harness.pass(500);
       expect([server.readsOf('x://a'), client.uris]).toEqual([1, []]);
     });
@@ -87,33 +87,33 @@ describe('UpstreamSubscriptions', () => {
     server.link.notificationsReady = ready.promise;
     const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
     await harness.pass(500);
-    expect(server.told).toEqual([]);
+    expect(server.subscriptionRequests).toEqual([]);
     ready.resolve();
     await harness.pass(0);
-    expect([server.told, outcome]).toMatchObject([['+x://a'], { value: { uri: 'x://a' } }]);
+    expect([server.subscriptionRequests, outcome]).toMatchObject([['+x://a'], { value: { uri: 'x://a' } }]);
   });
 
   describe('when the session with the server expires', () => {
     const EXPIRED = new TransportError('session-lost', 'unknown session');
 
     it('repeat the request on the next link', async () => {
-      server.willingness = () => 'waits';
+      server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
-      await settled();
-      server.willingness = () => 'takes';
-      server.link.lose(EXPIRED);
+      await flushPromises();
+      server.replyToSubscribe = () => 'takes';
+      server.link.disconnect(EXPIRED);
       await harness.pass(0);
       expect(server.links).toHaveLength(2);
       expect(outcome).toMatchObject({ value: { uri: 'x://a' } });
-      expect([...server.holds]).toEqual(['x://a']);
+      expect([...server.held]).toEqual(['x://a']);
     });
 
     it('fail and keep nothing when the link is lost for another reason', async () => {
-      server.willingness = () => 'waits';
+      server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
-      await settled();
+      await flushPromises();
       server.isReachable = false;
-      server.link.lose();
+      server.link.disconnect();
       await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'server-unavailable' });
       expect(harness.subscribers.table.size).toBe(0);
@@ -122,10 +122,10 @@ describe('UpstreamSubscriptions', () => {
 
   it('fail a request that waits for a worker longer than the timeout of a call', async () => {
     await open(new FakeServer(manyUris(9)));
-    server.willingness = () => 'waits';
+    server.replyToSubscribe = () => 'waits';
     const outcomes = server.resources.map((uri) => outcomeOf(harness.subscribe(client, uri)));
     await harness.pass(0);
-    expect(server.link.open.size).toBe(8);
+    expect(server.link.inFlight.size).toBe(8);
     await harness.pass(1000);
     expect(outcomes[8]!.error).toMatchObject({ kind: 'timeout' });
     expect(harness.subscribers.table.size).toBe(0);
@@ -135,7 +135,7 @@ describe('UpstreamSubscriptions', () => {
     await harness.subscribe(client, 'x://a');
     await harness.list(server, 'x://b');
     await harness.reconnect(server);
-    server.link.gap();
+    server.link.emitGap();
     await harness.pass(1000);
     expect(client.updates).toEqual([
       { uri: 'resource://s/x://a', _meta: { 'io.gatehouse/state': 'deleted' } },
@@ -144,7 +144,7 @@ describe('UpstreamSubscriptions', () => {
 
   it('send no update of a resource that is no longer listed on a new link', async () => {
     await harness.subscribe(client, 'x://a');
-    server.willingness = () => 'waits';
+    server.replyToSubscribe = () => 'waits';
     server.resources = ['x://b'];
     await harness.reconnect(server);
     server.accept('x://a');
@@ -157,10 +157,10 @@ describe('UpstreamSubscriptions', () => {
   it('send an update to earlier subscribers when a refused URI is confirmed for another client', async () => {
     const other = new FakeSubscriber('b');
     await harness.subscribe(client, 'x://a');
-    server.willingness = () => 'refuses';
+    server.replyToSubscribe = () => 'refuses';
     await harness.reconnect(server);
     expect(client.updates).toEqual([]);
-    server.willingness = () => 'takes';
+    server.replyToSubscribe = () => 'takes';
     await harness.subscribe(other, 'x://a');
     expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
     await harness.pass(60_000);
@@ -169,29 +169,29 @@ describe('UpstreamSubscriptions', () => {
 
   it('drop the state of a refused URI without subscribers', async () => {
     await harness.subscribe(client, 'x://a');
-    server.willingness = () => 'refuses';
+    server.replyToSubscribe = () => 'refuses';
     await harness.reconnect(server);
     harness.unsubscribe(client, 'x://a');
-    server.willingness = () => 'takes';
+    server.replyToSubscribe = () => 'takes';
     await harness.subscribe(client, 'x://a');
     expect(client.updates).toEqual([]);
   });
 
   it('retry with short delays again after a success', async () => {
     for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
-    server.willingness = () => 'refuses';
+    server.replyToSubscribe = () => 'refuses';
     await harness.reconnect(server);
     await harness.pass(5000);
     await harness.pass(10_000);
-    server.willingness = () => 'takes';
+    server.replyToSubscribe = () => 'takes';
     await harness.pass(20_000);
-    expect([...server.holds].toSorted()).toEqual(['x://a', 'x://b']);
-    server.holds.clear();
-    server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
-    server.link.gap();
+    expect([...server.held].toSorted()).toEqual(['x://a', 'x://b']);
+    server.held.clear();
+    server.replyToSubscribe = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
+    server.link.emitGap();
     await harness.pass(0);
-    server.willingness = () => 'takes';
+    server.replyToSubscribe = () => 'takes';
     await harness.pass(5000);
-    expect([...server.holds].toSorted()).toEqual(['x://a', 'x://b']);
+    expect([...server.held].toSorted()).toEqual(['x://a', 'x://b']);
   });
 });

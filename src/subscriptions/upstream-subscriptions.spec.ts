@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, settled } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
 import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -41,7 +41,7 @@ describe('UpstreamSubscriptions', () => {
     await harness.subscribe(client, 'x://a');
     harness.unsubscribe(client, 'x://a');
     await harness.pass(LINGER_MS);
-    expect(server.told).toEqual([]);
+    expect(server.subscriptionRequests).toEqual([]);
     expect(await harness.upstream()).toBe(0);
   });
 
@@ -59,12 +59,12 @@ describe('UpstreamSubscriptions', () => {
     it('send at most eight requests at once', async () => {
       await open(new FakeServer(manyUris(50)));
       for (const uri of server.resources) await harness.subscribe(client, uri);
-      server.willingness = () => 'waits';
+      server.replyToSubscribe = () => 'waits';
       await harness.reconnect(server);
-      expect(server.link.open.size).toBe(8);
-      for (const asked of [...server.link.open].slice(0, 3)) asked.answer({});
-      await settled();
-      expect([server.link.open.size, server.link.count('resources/subscribe')]).toEqual([8, 11]);
+      expect(server.link.inFlight.size).toBe(8);
+      for (const asked of [...server.link.inFlight].slice(0, 3)) asked.answer({});
+      await flushPromises();
+      expect([server.link.inFlight.size, server.link.count('resources/subscribe')]).toEqual([8, 11]);
     });
 
     it('send an update to subscribers of a server that takes no subscriptions', async () => {
@@ -77,32 +77,32 @@ describe('UpstreamSubscriptions', () => {
     it('retry a refused URI with growing delays', async () => {
       await harness.subscribe(client, 'x://a');
       await harness.subscribe(client, 'x://b');
-      server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
+      server.replyToSubscribe = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
       await harness.reconnect(server);
       expect(client.uris).toEqual(['resource://s/x://b']);
       expect(lines.join()).toContain('"message":"resources/subscribe failed"');
       await harness.pass(5000);
-      expect(server.told.slice(4)).toEqual(['+x://a']);
-      server.willingness = () => 'takes';
+      expect(server.subscriptionRequests.slice(4)).toEqual(['+x://a']);
+      server.replyToSubscribe = () => 'takes';
       await harness.pass(9999);
-      expect(server.told.slice(5)).toEqual([]);
+      expect(server.subscriptionRequests.slice(5)).toEqual([]);
       await harness.pass(1);
-      expect(server.told.slice(5)).toEqual(['+x://a']);
+      expect(server.subscriptionRequests.slice(5)).toEqual(['+x://a']);
       expect(client.uris).toEqual(['resource://s/x://b', 'resource://s/x://a']);
       await harness.pass(600_000);
-      expect(server.told).toHaveLength(6);
+      expect(server.subscriptionRequests).toHaveLength(6);
     });
 
     it('do not retry a URI that is not offered or not wanted any more', async () => {
       const other = new FakeSubscriber('b');
       await harness.subscribe(client, 'x://a');
       await harness.subscribe(other, 'x://b');
-      server.willingness = () => 'refuses';
+      server.replyToSubscribe = () => 'refuses';
       server.resources = ['x://b'];
       await harness.reconnect(server);
       other.close();
       await harness.pass(600_000);
-      expect(server.told.toSorted()).toEqual(['+x://a', '+x://a', '+x://b', '+x://b']);
+      expect(server.subscriptionRequests.toSorted()).toEqual(['+x://a', '+x://a', '+x://b', '+x://b']);
       expect(harness.subscribers.table.size).toBe(1);
     });
   });
@@ -113,34 +113,34 @@ describe('UpstreamSubscriptions', () => {
       const other = new FakeSubscriber('b');
       await harness.subscribe(client, 'resource://s/x://*');
       await harness.subscribe(other, 'x://b');
-      expect(server.told).toEqual(['+x://a', '+x://b']);
+      expect(server.subscriptionRequests).toEqual(['+x://a', '+x://b']);
       harness.unsubscribe(client, 'resource://s/x://*');
       await harness.pass(LINGER_MS);
-      expect(server.told.slice(2)).toEqual(['-x://a']);
+      expect(server.subscriptionRequests.slice(2)).toEqual(['-x://a']);
       other.close();
       await harness.pass(LINGER_MS);
-      expect([...server.holds]).toEqual([]);
+      expect([...server.held]).toEqual([]);
     });
 
     it('subscribe to listed instances of a template', async () => {
       server.templates = ['x://{id}', 'y://{id}'];
       await harness.list(server, 'x://a', 'x://b', 'y://a');
       await harness.subscribe(client, 'resource://s/x://{id}');
-      expect(server.told).toEqual(['+x://a', '+x://b']);
+      expect(server.subscriptionRequests).toEqual(['+x://a', '+x://b']);
       await harness.subscribe(client, 'y://{id}');
       expect(harness.subscribers.table.size).toBe(2);
     });
 
     it('send eight requests at once', async () => {
       await open(new FakeServer(manyUris(30)));
-      server.willingness = () => 'waits';
+      server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
-      await settled();
+      await flushPromises();
       for (let n = 0; n < 30; n++) {
-        expect(server.link.open.size).toBe(Math.min(8, 30 - n));
+        expect(server.link.inFlight.size).toBe(Math.min(8, 30 - n));
         expect(outcome).toEqual({});
         server.accept(uriOf(n));
-        await settled();
+        await flushPromises();
       }
       await harness.pass(0);
       expect(outcome.value).toMatchObject({ uri: '*' });
@@ -148,17 +148,17 @@ describe('UpstreamSubscriptions', () => {
     });
 
     it('succeed when one match is confirmed, and retry the others', async () => {
-      server.willingness = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
+      server.replyToSubscribe = (uri) => (uri === 'x://a' ? 'refuses' : 'takes');
       await harness.subscribe(client, 'resource://s/*');
-      expect(server.told).toEqual(['+x://a', '+x://b']);
-      server.willingness = () => 'takes';
+      expect(server.subscriptionRequests).toEqual(['+x://a', '+x://b']);
+      server.replyToSubscribe = () => 'takes';
       await harness.pass(5000);
-      expect(server.told.slice(2)).toEqual(['+x://a']);
+      expect(server.subscriptionRequests.slice(2)).toEqual(['+x://a']);
       expect(client.uris).toEqual(['resource://s/x://a']);
     });
 
     it('fail when no match is confirmed', async () => {
-      server.willingness = () => 'refuses';
+      server.replyToSubscribe = () => 'refuses';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
       await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'subscription-failed' });
@@ -167,13 +167,13 @@ describe('UpstreamSubscriptions', () => {
 
     it('send no further requests to a server that does not answer', async () => {
       await open(new FakeServer(manyUris(30)));
-      server.willingness = () => 'waits';
+      server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
-      await settled();
-      for (const asked of server.link.open) asked.fail(new GatewayError('timeout', 'late'));
+      await flushPromises();
+      for (const asked of server.link.inFlight) asked.fail(new GatewayError('timeout', 'late'));
       await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'timeout' });
-      expect(server.told).toHaveLength(8);
+      expect(server.subscriptionRequests).toHaveLength(8);
     });
 
     it('subscribe to at most 1000 matches, also when the listing grows, and unsubscribe all', async () => {
@@ -183,11 +183,11 @@ describe('UpstreamSubscriptions', () => {
       expect(lines.join()).toContain('only 1000 resources of a pattern are watched');
       await harness.list(server, 'w://first', ...manyUris(1200));
       await harness.pass(0);
-      expect(server.holds.has('w://first')).toBe(false);
+      expect(server.held.has('w://first')).toBe(false);
       expect(await harness.upstream()).toBe(1000);
       client.close();
       for (let round = 0; round < 150; round++) await harness.pass(LINGER_MS);
-      expect([...server.holds]).toEqual([]);
+      expect([...server.held]).toEqual([]);
       expect(await harness.upstream()).toBe(0);
     });
   });
@@ -214,7 +214,7 @@ describe('UpstreamSubscriptions', () => {
       await harness.pass(LINGER_MS);
       await harness.pass(10_000);
       expect(server.readsOf('x://a')).toBe(3);
-      expect(server.told).toEqual([]);
+      expect(server.subscriptionRequests).toEqual([]);
     });
 
     it('poll over the new link only after a reconnect', async () => {
@@ -272,7 +272,7 @@ describe('UpstreamSubscriptions', () => {
       await open(new FakeServer(['x://a']), { entries: POLL });
       await harness.subscribe(client, 'x://a');
       await harness.pass(10_000);
-      expect([server.told, server.readsOf('x://a')]).toEqual([['+x://a'], 0]);
+      expect([server.subscriptionRequests, server.readsOf('x://a')]).toEqual([['+x://a'], 0]);
     });
   });
 

@@ -4,10 +4,10 @@ import { decideProject, decideServer } from '../../src/state/decisions.js';
 import type { Decisions, DecisionStore, ServerDecision } from '../../src/state/decision-store.js';
 import { GatewayError } from '../../src/core/errors.js';
 
-/** A gateway's life with the store: `end` is a proper stop. */
-export interface Life {
+/** A store as one gateway process opens it; `close` is an orderly stop. */
+export interface OpenStore {
   readonly state: DecisionStore;
-  readonly end: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const disable =
@@ -20,16 +20,16 @@ const put =
   (decisions: Decisions): Decisions =>
     decideServer(decisions, id, () => decision);
 
-/** Compared as text, because `toEqual` does not look at a key called `__proto__`. */
-const lettersOf = (servers: Iterable<readonly [string, ServerDecision]>): string[] =>
+/** Compared as text, because `toEqual` ignores a key called `__proto__`. */
+const jsonOf = (servers: Iterable<readonly [string, ServerDecision]>): string[] =>
   [...servers].map((entry) => JSON.stringify(entry)).toSorted();
 
 const fail = (): never => {
   throw new Error('no such server');
 };
 
-/** What any DecisionStore must do. `makeStore` makes an empty store; the result begins a life with it. */
-export const decisionStoreContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
+/** The contract of a DecisionStore. `makeStore` creates an empty store and returns a function that opens it. */
+export const decisionStoreContract = (adapter: string, makeStore: () => () => Promise<OpenStore>): void => {
   describe(`${adapter} as DecisionStore`, () => {
     it('is empty at first', async () => {
       const { state } = await makeStore()();
@@ -45,8 +45,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     });
 
     it('keeps all decisions for the next process', async () => {
-      const begin = makeStore();
-      const { state, end } = await begin();
+      const open = makeStore();
+      const { state, close } = await open();
       const definition = { url: 'https://example.test/mcp', headers: { A: 'ä\u2028"' }, n: [1, null, 0.1] };
       await state.update(put('added', { definition, enabled: true }));
       await state.update(put('gone', { removed: true }));
@@ -55,8 +55,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
         decideProject(now, 'payments', { servers: ['db', 'added'], description: '…' }),
       );
       await state.update((now) => decideProject(now, 'old', { removed: true }));
-      await end();
-      const next = await begin();
+      await close();
+      const next = await open();
       expect(next.state.current).toEqual(state.current);
       expect(next.state.current.revision).toBe(5);
     });
@@ -64,28 +64,31 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     it.each<[string, (decisions: Decisions) => Decisions]>([
       ['is the identity', (now) => now],
       ['decides the same again', disable('db')],
-      ['says the same in another order', put('web', { tools: { b: true, a: false }, enabled: true })],
-      ['says the same with an undefined', put('db', { enabled: false, removed: undefined } as never)],
-      ['adds what says nothing', put('none', {})],
-    ])('writes nothing and tells nobody when a change %s', async (_, change) => {
+      ['has the same members in another order', put('web', { tools: { b: true, a: false }, enabled: true })],
+      [
+        'has the same members and an undefined one',
+        put('db', { enabled: false, removed: undefined } as never),
+      ],
+      ['adds an empty decision', put('none', {})],
+    ])('writes nothing and calls no listener when a change %s', async (_, change) => {
       const { state } = await makeStore()();
       await state.update(disable('db'));
       const before = await state.update(put('web', { enabled: true, tools: { a: false, b: true } }));
-      const told: number[] = [];
-      state.onChange(({ revision }) => told.push(revision));
+      const announced: number[] = [];
+      state.onChange(({ revision }) => announced.push(revision));
       expect(await state.update(change)).toBe(before);
       expect(state.current).toBe(before);
-      expect(told).toEqual([]);
+      expect(announced).toEqual([]);
     });
 
     it('applies concurrent changes one at a time without losing any', async () => {
-      const begin = makeStore();
-      const { state, end } = await begin();
+      const open = makeStore();
+      const { state, close } = await open();
       const revisions: number[] = [];
       state.onChange((now, before) => revisions.push(before.revision, now.revision));
       await Promise.all(Array.from({ length: 20 }, (_, i) => state.update(disable(`server ${i}`))));
-      await end();
-      const { current } = (await begin()).state;
+      await close();
+      const { current } = (await open()).state;
       expect([...current.servers.keys()]).toEqual(Array.from({ length: 20 }, (_, i) => `server ${i}`));
       expect(revisions).toEqual(Array.from({ length: 20 }, (_, i) => [i, i + 1]).flat());
     });
@@ -103,30 +106,30 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     it('calls every listener before the change is acknowledged, with the previous decisions', async () => {
       const { state } = await makeStore()();
       const before = state.current;
-      const told: unknown[] = [];
-      state.onChange((...change) => told.push(change, state.current));
+      const announced: unknown[] = [];
+      state.onChange((...change) => announced.push(change, state.current));
       const now = await state.update(disable('db'));
-      expect(told).toEqual([[now, before], now]);
+      expect(announced).toEqual([[now, before], now]);
     });
 
     it('calls the other listeners and keeps the change when one listener throws', async () => {
       const { state } = await makeStore()();
-      const told: number[] = [];
+      const announced: number[] = [];
       state.onChange(fail);
-      state.onChange(({ revision }) => told.push(revision));
+      state.onChange(({ revision }) => announced.push(revision));
       expect((await state.update(disable('db'))).revision).toBe(1);
-      expect(told).toEqual([1]);
+      expect(announced).toEqual([1]);
     });
 
     it('does not call a removed listener', async () => {
       const { state } = await makeStore()();
-      const told: number[] = [];
-      const stop = state.onChange(({ revision }) => told.push(revision));
+      const announced: number[] = [];
+      const stop = state.onChange(({ revision }) => announced.push(revision));
       await state.update(disable('db'));
       stop();
       stop();
       await state.update(disable('web'));
-      expect(told).toEqual([1]);
+      expect(announced).toEqual([1]);
     });
 
     it('allows a listener to make a change', async () => {
@@ -142,7 +145,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
     });
   });
 
-  describe(`${adapter} as DecisionStore, with unusual content`, () => {
+  describe(`${adapter} as DecisionStore, with unusual names and values`, () => {
     const names = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '7'), fc.string());
     const decision = fc.record(
       {
@@ -168,19 +171,19 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
 
     it('keeps every string exactly', async () => {
       const given = fc.array(fc.tuple(names, decision), { minLength: 1, maxLength: 4 });
-      const lives = fc.asyncProperty(given, async (decisions) => {
-        const begin = makeStore();
-        const { state, end } = await begin();
+      const property = fc.asyncProperty(given, async (decisions) => {
+        const open = makeStore();
+        const { state, close } = await open();
         for (const [id, decided] of decisions) await state.update(put(id, decided));
-        await end();
-        const next = await begin();
-        const said = [...new Map(decisions)].filter(([, decided]) => Object.keys(decided).length > 0);
-        expect(lettersOf(next.state.current.servers)).toEqual(lettersOf(said));
+        await close();
+        const next = await open();
+        const expected = [...new Map(decisions)].filter(([, decided]) => Object.keys(decided).length > 0);
+        expect(jsonOf(next.state.current.servers)).toEqual(jsonOf(expected));
         expect(next.state.current.revision).toBe(state.current.revision);
         expect(Object.keys(Object.prototype)).toEqual([]);
-        await next.end();
+        await next.close();
       });
-      await fc.assert(lives, { numRuns: 25 });
+      await fc.assert(property, { numRuns: 25 });
     }, 30_000);
 
     it('is not affected by mutations of its arguments or results', async () => {
@@ -199,8 +202,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
 
   describe(`${adapter} as DecisionStore, when closed`, () => {
     it('finishes pending changes and rejects later ones', async () => {
-      const begin = makeStore();
-      const { state, end } = await begin();
+      const open = makeStore();
+      const { state, close } = await open();
       const begun = [state.update(disable('a')), state.update(disable('b'))];
       const closing = state.close();
       const late = state.update(disable('c'));
@@ -209,8 +212,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       await closing;
       expect((await Promise.all(begun)).map(({ revision }) => revision)).toEqual([1, 2]);
       await state.close();
-      await end();
-      expect((await begin()).state.current.revision).toBe(2);
+      await close();
+      expect((await open()).state.current.revision).toBe(2);
       expect(state.current.revision).toBe(2);
     });
   });

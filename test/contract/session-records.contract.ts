@@ -2,25 +2,28 @@ import { describe, expect, it } from '@jest/globals';
 import type { SessionRecords } from '../../src/state/session-records.js';
 import { storedSession, storedSubscription } from '../kit/session-records.js';
 
-/** A gateway's life with the records: `end` is a proper stop. */
-export interface Life {
+/** Records as one gateway process opens them; `close` is an orderly stop. */
+export interface OpenRecordsStore {
   readonly records: SessionRecords;
-  readonly end: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
-/** What any SessionRecords must do. `makeStore` makes an empty store; the result begins a life with it. */
-export const sessionRecordsContract = (adapter: string, makeStore: () => () => Promise<Life>): void => {
+/** The contract of SessionRecords. `makeStore` creates an empty store and returns a function that opens it. */
+export const sessionRecordsContract = (
+  adapter: string,
+  makeStore: () => () => Promise<OpenRecordsStore>,
+): void => {
   describe(`${adapter} as SessionRecords`, () => {
-    it('are empty at first', async () => {
+    it('is empty at first', async () => {
       const { records } = await makeStore()();
       expect(await records.load()).toEqual([]);
       await records.flush();
       expect(records.failures).toBe(0);
     });
 
-    it('keep all records for the next process', async () => {
-      const begin = makeStore();
-      const { records, end } = await begin();
+    it('keeps all records for the next process', async () => {
+      const open = makeStore();
+      const { records, close } = await open();
       const full = storedSession('a', {
         principal: { id: 'https://issuer|ä', grants: '*', terms: 't', until: 99 },
         project: 'payments',
@@ -32,8 +35,8 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       records.addSubscription('a', storedSubscription('1', 'x://\u2028日本'));
       records.addSubscription('a', storedSubscription('2', 'x://t/{id}'));
       records.put(storedSession('b'), 11);
-      await end();
-      const next = await begin();
+      await close();
+      const next = await open();
       expect(await next.records.load()).toEqual([
         {
           session: full,
@@ -44,15 +47,15 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       ]);
     });
 
-    it('replace a session and keep its subscriptions', async () => {
-      const begin = makeStore();
-      const { records, end } = await begin();
+    it('replaces a session and keeps its subscriptions', async () => {
+      const open = makeStore();
+      const { records, close } = await open();
       records.put(storedSession('a'), 1);
       records.addSubscription('a', storedSubscription('1'));
       records.put(storedSession('a', { logLevel: 'debug' }), 2);
       records.touch('a', 3);
-      await end();
-      const [record] = await (await begin()).records.load();
+      await close();
+      const [record] = await (await open()).records.load();
       expect(record).toEqual({
         session: storedSession('a', { logLevel: 'debug' }),
         seen: 3,
@@ -60,9 +63,9 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       });
     });
 
-    it('remove a subscription, and a session with its subscriptions', async () => {
-      const begin = makeStore();
-      const { records, end } = await begin();
+    it('removes a subscription, and a session with its subscriptions', async () => {
+      const open = makeStore();
+      const { records, close } = await open();
       for (const id of ['a', 'b']) {
         records.put(storedSession(id), 1);
         records.addSubscription(id, storedSubscription(`${id}1`));
@@ -70,13 +73,13 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       }
       records.removeSubscription('a', 'a1');
       records.remove('b');
-      await end();
-      expect(await (await begin()).records.load()).toEqual([
+      await close();
+      expect(await (await open()).records.load()).toEqual([
         { session: storedSession('a'), seen: 1, subscriptions: [storedSubscription('a2')] },
       ]);
     });
 
-    it('ignore subscriptions of an unknown session', async () => {
+    it('ignores subscriptions of an unknown session', async () => {
       const { records } = await makeStore()();
       records.touch('a', 1);
       records.addSubscription('a', storedSubscription('1'));
@@ -86,16 +89,16 @@ export const sessionRecordsContract = (adapter: string, makeStore: () => () => P
       expect(await records.load()).toEqual([{ session: storedSession('a'), seen: 1, subscriptions: [] }]);
     });
 
-    it('ignore changes after close, which is idempotent', async () => {
-      const begin = makeStore();
-      const { records, end } = await begin();
+    it('ignores changes after close, which is idempotent', async () => {
+      const open = makeStore();
+      const { records, close } = await open();
       records.put(storedSession('a'), 1);
       await records.close();
       await records.close();
       records.remove('a');
       await records.flush();
-      await end();
-      expect(await (await begin()).records.load()).toHaveLength(1);
+      await close();
+      expect(await (await open()).records.load()).toHaveLength(1);
     });
   });
 };

@@ -92,7 +92,7 @@ class World {
 function fakeOf(server: ModelServer, model: SubscriptionModel): FakeServer {
   const fake = new FakeServer(server.resources, server.takesSubscriptions);
   if (server.template !== undefined) fake.templates = [server.template];
-  fake.willingness = (uri) => (model.isOffered(server, uri) ? 'takes' : 'refuses');
+  fake.replyToSubscribe = (uri) => (model.isOffered(server, uri) ? 'takes' : 'refuses');
   return fake;
 }
 
@@ -124,10 +124,10 @@ function compare(model: SubscriptionModel, world: World): void {
   expect(world.takeDelivered()).toEqual(model.takeDue());
   for (const [id, { isUp, isEnabled }] of model.servers)
     if (isUp && isEnabled)
-      expect([id, ...[...world.servers[id]!.holds].toSorted()]).toEqual([id, ...model.held(id)]);
+      expect([id, ...[...world.servers[id]!.held].toSorted()]).toEqual([id, ...model.held(id)]);
   for (const client of world.clients.values()) {
     const has = model.rows.some((row) => client.id.startsWith(`${row.client}#`));
-    expect([client.id, client.isForgotten]).toEqual([client.id, !has]);
+    expect([client.id, client.hasNoListeners]).toEqual([client.id, !has]);
     const numbers = client.delivered.map(({ frame }) => frame.sequence);
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   }
@@ -183,7 +183,7 @@ const leaving = client.map(
 const changingProject = fc.tuple(client, fc.subarray(SERVERS)).map(
   ([who, servers]) =>
     new Action(`${who} sees ${servers.join(', ') || 'nothing'}`, always, (model, world) => {
-      world.clients.get(who)!.see(only(...servers));
+      world.clients.get(who)!.setScope(only(...servers));
       model.see(who, servers);
     }),
 );
@@ -200,8 +200,8 @@ const listing = fc.tuple(server, fc.subarray(RESOURCES)).map(
   ([id, resources]) =>
     new Action(`${id} lists ${resources.join(', ') || 'nothing'}`, isUp(id), async (model, world) => {
       const fake = world.servers[id]!;
-      for (const held of fake.holds)
-        if (RESOURCES.includes(held) && !resources.includes(held)) fake.holds.delete(held);
+      for (const held of fake.held)
+        if (RESOURCES.includes(held) && !resources.includes(held)) fake.held.delete(held);
       model.list(id, resources);
       await world.harness.list(fake, ...resources);
     }),
@@ -211,7 +211,7 @@ const losing = server.map(
   (id) =>
     new Action(`${id} is lost`, isUp(id), (model, world) => {
       world.servers[id]!.isReachable = false;
-      world.servers[id]!.link.lose();
+      world.servers[id]!.link.disconnect();
       model.servers.get(id)!.isUp = false;
     }),
 );
@@ -238,8 +238,8 @@ const missing = fc.tuple(server, fc.boolean()).map(
       isUp(id),
       (model, world) => {
         const fake = world.servers[id]!;
-        if (forgets) fake.holds.clear();
-        fake.link.gap();
+        if (forgets) fake.held.clear();
+        fake.link.emitGap();
         model.linked(id);
       },
     ),
@@ -361,7 +361,7 @@ describe('subscriptions', () => {
           for (const one of world.clients.values()) one.close();
           await world.settle();
           expect(world.table).toEqual([]);
-          for (const one of [...world.clients.values(), ...world.gone]) expect(one.isForgotten).toBe(true);
+          for (const one of [...world.clients.values(), ...world.gone]) expect(one.hasNoListeners).toBe(true);
           const scrape = await world.harness.scrape();
           expect(scrape.value('mcp_active_subscriptions')).toBe(0);
           expect(scrape.value('gatehouse_upstream_subscriptions')).toBe(0);

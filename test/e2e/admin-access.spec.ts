@@ -12,7 +12,7 @@ import {
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 
 const typed = (type: string): AdminOptions => ({ body: 'a=1', headers: { 'content-type': type } });
@@ -58,10 +58,10 @@ describe('the admin token', () => {
 describe('the admin API', () => {
   let gateway: Gateway;
   let admin: AdminClient;
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
 
   beforeAll(async () => {
-    backend = (await ScriptedBackend.start())
+    backend = (await ScriptedServer.start())
       .tool(
         'read',
         () => text('1'),
@@ -225,7 +225,7 @@ describe('the admin API', () => {
     });
     expect(answer).not.toContain(session.id);
     expect((await admin.delete(`sessions/${shown.id}`)).status).toBe(204);
-    await stream.over();
+    await stream.untilEnded();
     expect((await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(404);
   });
 
@@ -271,7 +271,7 @@ describe('secrets', () => {
       fromEnv: 'canary-from-env-77',
       patched: 'canary-patched-91',
     };
-    const backend = (await ScriptedBackend.start()).tool(
+    const backend = (await ScriptedServer.start()).tool(
       'leak',
       () => text('x'),
       JSON.stringify({
@@ -321,6 +321,6 @@ describe('secrets', () => {
     for (const canary of [...Object.values(canaries), ADMIN_TOKEN, VIEWER_TOKEN])
       expect(everything).not.toContain(canary);
     expect(everything).toContain('[redacted]');
-    events.cut();
+    events.disconnect();
   }, 30_000);
 });

@@ -6,7 +6,7 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import type { Events } from '../kit/events.js';
 import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 type Data = Record<string, unknown>;
@@ -18,7 +18,7 @@ describe('the event feed', () => {
   let feed: Events;
 
   beforeAll(async () => {
-    const backend = (await ScriptedBackend.start()).tool('one', () => text('1'));
+    const backend = (await ScriptedServer.start()).tool('one', () => text('1'));
     config = writeConfig({ admin: { token: ADMIN_TOKEN }, mcpServers: { one: backend.http } });
     gateway = launchGateway(['--config', config]);
     await gateway.listening();
@@ -94,7 +94,7 @@ describe('the event feed', () => {
     const started = Date.now();
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
     expect(Date.now() - started).toBeLessThan(5000);
-    await feed.over();
+    await feed.untilEnded();
     idle.destroy();
   });
 });

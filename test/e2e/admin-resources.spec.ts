@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient, VIEWER_TOKEN } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend } from '../kit/scripted-backend.js';
+import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const described = (uri: string, description: string): string =>
@@ -15,13 +15,13 @@ interface Item {
 }
 
 describe('resources in the admin API', () => {
-  let files: ScriptedBackend;
-  let wiki: ScriptedBackend;
+  let files: ScriptedServer;
+  let wiki: ScriptedServer;
   let gateway: Gateway;
   let client: AdminClient;
 
   beforeAll(async () => {
-    [files, wiki] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [files, wiki] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     for (let index = 0; index < 5; index++) {
       const uri = `file:///srv/report-${index}.md`;
       files.resource(

@@ -6,7 +6,7 @@ import type { Events } from '../kit/events.js';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
@@ -59,8 +59,8 @@ beforeAll(async () => {
 
 describe('enabling and disabling servers and tools', () => {
   const stateDir = join(tempDir(), 'state');
-  let alpha: ScriptedBackend;
-  let beta: ScriptedBackend;
+  let alpha: ScriptedServer;
+  let beta: ScriptedServer;
   let gateway: Gateway;
   let client: AdminClient;
   let inside: Events;
@@ -68,7 +68,7 @@ describe('enabling and disabling servers and tools', () => {
   let session: RawSession;
 
   beforeAll(async () => {
-    [alpha, beta] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [alpha, beta] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     alpha.tool('one', () => text('1')).tool('a/b c', () => text('2'));
     beta.tool('other', () => text('3'));
     gateway = await startGateway({
@@ -90,7 +90,7 @@ describe('enabling and disabling servers and tools', () => {
   async function drainNotifications(): Promise<void> {
     const before = [inside, outside].map((stream) => stream.count('notifications/prompts/list_changed'));
     beta.prompt(`p${before.join('-')}`, () => ({ messages: [] }));
-    beta.announce('notifications/prompts/list_changed');
+    beta.broadcast('notifications/prompts/list_changed');
     await until('both clients were notified', () =>
       [inside, outside].every(
         (stream, index) => stream.count('notifications/prompts/list_changed') > before[index]!,
@@ -226,12 +226,12 @@ describe('enabling and disabling servers and tools', () => {
 });
 
 describe('defining servers', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
   let client: AdminClient;
 
   beforeAll(async () => {
-    backend = (await ScriptedBackend.start()).tool('one', () => text('1'));
+    backend = (await ScriptedServer.start()).tool('one', () => text('1'));
     gateway = await startGateway({ admin, mcpServers: { fixed: backend.stdio() } });
     client = new AdminClient(gateway);
   }, 30_000);

@@ -5,7 +5,7 @@ import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/g
 import { exchange, type RawResponse } from '../kit/http.js';
 import { OidcIssuer } from '../kit/oidc-issuer.js';
 import { BOTH_TYPES, postMessage, RawSession, textIn } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
@@ -23,8 +23,8 @@ const initialize = (url: string, headers: Record<string, string> = {}): Promise<
 
 const PROJECTS = { red: { servers: ['left'] }, blue: { servers: ['right'] } };
 
-async function scripted(): Promise<ScriptedBackend> {
-  return (await ScriptedBackend.start()).tool('t', () => text('done'));
+async function scripted(): Promise<ScriptedServer> {
+  return (await ScriptedServer.start()).tool('t', () => text('done'));
 }
 
 describe('API keys', () => {
@@ -117,7 +117,7 @@ describe('API keys', () => {
     const [seen, unseen] = [await answers(stolen), await answers(made)];
     expect(seen.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     expect(seen.map(({ text: body }) => body)).toEqual(unseen.map(({ text: body }) => body));
-    expect(stream.isOver).toBe(false);
+    expect(stream.hasEnded).toBe(false);
     expect(textIn(await victim.callTool('left__t'))).toBe('done');
   });
 });
@@ -147,12 +147,12 @@ describe('a key that is taken away while the gateway runs', () => {
     writeFileSync(`${file}.new`, JSON.stringify({ ...config, auth: { apiKeys: [key('b', ['*'])] } }));
     renameSync(`${file}.new`, file);
 
-    await ending.over();
+    await ending.untilEnded();
     expect([-31099, 'cut off']).toContain(await within('the call to end', call));
     await until('the backend was told', () => backend.inFlight === 0);
     expect((await initialize(gateway.url, of('a'))).status).toBe(401);
     expect((await gone!.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
-    expect(going.isOver).toBe(false);
+    expect(going.hasEnded).toBe(false);
     expect((await stays!.request('ping')).result).toEqual({});
   });
 });
@@ -280,10 +280,10 @@ describe('what a client sends to prove who it is', () => {
         expect(textIn(await session.callTool(`${server}__talk`))).toBe('said');
       }
       expect((await session.end()).status).toBe(200);
-      await stream.over();
+      await stream.untilEnded();
       await gateway.stop();
 
-      const { requests } = backend.front;
+      const { requests } = backend.httpEndpoint;
       const verbs = kind === 'http' ? ['DELETE', 'GET', 'POST'] : ['GET', 'POST'];
       expect([...new Set(requests.map(({ method }) => method))].toSorted()).toEqual(verbs);
       const arrived = JSON.stringify(requests);

@@ -3,22 +3,22 @@ import type { Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { postMessage, RawSession } from '../kit/raw-session.js';
 import { messageIn, refusal } from '../kit/refusal.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 describe('bad input in messages', () => {
   let gateway: Gateway;
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let session: RawSession;
   let waiting = deferred();
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend
       .tool('wait', async (call) => {
-        await Promise.race([waiting.promise, call.over]);
+        await Promise.race([waiting.promise, call.ended]);
         return text('waited');
       })
       .tool('echo', (call) => text(call.text));

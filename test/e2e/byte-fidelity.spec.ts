@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, ScriptedError, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
 
 /** Everything that a parse and a stringify would change, or a typed SDK would drop or refuse. */
 const ODDITIES = [
@@ -31,12 +31,12 @@ const oddParams = (name: string, token: string | number): string =>
 const nameIn = (server: string, definition: string): string => definition.replace('"odd', `"${server}__odd`);
 
 describe.each(['stdio', 'http'])('bytes over %s', (server) => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend
       .tool('odd', () => RESULT, DEFINITION)
       .tool('odd_meta', () => RESULT, DEFINITION_WITH_META)
@@ -48,7 +48,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
         return RESULT;
       })
       .tool('ask', async (call) => {
-        await call.ask('sampling/createMessage', {});
+        await call.sendRequest('sampling/createMessage', {});
         return text('asked');
       })
       .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${ODDITIES}}`)
@@ -105,7 +105,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     const asked = await session.stream('tools/call', { name: `${server}__ask` });
     const question = await asked.message('the question', ({ method }) => method === 'sampling/createMessage');
     await session.post(`{"jsonrpc":"2.0","id":${question.id},"result":{"role":"assistant",${ODDITIES}}}`);
-    await asked.over();
+    await asked.untilEnded();
     const answer = backend.received.find(({ text: received }) => received.includes('"assistant"'));
     expect(answer?.text).toContain(`"result":{"role":"assistant",${ODDITIES}}`);
   });
@@ -118,7 +118,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     );
     await stream.message('the log message', ({ method }) => method === 'notifications/message');
     expect(stream.all.at(-1)?.data).toContain(`"params":{"level":"info","data":{${ODDITIES}}}`);
-    stream.cut();
+    stream.disconnect();
   });
 });
 
@@ -130,7 +130,7 @@ const meaningOf = (json: string): object => JSON.parse(JSON.stringify(JSON.parse
 
 describe('fields over sse', () => {
   it('that nobody here knows keep their meaning, if not their bytes: the SDK reads that transport', async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     backend.tool('odd', () => tame(RESULT), tame(DEFINITION)).prompt('odd', () => tame(PROMPT));
     const gateway = await startGateway({ mcpServers: { sse: backend.sse } });
     await gateway.listed({ tools: ['sse'], prompts: ['sse'] });

@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, type Answer } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until, type Deferred } from '../kit/until.js';
 
 describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
   /** Calls that have reached the server, by what they say of themselves, with the way to end each. */
   const reached: { who: string; end: Deferred<void> }[] = [];
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend.tool('work', async (call) => {
       const end = deferred();
       reached.push({ who: String(call.args['who']), end });
-      await Promise.race([end.promise, call.over]);
+      await Promise.race([end.promise, call.ended]);
       return text(String(call.args['who']));
     });
     const entry = kind === 'http' ? backend.http : backend.stdio();
@@ -42,7 +42,7 @@ describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
 
   it('lets through as many calls as the config says, lets as many wait, and refuses the rest at once', async () => {
     const session = await RawSession.open(gateway.url);
-    const [from, most] = [reached.length, backend.mostInFlight];
+    const [from, most] = [reached.length, backend.maxInFlight];
     const refused: Answer[] = [];
     const calls = Array.from({ length: 10 }, async (_, index) => {
       const answer = await session.callTool('three__work', { who: `${index}` });
@@ -59,7 +59,7 @@ describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
     const answers = await endAllUntil(Promise.all(calls));
     expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(7);
     expect(reached.length - from).toBe(7);
-    expect(backend.mostInFlight).toBe(Math.max(3, most));
+    expect(backend.maxInFlight).toBe(Math.max(3, most));
     await gateway.logged({ level: 'warn', kind: 'overloaded' });
   });
 

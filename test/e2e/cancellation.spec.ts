@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
@@ -20,11 +20,11 @@ async function abortableOfV2(url: string): Promise<Abortable> {
 }
 
 describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend
       .tool('hang', (call) => {
         call.progress(1);
@@ -57,7 +57,7 @@ describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) 
   }
 
   const isCancelled = (id: unknown): Promise<unknown> =>
-    backend.heard(CANCELLED, ({ params }) => params?.['requestId'] === id);
+    backend.untilReceived(CANCELLED, ({ params }) => params?.['requestId'] === id);
 
   it('is cancelled at the server when its client cancels it, and its place is free again', async () => {
     const session = await RawSession.open(gateway.url);
@@ -97,9 +97,9 @@ describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) 
     const params = { name: 'patient__slow', _meta: { progressToken: 1 } };
     const stream = await session.stream('tools/call', params);
     await stream.message('progress', ({ method }) => method === 'notifications/progress');
-    stream.cut();
+    stream.disconnect();
     const resumed = await session.listen(stream.lastId);
-    await resumed.over();
+    await resumed.untilEnded();
     expect(resumed.messages.at(-1)?.result).toEqual(text('done'));
   });
 

@@ -5,11 +5,11 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { launch, type Run } from '../kit/command-line.js';
 import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { freePort } from '../kit/http.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
-let slow: ScriptedBackend;
+let slow: ScriptedServer;
 let config: string;
 let stateDir: string;
 let gateway: Gateway;
@@ -22,7 +22,7 @@ const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   launch(args, { GATEHOUSE_CONFIG: config, GATEHOUSE__HTTP__PORT: new URL(gateway.url).port, ...env });
 
 beforeAll(async () => {
-  slow = (await ScriptedBackend.start()).tool('wait', () => undefined).tool('say', () => text('said'));
+  slow = (await ScriptedServer.start()).tool('wait', () => undefined).tool('say', () => text('said'));
   const created = await launch(['key', 'create', 'ci', '--project', 'slow', '-o', 'json']).done;
   key = String(created.json['key']);
   stateDir = join(tempDir(), 'state');

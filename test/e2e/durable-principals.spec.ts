@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import { exchange } from '../kit/http.js';
-import { Lives } from '../kit/process-restarts.js';
+import { GatewayProcesses } from '../kit/gateway-processes.js';
 import { OidcIssuer, OTHER_CLIENT } from '../kit/oidc-issuer.js';
 import type { RawSession } from '../kit/raw-session.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import {
   SubscribedClient,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -32,8 +32,8 @@ async function statusesOf(session: RawSession, headers: Record<string, string>):
 
 describe('the session of whoever came with the token of an issuer, after the gateway was killed', () => {
   let issuer: OidcIssuer;
-  let docs: ScriptedBackend;
-  let lives: Lives;
+  let docs: ScriptedServer;
+  let lives: GatewayProcesses;
   let token: string;
   let id: string;
   let back: RawSession;
@@ -42,9 +42,9 @@ describe('the session of whoever came with the token of an issuer, after the gat
     bearer(await issuer.token(AUDIENCE, undefined, client));
 
   beforeAll(async () => {
-    [issuer, docs] = await Promise.all([OidcIssuer.start(), startSubscribableBackend('x://a')]);
+    [issuer, docs] = await Promise.all([OidcIssuer.start(), startSubscribableServer('x://a')]);
     issuer.projects = ['red', 'blue'];
-    lives = await Lives.begin({
+    lives = await GatewayProcesses.start({
       mcpServers: { docs: docs.http },
       projects: { red: { servers: ['docs'] }, blue: { servers: [] } },
       auth: { jwt: { issuer: issuer.url, audience: AUDIENCE } },
@@ -56,7 +56,7 @@ describe('the session of whoever came with the token of an issuer, after the gat
     const listener = await SubscribedClient.open(lives.gateway.url, { headers });
     id = await listener.subscribed(A);
     await lives.restart('SIGKILL');
-    back = lives.back(listener);
+    back = lives.sessionOf(listener);
   }, 30_000);
 
   it('does not exist for anybody else, whatever they ask', async () => {
@@ -66,7 +66,7 @@ describe('the session of whoever came with the token of an issuer, after the gat
   });
 
   it('is there for its owner, who hears what may have been missed and what comes', async () => {
-    const again = await SubscribedClient.over(back);
+    const again = await SubscribedClient.onSession(back);
     await again.untilUpdated(A);
     sendUpdate(docs, 'x://a', { n: 1 });
     await again.untilUpdated(A, 2);

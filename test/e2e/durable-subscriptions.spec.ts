@@ -4,14 +4,14 @@ import { hashOf } from '../../src/config/api-key-config.js';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import type { GatewayConfig } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
-import { Lives } from '../kit/process-restarts.js';
+import { GatewayProcesses } from '../kit/gateway-processes.js';
 import { RawSession } from '../kit/raw-session.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { Scrape } from '../kit/scrape.js';
 import {
   untilRequested,
   SubscribedClient,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -32,12 +32,10 @@ const of = (id: string): Record<string, string> => ({ authorization: `Bearer key
 
 const statusOf = async (session: RawSession): Promise<number> => (await session.post(PING)).status;
 
-type Servers<Name extends string> = Readonly<Record<Name, ScriptedBackend>>;
+type Servers<Name extends string> = Readonly<Record<Name, ScriptedServer>>;
 
 async function serversOf<Name extends string>(...names: readonly Name[]): Promise<Servers<Name>> {
-  const started = names.map(
-    async (name) => [name, await startSubscribableBackend('x://a', 'x://b')] as const,
-  );
+  const started = names.map(async (name) => [name, await startSubscribableServer('x://a', 'x://b')] as const);
   return Object.fromEntries(await Promise.all(started)) as Servers<Name>;
 }
 
@@ -46,15 +44,15 @@ async function begin(
   servers: Servers<string>,
   more: GatewayConfig = {},
   headers?: Record<string, string>,
-): Promise<Lives> {
+): Promise<GatewayProcesses> {
   const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { http }]) => [name, http]));
-  const lives = await Lives.begin({ mcpServers, admin: { token: ADMIN_TOKEN }, ...more });
+  const lives = await GatewayProcesses.start({ mcpServers, admin: { token: ADMIN_TOKEN }, ...more });
   await lives.gateway.listed({ resources: Object.keys(servers) }, headers);
   return lives;
 }
 
 /** Waits until the server was asked what it has, since this began. */
-async function synced(server: ScriptedBackend, act: () => Promise<void>): Promise<void> {
+async function synced(server: ScriptedServer, act: () => Promise<void>): Promise<void> {
   const before = server.countOf('resources/templates/list');
   await act();
   await until('the server is asked what it has', () => server.countOf('resources/templates/list') > before);
@@ -71,7 +69,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   ['SIGTERM', ['SIGTERM']],
   ['SIGKILL', ['SIGTERM', 'SIGKILL']],
 ])('the subscriptions of a gateway that starts again after %s', (signal, later) => {
-  let lives: Lives;
+  let lives: GatewayProcesses;
   let servers: Servers<'docs' | 'crowd' | 'team' | 'wide' | 'loud' | 'ended' | 'patient'>;
   /** Of the stage, by what becomes of it. */
   let listener: SubscribedClient;
@@ -125,7 +123,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   }
 
   it('are one at the server, whatever the number of clients', async () => {
-    const again = await Promise.all(crowd.map((one) => SubscribedClient.over(lives.back(one))));
+    const again = await Promise.all(crowd.map((one) => SubscribedClient.onSession(lives.sessionOf(one))));
     await Promise.all(again.map((one) => one.untilUpdated(a('crowd'))));
     sendUpdate(servers.crowd, 'x://a', { n: 1 });
     await Promise.all(again.map((one) => one.untilUpdated(a('crowd'), 2)));
@@ -135,7 +133,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   });
 
   it('are those of the project that the session was opened in', async () => {
-    const again = await SubscribedClient.over(lives.back(inProject));
+    const again = await SubscribedClient.onSession(lives.sessionOf(inProject));
     await again.untilUpdated(a('team'));
     expect(await statusOf(inProject.session.at(lives.gateway.url))).toBe(200);
     const sessions = (await lives.admin.get('sessions')).json['sessions'] as { project?: string }[];
@@ -147,7 +145,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   it('also take patterns, and instances of templates', async () => {
     await untilRequested(servers.wide, '+x://t/7', 2);
     await untilRequested(servers.wide, '+x://b', 2);
-    const again = await SubscribedClient.over(lives.back(wide));
+    const again = await SubscribedClient.onSession(lives.sessionOf(wide));
     for (const uri of [a('wide'), b('wide'), 'resource://wide/x://t/7']) await again.untilUpdated(uri);
     sendUpdate(servers.wide, 'x://t/7', { n: 1 });
     await again.untilUpdated('resource://wide/x://t/7', 2);
@@ -155,10 +153,10 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   });
 
   it('come with the level of log messages that the client had set', async () => {
-    const again = await SubscribedClient.over(lives.back(loud));
+    const again = await SubscribedClient.onSession(lives.sessionOf(loud));
     await again.untilUpdated(a('loud'));
     for (const level of ['info', 'error'])
-      servers.loud.announce('notifications/message', { level, data: level });
+      servers.loud.broadcast('notifications/message', { level, data: level });
     sendUpdate(servers.loud, 'x://a');
     await again.untilUpdated(a('loud'), 2);
     const said = again.events.messages.filter(({ method }) => method === 'notifications/message');
@@ -166,7 +164,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   });
 
   it('that ended in whatever way do not come back', async () => {
-    for (const one of ended) expect(await statusOf(lives.back(one))).toBe(404);
+    for (const one of ended) expect(await statusOf(lives.sessionOf(one))).toBe(404);
     expect(await lives.subscriptions('ended')).toEqual([]);
   });
 
@@ -189,10 +187,10 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     expect(await lives.subscriptions('docs')).toEqual(before);
     expect(before).toMatchObject([{ id, server: 'docs', uri: A }]);
 
-    const session = lives.back(listener);
+    const session = lives.sessionOf(listener);
     await listsAgain(session, 'docs');
     await untilRequested(docs, '+x://a', 2);
-    const again = await SubscribedClient.over(session, listener.events.lastId);
+    const again = await SubscribedClient.onSession(session, listener.events.lastId);
     await again.untilUpdated(A);
     sendUpdate(docs, 'x://a', { n: 2 });
     await again.untilUpdated(A, 2);
@@ -211,12 +209,12 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     }, STARTS_MS);
 
     it('are not those that ended meanwhile', async () => {
-      expect(await statusOf(lives.back(listener))).toBe(404);
+      expect(await statusOf(lives.sessionOf(listener))).toBe(404);
       expect(subscriptionRequests(servers.docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     });
 
     it('survive one start after the other, without their client', async () => {
-      const again = await SubscribedClient.over(lives.back(patient));
+      const again = await SubscribedClient.onSession(lives.sessionOf(patient));
       await again.untilUpdated(a('patient'));
       expect(again.updates).toEqual([{ uri: a('patient') }]);
     });
@@ -224,7 +222,7 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
 });
 
 describe('the subscriptions of a gateway that starts again with another configuration', () => {
-  let lives: Lives;
+  let lives: GatewayProcesses;
   let servers: Servers<'docs' | 'disabled' | 'removed' | 'narrowed' | 'hidden'>;
   /** By whose key, or by which server. */
   const listeners = new Map<string, SubscribedClient>();
@@ -269,7 +267,7 @@ describe('the subscriptions of a gateway that starts again with another configur
     ['whose key is another', 'rekeyed'],
   ])('of a client %s are gone', async (_what, who) => {
     expect(await lives.subscriptions()).toMatchObject([{ id: kept }]);
-    expect(await statusOf(lives.back(listeners.get(who)!, of('ben')))).toBe(404);
+    expect(await statusOf(lives.sessionOf(listeners.get(who)!, of('ben')))).toBe(404);
   });
 
   it.each([
@@ -285,11 +283,11 @@ describe('the subscriptions of a gateway that starts again with another configur
 
   it('belong to who made them: to anybody else the session is not there', async () => {
     const ann = listeners.get('ann')!;
-    expect(await statusOf(lives.back(ann, of('ben')))).toBe(404);
-    expect(await statusOf(lives.back(ann, {}))).toBe(401);
-    expect(await statusOf(lives.back(ann))).toBe(200);
-    expect(await statusOf(lives.back(ann, of('ben')))).toBe(404);
-    await (await SubscribedClient.over(lives.back(ann))).untilUpdated(A);
+    expect(await statusOf(lives.sessionOf(ann, of('ben')))).toBe(404);
+    expect(await statusOf(lives.sessionOf(ann, {}))).toBe(401);
+    expect(await statusOf(lives.sessionOf(ann))).toBe(200);
+    expect(await statusOf(lives.sessionOf(ann, of('ben')))).toBe(404);
+    await (await SubscribedClient.onSession(lives.sessionOf(ann))).untilUpdated(A);
   });
 
   describe('in which nobody need say who they are any more', () => {
@@ -297,14 +295,14 @@ describe('the subscriptions of a gateway that starts again with another configur
 
     it('are gone', async () => {
       expect(await lives.subscriptions()).toEqual([]);
-      expect(await statusOf(lives.back(listeners.get('ann')!, of('ben')))).toBe(404);
+      expect(await statusOf(lives.sessionOf(listeners.get('ann')!, of('ben')))).toBe(404);
     });
   });
 });
 
 describe('the subscriptions of a gateway that starts again', () => {
-  let abandoned: Lives;
-  let docs: ScriptedBackend;
+  let abandoned: GatewayProcesses;
+  let docs: ScriptedServer;
   let revived: unknown[];
 
   // Whose client does not come back; that takes its time, in which the other tests run.
@@ -329,7 +327,7 @@ describe('the subscriptions of a gateway that starts again', () => {
     const lives = await begin(servers, { naming: { resources } });
     const listener = await SubscribedClient.of(lives.gateway.url, uri);
     await lives.restart('SIGKILL');
-    const again = await SubscribedClient.over(lives.back(listener));
+    const again = await SubscribedClient.onSession(lives.sessionOf(listener));
     await again.untilUpdated(uri);
     const heard = again.uris.length;
     sendUpdate(servers.docs, 'x://a');
@@ -342,7 +340,7 @@ describe('the subscriptions of a gateway that starts again', () => {
     const lives = await begin(servers);
     const listener = await SubscribedClient.of(lives.gateway.url, A);
     await synced(servers.docs, () => lives.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
-    expect(await statusOf(lives.back(listener))).toBe(404);
+    expect(await statusOf(lives.sessionOf(listener))).toBe(404);
     expect(await lives.subscriptions()).toEqual([]);
     expect(subscriptionRequests(servers.docs)).toEqual(['+x://a']);
     await until(
@@ -355,9 +353,9 @@ describe('the subscriptions of a gateway that starts again', () => {
     const lives = await begin(await serversOf('docs'));
     const listener = await SubscribedClient.of(lives.gateway.url, A);
     await lives.restart('SIGTERM', { limits: { subscriptionsPerClient: 1, sessions: 1 } });
-    const session = lives.back(listener);
+    const session = lives.sessionOf(listener);
     await listsAgain(session, 'docs');
-    const again = await SubscribedClient.over(session);
+    const again = await SubscribedClient.onSession(session);
     expect((await again.subscribe(B)).error).toMatchObject({ code: -31029 });
     await expect(RawSession.open(lives.gateway.url)).rejects.toThrow('LimitExceeded');
     await session.end();
@@ -375,14 +373,14 @@ describe('the subscriptions of a gateway that starts again', () => {
       level: 'warn',
       message: 'some session records are damaged: their clients have to initialize again',
     });
-    expect(await statusOf(lives.back(listener))).toBe(404);
+    expect(await statusOf(lives.sessionOf(listener))).toBe(404);
     const { text } = await exchange(lives.gateway.urlOf('/metrics'));
     expect(new Scrape(text).value('gatehouse_session_write_failures_total')).toBe(1);
     await lives.gateway.listed({ resources: ['docs'] });
     const next = await SubscribedClient.of(lives.gateway.url, A);
     expect(readFileSync(`${lives.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
     await lives.restart('SIGKILL');
-    await (await SubscribedClient.over(lives.back(next))).untilUpdated(A);
+    await (await SubscribedClient.onSession(lives.sessionOf(next))).untilUpdated(A);
   });
 
   it('end when their client does not come back', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, textIn } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 
 const CLIENTS = 200;
 const ROUNDS = 3;
@@ -17,7 +17,7 @@ describe('clients that all use the same ids', () => {
   let clients: RawSession[];
 
   beforeAll(async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     backend.tool('echo', async (call) => {
       call.progress(0.5);
       await dawdle();

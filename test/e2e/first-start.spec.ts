@@ -3,7 +3,7 @@ import { cpSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Gateway } from '../kit/gateway.js';
-import { descendantsOf, untilGone } from '../kit/processes.js';
+import { descendantsOf, untilExited } from '../kit/processes.js';
 import { RawSession } from '../kit/raw-session.js';
 import { tempDir } from '../kit/temp-dir.js';
 
@@ -43,7 +43,7 @@ describe('npm start', () => {
     const family = descendantsOf(first.pid);
     expect(family.length).toBeGreaterThan(3);
     await first.stop();
-    await untilGone(family);
+    await untilExited(family);
 
     const second = await npmStart(dir);
     expect(builtAt()).toBe(started);

@@ -5,7 +5,7 @@ import type { Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { bodyOf, openExchange } from '../kit/http.js';
 import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { within } from '../kit/until.js';
 
 /** Every status the gateway gives on purpose. Not among them: 500. */
@@ -93,7 +93,7 @@ describe('whatever is thrown at the gateway', () => {
   let sessions: RawSession[];
 
   beforeAll(async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     backend.tool('echo', (call) => text(call.text)).prompt('prompt', () => ({ messages: [] }));
     gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
     await gateway.listed({ tools: ['s'], prompts: ['s'] });

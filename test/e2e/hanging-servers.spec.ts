@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
 /** Far below every timeout of the servers in question, far above what a busy machine needs. */
@@ -11,18 +11,18 @@ const SOON_MS = 3000;
 describe('servers that hang', () => {
   let gateway: Gateway;
   let session: RawSession;
-  let mute: ScriptedBackend;
-  let stuck: ScriptedBackend;
+  let mute: ScriptedServer;
+  let stuck: ScriptedServer;
   /** How much later the gateway listened than one without servers that was started at the same moment. */
   let delay: number;
 
   beforeAll(async () => {
-    [mute, stuck] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [mute, stuck] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     mute.on('initialize', () => undefined);
-    const listless = await ScriptedBackend.start();
+    const listless = await ScriptedServer.start();
     listless.on('tools/list', () => undefined).prompt('hello', () => ({ messages: [] }));
     stuck.tool('hang', () => undefined).tool('echo', () => text('echo'));
-    const healthy = await ScriptedBackend.start();
+    const healthy = await ScriptedServer.start();
     healthy.tool('echo', () => text('healthy'));
 
     const began = performance.now();

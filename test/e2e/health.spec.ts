@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until, within } from '../kit/until.js';
 
 interface Health {
@@ -29,7 +29,7 @@ const secretive = { command: 'false', env: { TOKEN: '${SECRET_TOKEN}' } };
 
 describe('health', () => {
   it('is ok with every server up', async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     const gateway = await startGateway({ mcpServers: { one: backend.stdio(), two: backend.http } });
     const { details } = await untilHealth(gateway, '', 200, 'ok');
     expect(details).toMatchObject({
@@ -47,7 +47,7 @@ describe('health', () => {
   });
 
   it('is degraded with a dead server, whose state and reason it tells; the gateway stays ready', async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     const gateway = await startGateway(
       { mcpServers: { fine: backend.stdio(), broken: secretive } },
       { SECRET_TOKEN: 'not-for-anybody' },
@@ -92,11 +92,11 @@ describe('health', () => {
   });
 
   it('has not started up while a server has neither answered nor failed', async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     const greeting = deferred<object>();
     backend.on('initialize', () => greeting.promise);
     const gateway = await startGateway({ mcpServers: { slow: backend.stdio() } });
-    await backend.heard('initialize');
+    await backend.untilReceived('initialize');
     expect(await health(gateway, '/startup')).toMatchObject({ http: 503, status: 'error' });
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
     greeting.resolve({
@@ -114,8 +114,8 @@ describe('health', () => {
   });
 
   it('is not ready before the servers that must be there were connected; losing them later does not count', async () => {
-    const backend = await ScriptedBackend.start();
-    await backend.closePort();
+    const backend = await ScriptedServer.start();
+    await backend.goDown();
     const gateway = await startGateway({
       mcpServers: { needed: backend.http, other: { command: 'false' } },
       readiness: { requireServers: ['needed'] },
@@ -124,16 +124,16 @@ describe('health', () => {
     expect(waiting).toMatchObject({ http: 503, status: 'error' });
     expect(waiting.text).not.toContain('needed');
     expect(await health(gateway, '/live')).toMatchObject({ http: 200 });
-    await backend.openPort();
+    await backend.goUp();
     await untilHealth(gateway, '/ready', 200, 'degraded');
     const mark = gateway.logs.length;
-    await backend.closePort();
+    await backend.goDown();
     await gateway.logged({ server: 'needed', message: 'server is retrying' }, mark);
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
   });
 
   it('is not ready while it drains, but alive', async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     const end = deferred();
     backend.tool('wait', async () => {
       await end.promise;
@@ -143,7 +143,7 @@ describe('health', () => {
     await gateway.listed({ tools: ['s'] });
     const session = await RawSession.open(gateway.url);
     const call = session.callTool('s__wait');
-    await backend.heard('tools/call');
+    await backend.untilReceived('tools/call');
     gateway.signal('SIGTERM');
     await untilHealth(gateway, '/ready', 503, 'shutting_down');
     expect(await health(gateway)).toMatchObject({ http: 503 });

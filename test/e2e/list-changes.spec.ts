@@ -2,19 +2,19 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Events } from '../kit/events.js';
 import { startGateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
-const startBackend = async (): Promise<ScriptedBackend> =>
-  (await ScriptedBackend.start()).tool('first', () => text('1')).prompt('initial', () => ({ messages: [] }));
+const startBackend = async (): Promise<ScriptedServer> =>
+  (await ScriptedServer.start()).tool('first', () => text('1')).prompt('initial', () => ({ messages: [] }));
 
 /** Two servers on one gateway; what follows is about the streams of its clients. */
 describe('a change of what a server offers', () => {
-  let stdio: ScriptedBackend;
-  let http: ScriptedBackend;
+  let stdio: ScriptedServer;
+  let http: ScriptedServer;
   let url: string;
   let sessions: RawSession[];
   let streams: Events[];
@@ -38,7 +38,7 @@ describe('a change of what a server offers', () => {
   async function settle(): Promise<void> {
     const before = counts(PROMPTS_CHANGED);
     http.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
-    http.announce(PROMPTS_CHANGED);
+    http.broadcast(PROMPTS_CHANGED);
     await heardMore(PROMPTS_CHANGED, before);
   }
 
@@ -48,7 +48,7 @@ describe('a change of what a server offers', () => {
       const [tools, prompts] = [counts(TOOLS_CHANGED), counts(PROMPTS_CHANGED)];
       const backend = server === 'stdio' ? stdio : http;
       backend.tool('second', () => text('2'));
-      backend.announce(TOOLS_CHANGED);
+      backend.broadcast(TOOLS_CHANGED);
       await heardMore(TOOLS_CHANGED, tools);
       expect(counts(PROMPTS_CHANGED)).toEqual(prompts);
       const { result } = await sessions[0]!.callTool(`${server}__second`);
@@ -60,7 +60,7 @@ describe('a change of what a server offers', () => {
 
   it('is not announced when the list turns out to be the same', async () => {
     const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
-    http.announce(TOOLS_CHANGED);
+    http.broadcast(TOOLS_CHANGED);
     await until('the gateway asked again', () => http.countOf('tools/list') > listed);
     await settle();
     expect(counts(TOOLS_CHANGED)).toEqual(told);
@@ -69,7 +69,7 @@ describe('a change of what a server offers', () => {
   it('is taken as one when a server announces it again and again', async () => {
     const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
     http.tool('third', () => text('3'));
-    for (let turn = 0; turn < 100; turn++) http.announce(TOOLS_CHANGED);
+    for (let turn = 0; turn < 100; turn++) http.broadcast(TOOLS_CHANGED);
     await heardMore(TOOLS_CHANGED, told);
     await settle();
     expect(counts(TOOLS_CHANGED)).toEqual(told.map((count) => count + 1));
@@ -81,8 +81,8 @@ describe('a change of what a server offers', () => {
     const told = counts(TOOLS_CHANGED);
     http.tool('fourth', () => text('4'));
     stdio.withoutTool('second');
-    http.announce(TOOLS_CHANGED);
-    stdio.announce(TOOLS_CHANGED);
+    http.broadcast(TOOLS_CHANGED);
+    stdio.broadcast(TOOLS_CHANGED);
     await heardMore(
       TOOLS_CHANGED,
       told.map((count) => count + 1),

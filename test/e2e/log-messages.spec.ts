@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Events, Message } from '../kit/events.js';
 import { startGateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const MESSAGE = 'notifications/message';
@@ -11,11 +11,11 @@ const levels = (messages: readonly Message[]): unknown[] =>
   messages.filter(({ method }) => method === MESSAGE).map(({ params }) => params?.['level']);
 
 describe('log messages', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let url: string;
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend.tool('talk', (call) => {
       for (const level of ['debug', 'info', 'warning', 'error'])
         call.notify(MESSAGE, { level, data: call.args['secret'] });
@@ -39,7 +39,7 @@ describe('log messages', () => {
       listener(),
     ]);
     for (const level of ['debug', 'info', 'error', 'emergency'])
-      backend.announce(MESSAGE, { level, data: 'x' });
+      backend.broadcast(MESSAGE, { level, data: 'x' });
     await until('the last one is there', () =>
       [talkative, calm].every(({ messages }) => levels(messages).includes('emergency')),
     );
@@ -58,9 +58,9 @@ describe('log messages', () => {
 
   it('are asked of the server at the level of the most talkative client, also after it was restarted', async () => {
     await listener('error');
-    await backend.heard('logging/setLevel', ({ params }) => params?.['level'] === 'debug');
+    await backend.untilReceived('logging/setLevel', ({ params }) => params?.['level'] === 'debug');
     const before = backend.countOf('logging/setLevel');
-    backend.front.forgetSessions();
+    backend.httpEndpoint.expireSessions();
     await until('it is told again', () => backend.countOf('logging/setLevel') > before);
     expect(backend.messages('logging/setLevel').at(-1)?.message.params).toEqual({ level: 'debug' });
   });

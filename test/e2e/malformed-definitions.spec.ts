@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 
 /** Entries for each of which the SDK's clients refuse the whole page that it is on. */
@@ -38,7 +38,7 @@ describe('entries that clients would refuse', () => {
   let clients: (ClientV1 | ClientV2)[];
 
   beforeAll(async () => {
-    const [odd, healthy] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    const [odd, healthy] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     const capabilities = { tools: {}, prompts: {}, resources: {} };
     const serverInfo = { name: 'odd', version: '1' };
     odd.on('initialize', () => ({ protocolVersion: '2025-11-25', capabilities, serverInfo }));

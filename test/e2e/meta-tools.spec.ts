@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, textIn } from '../kit/raw-session.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const META_TOOLS = [
@@ -24,19 +24,19 @@ interface Result {
 }
 type Card = Record<string, unknown>;
 
-const namesake = async (server: string): Promise<ScriptedBackend> =>
-  (await ScriptedBackend.start()).tool('describe_tool', () => text(`the own one of ${server}`));
+const namesake = async (server: string): Promise<ScriptedServer> =>
+  (await ScriptedServer.start()).tool('describe_tool', () => text(`the own one of ${server}`));
 
 describe('tools that find tools and resources', () => {
-  let files: ScriptedBackend;
-  let wiki: ScriptedBackend;
+  let files: ScriptedServer;
+  let wiki: ScriptedServer;
   let gateway: Gateway;
   let v1: ClientV1;
   let v2: ClientV2;
   let session: RawSession;
 
   beforeAll(async () => {
-    [files, wiki] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [files, wiki] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     const file = (name: string, more: object): void => {
       const uri = `file:///srv/${name}`;
       files.resource(uri, undefined, defined({ uri, name, ...more }));
@@ -237,12 +237,12 @@ describe('tools that find tools and resources', () => {
     it('search_resources finds what is new, and no longer what is gone', async () => {
       const uri = 'wiki://zeppelin';
       wiki.resource(uri, undefined, defined({ uri, name: 'Zeppelin' }));
-      wiki.announce('notifications/resources/list_changed');
+      wiki.broadcast('notifications/resources/list_changed');
       const isFound = async (): Promise<boolean> =>
         textIn(await session.callTool('search_resources', { query: 'zeppelin' }))!.includes(uri);
       await until('it is found', isFound);
       wiki.withoutResource(uri);
-      wiki.announce('notifications/resources/list_changed');
+      wiki.broadcast('notifications/resources/list_changed');
       await until('it is not', async () => !(await isFound()));
       expect(await found('search_resources', { query: 'payment' }, 'resources', 'uri')).toContain(
         'resource://wiki/wiki://payment',

@@ -5,7 +5,7 @@ import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/g
 import { exchange } from '../kit/http.js';
 import { postMessage, RawSession } from '../kit/raw-session.js';
 import { metricsIn, Scrape } from '../kit/scrape.js';
-import { ScriptedBackend, ScriptedError, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const ADMIN_TOKEN = 'an-admin-token-of-some-length';
@@ -15,10 +15,10 @@ const REMOTE = { 'x-forwarded-for': '203.0.113.7' };
 const scrape = async (gateway: Gateway): Promise<Scrape> =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
 
-let backend: ScriptedBackend;
+let backend: ScriptedServer;
 
 beforeAll(async () => {
-  backend = await ScriptedBackend.start();
+  backend = await ScriptedServer.start();
   backend
     .tool('echo', () => text('echo'))
     .tool('fail', () => ({ ...text('sorry'), isError: true }))
@@ -31,10 +31,10 @@ beforeAll(async () => {
 describe('/metrics', () => {
   let gateway: Gateway;
   let session: RawSession;
-  let mortal: ScriptedBackend;
+  let mortal: ScriptedServer;
 
   beforeAll(async () => {
-    mortal = await ScriptedBackend.start();
+    mortal = await ScriptedServer.start();
     gateway = await startGateway({
       mcpServers: { s: { ...backend.stdio(), timeoutMs: 300 }, mortal: mortal.stdio() },
       admin: { token: ADMIN_TOKEN },
@@ -144,7 +144,7 @@ describe('/metrics', () => {
     const [delivered, coalesced] = [await count('delivered'), await count('coalesced')];
     for (const name of ['one', 'two']) {
       backend.tool(name, () => text(name));
-      backend.announce('notifications/tools/list_changed');
+      backend.broadcast('notifications/tools/list_changed');
       await until(`${name} is listed`, async () =>
         (await client.list('tools')).some((tool) => tool.name === `s__${name}`),
       );
@@ -155,7 +155,7 @@ describe('/metrics', () => {
     await stream.message('the notice', ({ method }) => method === 'notifications/tools/list_changed');
     expect(await count('delivered')).toBe(delivered + 1);
     await client.end();
-    await stream.over();
+    await stream.untilEnded();
     const finished = (await scrape(gateway)).value('gatehouse_stream_closes_total', { reason: 'finished' });
     expect(finished).toBeGreaterThanOrEqual(1);
   });
@@ -240,7 +240,7 @@ describe('the series of /metrics', () => {
           exchange(gateway.urlOf(`/${word}`), { headers: { 'user-agent': word, [`x-${word}`]: word } }),
         ]);
       }
-      backend.announce(`notifications/${Math.random()}`);
+      backend.broadcast(`notifications/${Math.random()}`);
       await session.end();
     };
     await hammer(1);

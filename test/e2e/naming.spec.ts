@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, textIn, type Answer } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 
 const LONG = 'a_tool_whose_name_alone_is_already_as_long_as_providers_accept_x';
 
-async function scripted(server: string): Promise<ScriptedBackend> {
-  const backend = await ScriptedBackend.start();
+async function scripted(server: string): Promise<ScriptedServer> {
+  const backend = await ScriptedServer.start();
   for (const tool of ['shared', `only_${server}`, 'hidden', LONG])
     backend.tool(tool, (call) => text(`${String(call.params['name'])} of ${server}`));
   return backend
@@ -22,8 +22,8 @@ const saidBy = (answer: Answer): unknown => textIn(answer) ?? answer.error;
 const unknown = (name: string): object => ({ code: -32602, message: `Unknown tool: ${name}` });
 
 describe('naming', () => {
-  let alpha: ScriptedBackend;
-  let beta: ScriptedBackend;
+  let alpha: ScriptedServer;
+  let beta: ScriptedServer;
 
   beforeAll(async () => {
     [alpha, beta] = await Promise.all([scripted('alpha'), scripted('beta')]);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 
 const named = (name: string): object => ({ name, inputSchema: { type: 'object' } });
 
@@ -11,19 +11,19 @@ const namesIn = (result: Record<string, unknown> = {}): string[] =>
 describe('paginated lists', () => {
   let gateway: Gateway;
   let session: RawSession;
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     for (let index = 0; index < 8; index++)
       backend.tool(`tool_${index}`, () => text('')).prompt(`prompt_${index}`, () => ({ messages: [] }));
-    const paging = await ScriptedBackend.start();
+    const paging = await ScriptedServer.start();
     paging.on('tools/list', ({ params }) => {
       const page = params['cursor'] === undefined ? 0 : Number(params['cursor']);
       const last = page === 4;
       return { tools: [named(`page_${page}`)], ...(last ? {} : { nextCursor: String(page + 1) }) };
     });
-    const looping = await ScriptedBackend.start();
+    const looping = await ScriptedServer.start();
     looping.on('tools/list', () => ({ tools: [named('again')], nextCursor: '' }));
     gateway = await startGateway({
       limits: { pageSize: 3 },
@@ -66,13 +66,13 @@ describe('paginated lists', () => {
   it('continue at the same entry when the list changes between two pages', async () => {
     const { result } = await session.request('tools/list');
     backend.tool('tool_0a', () => text(''));
-    backend.announce('notifications/tools/list_changed');
+    backend.broadcast('notifications/tools/list_changed');
     const changed = ALL.toSpliced(2, 0, 'main__tool_0a');
     await session.namesUntil('tools', changed);
     const { result: next } = await session.request('tools/list', { cursor: result?.['nextCursor'] });
     expect(namesIn(next)).toEqual(['main__tool_2', 'main__tool_3', 'main__tool_4']);
     backend.withoutTool('tool_0a');
-    backend.announce('notifications/tools/list_changed');
+    backend.broadcast('notifications/tools/list_changed');
     await session.namesUntil('tools', ALL);
   });
 

@@ -17,7 +17,7 @@ import {
   type SideName,
 } from '../kit/isolation-attempts.js';
 import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
 /** Markers that must never reach the other side: one in every message of a side's servers, one in every message of its clients. */
@@ -95,7 +95,7 @@ const delay = (ms: number): Promise<undefined> =>
 
 describe('two projects with identical servers', () => {
   let gateway: Gateway;
-  const servers = new Map<string, ScriptedBackend>();
+  const servers = new Map<string, ScriptedServer>();
   const clients: Record<SideName, Client[]> = { x: [], y: [] };
   let counter = 0;
 
@@ -104,7 +104,7 @@ describe('two projects with identical servers', () => {
       for (const transport of ['http', 'stdio'])
         servers.set(`${one}-${transport}`, await canaryServer(serverCanary(one)));
     // Both projects may use this server: the arguments of one client must not reach a client of the other.
-    const common = await ScriptedBackend.start();
+    const common = await ScriptedServer.start();
     common
       .tool('echo', (call) => text(call.text))
       .tool('talk', async (call) => {
@@ -195,24 +195,24 @@ describe('two projects with identical servers', () => {
     const server = servers.get(`${one}-${transport}`)!;
     const canary = serverCanary(one);
     if (what === 0)
-      server.announce('notifications/message', { level: 'error', logger: canary, data: canary });
+      server.broadcast('notifications/message', { level: 'error', logger: canary, data: canary });
     if (what === 1)
-      server.announce('notifications/progress', { progressToken: 1, progress: 1, message: canary });
-    if (what === 2) server.announce('notifications/made/up', { canary });
+      server.broadcast('notifications/progress', { progressToken: 1, progress: 1, message: canary });
+    if (what === 2) server.broadcast('notifications/made/up', { canary });
     if (what === 3) {
       server.tool(
         `added_${one}`,
         () => text(canary),
         JSON.stringify({ name: `added_${one}`, title: `${canary} ${++counter}` }),
       );
-      server.announce('notifications/tools/list_changed', { canary });
+      server.broadcast('notifications/tools/list_changed', { canary });
     }
     if (what === 4) {
       const added = { uri: `x://added_${one}`, name: `${canary} ${++counter}` };
       server.resource(added.uri, undefined, JSON.stringify(added));
-      server.announce('notifications/resources/list_changed', { canary });
+      server.broadcast('notifications/resources/list_changed', { canary });
     }
-    if (what === 5) server.announce('notifications/resources/updated', { uri: 'x://doc', canary });
+    if (what === 5) server.broadcast('notifications/resources/updated', { uri: 'x://doc', canary });
   }
 
   /** Markers of the other side in the unchecked text of all clients, each with the text around it. */

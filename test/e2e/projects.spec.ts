@@ -3,8 +3,8 @@ import { hashOf } from '../../src/config/api-key-config.js';
 import type { Events } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
-import { postMessage, RawSession, textIn, type Answer, type Introduction } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { postMessage, RawSession, textIn, type Answer, type SessionOptions } from '../kit/raw-session.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
@@ -20,8 +20,8 @@ const PROJECTS = {
 const inLeft = ['left__only_left', 'left__shared'];
 const inRight = ['right__only_right', 'right__shared'];
 
-async function scripted(id: string): Promise<ScriptedBackend> {
-  const backend = await ScriptedBackend.start();
+async function scripted(id: string): Promise<ScriptedServer> {
+  const backend = await ScriptedServer.start();
   for (const tool of ['shared', `only_${id}`]) backend.tool(tool, () => text(`from ${id}`));
   return backend
     .prompt('greet', () => ({ messages: [], description: id }))
@@ -64,8 +64,8 @@ async function refusal(url: string, headers: Record<string, string> = {}, meta?:
 
 /** Two servers, each in its own project, and one project with both. */
 describe('a project', () => {
-  let left: ScriptedBackend;
-  let right: ScriptedBackend;
+  let left: ScriptedServer;
+  let right: ScriptedServer;
   let gateway: Gateway;
   let session: RawSession;
 
@@ -81,7 +81,7 @@ describe('a project', () => {
   }, 30_000);
 
   const at = (project: string): string => gateway.urlOf(`/projects/${project}/mcp`);
-  const open = (introduction?: Introduction): Promise<RawSession> =>
+  const open = (introduction?: SessionOptions): Promise<RawSession> =>
     RawSession.open(gateway.url, introduction);
 
   /** The names on the first page, of a request with these params and headers. */
@@ -299,7 +299,7 @@ describe('a project', () => {
         expect((await exchange(at('blue'), { method, headers })).status).toBe(404);
       const post = await postMessage(at('blue'), { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers);
       expect(post.text).not.toContain('__');
-      expect(stream.isOver).toBe(false);
+      expect(stream.hasEnded).toBe(false);
       expect((await red.request('ping')).result).toEqual({});
     });
 
@@ -326,21 +326,21 @@ describe('a project', () => {
 
     it('a list change reaches exactly the sessions whose project has the server, once', async () => {
       right.tool('added', () => text('new'));
-      right.announce(TOOLS_CHANGED);
+      right.broadcast(TOOLS_CHANGED);
       await until(
         'the list change of right arrives',
         () => counts(TOOLS_CHANGED).slice(1).join() === '1,1,1',
       );
       expect(counts(TOOLS_CHANGED)).toEqual([0, 1, 1, 1]);
       left.tool('added', () => text('new'));
-      left.announce(TOOLS_CHANGED);
+      left.broadcast(TOOLS_CHANGED);
       await until('the list change of left arrives', () => counts(TOOLS_CHANGED).join() === '1,1,2,2');
     });
 
     it('a log message reaches exactly the sessions whose project has the server', async () => {
-      right.announce(MESSAGE, { level: 'error', data: 'of right' });
+      right.broadcast(MESSAGE, { level: 'error', data: 'of right' });
       await until('the message of right arrives', () => counts(MESSAGE).join() === '0,1,1,1');
-      left.announce(MESSAGE, { level: 'error', data: 'of left' });
+      left.broadcast(MESSAGE, { level: 'error', data: 'of left' });
       await until('the message of left arrives', () => counts(MESSAGE).join() === '1,1,2,2');
       expect(JSON.stringify(streams.get('/projects/red/mcp')!.messages)).not.toContain('right');
     });

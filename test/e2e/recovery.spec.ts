@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { descendantsOf, untilGone } from '../kit/processes.js';
+import { descendantsOf, untilExited } from '../kit/processes.js';
 import { RawSession, type Answer } from '../kit/raw-session.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
-import { ScriptedBackend, ScriptedError, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
 const UNAVAILABLE = (server: string): object => ({
@@ -53,10 +53,10 @@ function expectResultOrUnavailable({ result, error }: Answer, server: string, ex
 describe('a crashed server', () => {
   describe('killed with SIGKILL under load', () => {
     let gateway: Gateway;
-    let other: ScriptedBackend;
+    let other: ScriptedServer;
 
     beforeAll(async () => {
-      other = await ScriptedBackend.start();
+      other = await ScriptedServer.start();
       other.tool('echo', (call) => text(String(call.args['message'])));
       gateway = await startGateway({
         mcpServers: {
@@ -108,7 +108,7 @@ describe('a crashed server', () => {
       expect(bystanders.flatMap(({ failures }) => failures)).toEqual([]);
       for (const { failures } of victims)
         for (const { error } of failures) expect(error).toEqual(UNAVAILABLE('victim'));
-      await untilGone([pid]);
+      await untilExited([pid]);
     });
 
     it('is logged: its exit with the reason, its restart and the failed calls', async () => {
@@ -129,7 +129,7 @@ describe('a crashed server', () => {
 
   describe('that fails to restart', () => {
     it('stays listed, and its calls fail at once with -31003', async () => {
-      const backend = await ScriptedBackend.start();
+      const backend = await ScriptedServer.start();
       backend.tool('echo', () => text('echo'));
       const gateway = await startGateway({ mcpServers: { gone: backend.stdio() } });
       await gateway.listed({ tools: ['gone'] });
@@ -151,11 +151,11 @@ describe('a crashed server', () => {
 describe('a restarted HTTP server', () => {
   /** One server per test, because five losses within a minute lead to the crash-loop state. */
   const NAMES = ['single', 'many', 'idle', 'down', 'changed', 'refusing'] as const;
-  let backends: Record<(typeof NAMES)[number], ScriptedBackend>;
+  let backends: Record<(typeof NAMES)[number], ScriptedServer>;
   let session: RawSession;
 
   beforeAll(async () => {
-    const started = NAMES.map(async (name) => [name, await ScriptedBackend.start()] as const);
+    const started = NAMES.map(async (name) => [name, await ScriptedServer.start()] as const);
     backends = Object.fromEntries(await Promise.all(started)) as typeof backends;
     for (const backend of Object.values(backends))
       backend.tool('echo', (call) => text(String(call.args['message'])));
@@ -182,7 +182,7 @@ describe('a restarted HTTP server', () => {
 
   it('whose session expired is initialised once, and the call that got HTTP 404 is repeated', async () => {
     const { single } = backends;
-    single.front.forgetSessions();
+    single.httpEndpoint.expireSessions();
     expect((await echo('single', 'repeated')).result).toEqual(text('repeated'));
     expect(single.countOf('initialize')).toBe(2);
     expect(single.messages('tools/call').map(({ message }) => message.params)).toEqual([
@@ -192,7 +192,7 @@ describe('a restarted HTTP server', () => {
 
   it('is initialised once when 30 concurrent calls get HTTP 404, each ends with its result or -31003', async () => {
     const { many } = backends;
-    many.front.forgetSessions();
+    many.httpEndpoint.expireSessions();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo('many', `${index}`)));
     answers.forEach((answer, index) => expectResultOrUnavailable(answer, 'many', text(`${index}`)));
     await untilEcho('many', 'after');
@@ -202,7 +202,7 @@ describe('a restarted HTTP server', () => {
 
   it('whose session expired without calls is initialised again by its notification stream', async () => {
     const { idle } = backends;
-    idle.front.forgetSessions();
+    idle.httpEndpoint.expireSessions();
     await until('the gateway initialises again', () => idle.countOf('initialize') === 2);
     await untilEcho('idle', 'after');
     expect(idle.countOf('initialize')).toBe(2);
@@ -210,18 +210,18 @@ describe('a restarted HTTP server', () => {
 
   it('fails calls with -31003 while it is down and answers again once it is up', async () => {
     const { down } = backends;
-    await down.closePort();
+    await down.goDown();
     expect((await echo('down', 'while down')).error).toEqual(UNAVAILABLE('down'));
-    await down.openPort();
+    await down.goUp();
     await untilEcho('down', 'up again');
     expect(down.countOf('initialize')).toBe(2);
   });
 
   it('is listed again: its new tools replace the old ones', async () => {
     const { changed } = backends;
-    await changed.closePort();
+    await changed.goDown();
     changed.withoutTool('echo').tool('other', () => text('other'));
-    await changed.openPort();
+    await changed.goUp();
     const names = async (): Promise<string[]> => (await session.list('tools')).map(({ name }) => name);
     await until('the new tool is listed', async () => (await names()).includes('changed__other'));
     expect(await names()).not.toContain('changed__echo');
@@ -230,7 +230,7 @@ describe('a restarted HTTP server', () => {
 
   it.each([500, 502, 503, 429])('fails only the call that it answers with HTTP %d', async (status) => {
     const { refusing } = backends;
-    refusing.front.refusals.push(status);
+    refusing.httpEndpoint.nextPostStatuses.push(status);
     expect((await echo('refusing', 'refused')).error).toEqual(UNAVAILABLE('refusing'));
     expect((await echo('refusing', 'accepted')).result).toEqual(text('accepted'));
     expect(refusing.countOf('initialize')).toBe(1);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Events } from '../kit/events.js';
 import { launchGateway, writeConfig, type Gateway, type GatewayConfig } from '../kit/gateway.js';
 import { RawSession, textIn } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
@@ -48,17 +48,17 @@ class ReloadableGateway {
 
 const names = (...ids: string[]): string[] => ids.flatMap((id) => [`${id}__t`, `${id}__u`]);
 
-const pidOf = (backend: ScriptedBackend): number => backend.link.pid!;
+const pidOf = (backend: ScriptedServer): number => backend.link.pid!;
 
 describe('a config reload', () => {
-  let backends: Record<'a' | 'b' | 'c', ScriptedBackend>;
+  let backends: Record<'a' | 'b' | 'c', ScriptedServer>;
   let servers: Record<'a' | 'b' | 'c', object>;
   let reloadable: ReloadableGateway;
   let session: RawSession;
   let stream: Events;
 
   beforeAll(async () => {
-    const [a, b, c] = await Promise.all([1, 2, 3].map(() => ScriptedBackend.start()));
+    const [a, b, c] = await Promise.all([1, 2, 3].map(() => ScriptedServer.start()));
     backends = { a: a!, b: b!, c: c! };
     for (const backend of Object.values(backends))
       backend.tool('t', () => text('done')).tool('u', () => text('done'));
@@ -209,10 +209,10 @@ describe('a config reload', () => {
 });
 
 describe('a config file behind a symbolic link', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
 
   beforeAll(async () => {
-    backend = (await ScriptedBackend.start()).tool('t', () => text('done'));
+    backend = (await ScriptedServer.start()).tool('t', () => text('done'));
   });
 
   it('is read again on SIGHUP', async () => {

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Events } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend } from '../kit/scripted-backend.js';
-import { contents } from '../kit/scripted-resources.js';
+import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
+import { contents } from '../kit/scripted-server/scripted-resources.js';
 import { until } from '../kit/until.js';
 
 const RESOURCES_CHANGED = 'notifications/resources/list_changed';
@@ -13,15 +13,15 @@ const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 const PATHS = ['/mcp', '/projects/one/mcp', '/projects/two/mcp'];
 
 describe('a list change of resources', () => {
-  let one: ScriptedBackend;
-  let two: ScriptedBackend;
+  let one: ScriptedServer;
+  let two: ScriptedServer;
   let gateway: Gateway;
   let sessions: RawSession[];
   let streams: Events[];
   let lastPrompt = 0;
 
   beforeAll(async () => {
-    [one, two] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [one, two] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     for (const backend of [one, two])
       backend
         .resource('x://first')
@@ -44,7 +44,7 @@ describe('a list change of resources', () => {
     const before = counts(PROMPTS_CHANGED);
     for (const backend of [one, two]) {
       backend.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
-      backend.announce(PROMPTS_CHANGED);
+      backend.broadcast(PROMPTS_CHANGED);
     }
     await until('every client got the list change of prompts', () =>
       counts(PROMPTS_CHANGED).every((count, index) => count > before[index]!),
@@ -63,7 +63,7 @@ describe('a list change of resources', () => {
       const backend = server === 'one' ? one : two;
       const [before, asked] = [counts(), backend.countOf('resources/list')];
       backend.resource('x://second');
-      backend.announce(RESOURCES_CHANGED);
+      backend.broadcast(RESOURCES_CHANGED);
       const uri = `resource://${server}/x://second`;
       await until('the resource is listed', async () => (await uris()).includes(uri));
       await settle();
@@ -80,7 +80,7 @@ describe('a list change of resources', () => {
   it('is forwarded when only the templates changed', async () => {
     const before = counts();
     two.template('x://other/{b}');
-    two.announce(RESOURCES_CHANGED);
+    two.broadcast(RESOURCES_CHANGED);
     const uri = 'resource://two/x://other/7';
     await until('the template is known', async () => (await sessions[0]!.read(uri)).result !== undefined);
     await settle();
@@ -91,7 +91,7 @@ describe('a list change of resources', () => {
 
   it('is not forwarded when the fetched list is the same', async () => {
     const [before, asked] = [counts(), one.countOf('resources/list')];
-    one.announce(RESOURCES_CHANGED);
+    one.broadcast(RESOURCES_CHANGED);
     await until('the gateway fetched the list again', () => one.countOf('resources/list') > asked);
     await settle();
     expect(counts()).toEqual(before);
@@ -100,7 +100,7 @@ describe('a list change of resources', () => {
   it('is forwarded once when a server sends a burst of notifications', async () => {
     const [before, asked] = [counts(), one.countOf('resources/list')];
     one.resource('x://third');
-    for (let sent = 0; sent < 100; sent++) one.announce(RESOURCES_CHANGED);
+    for (let sent = 0; sent < 100; sent++) one.broadcast(RESOURCES_CHANGED);
     await until('the resource is listed', async () => (await uris()).includes('resource://one/x://third'));
     await settle();
     expect(counts().map((count, index) => count - before[index]!)).toEqual([1, 1, 0]);
@@ -110,7 +110,7 @@ describe('a list change of resources', () => {
   it('makes a removed resource unknown at once, without a read at the server', async () => {
     const uri = 'resource://one/x://third';
     one.withoutResource('x://third');
-    one.announce(RESOURCES_CHANGED);
+    one.broadcast(RESOURCES_CHANGED);
     await until('the resource is removed', async () => !(await uris()).includes(uri));
     const asked = one.countOf('resources/read');
     expect((await sessions[0]!.read(uri)).error).toMatchObject({ code: -32002, data: { uri } });
@@ -123,11 +123,11 @@ describe('a list change of resources', () => {
     one.on('resources/list', () => {
       throw new Error('not now');
     });
-    one.announce(RESOURCES_CHANGED);
+    one.broadcast(RESOURCES_CHANGED);
     await gateway.logged({ level: 'warn', message: 'resources/list failed', server: 'one' }, from);
     expect(await uris()).toEqual(before);
     one.on('resources/list', () => ({ resources: [{ uri: 'x://recovered', name: 'r' }] }));
-    one.announce(RESOURCES_CHANGED);
+    one.broadcast(RESOURCES_CHANGED);
     await until('the new list is fetched', async () =>
       (await uris()).includes('resource://one/x://recovered'),
     );

@@ -7,8 +7,8 @@ import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
 import { Scrape } from '../kit/scrape.js';
 import { connectV1, connectV2 } from '../kit/sdk-clients.js';
-import { ScriptedBackend, ScriptedError, text } from '../kit/scripted-backend.js';
-import { contents } from '../kit/scripted-resources.js';
+import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
+import { contents } from '../kit/scripted-server/scripted-resources.js';
 import { until, within } from '../kit/until.js';
 
 /** Far below the timeouts of these servers, far above the delays of a busy machine. */
@@ -62,13 +62,13 @@ const readsOfWell = (scrape: Scrape, mime: string, outcome: keyof typeof STATUS)
 ];
 
 describe('a failed resource read', () => {
-  const backends = {} as Record<'well' | 'away' | 'mute' | 'failing' | 'hostile', ScriptedBackend>;
+  const backends = {} as Record<'well' | 'away' | 'mute' | 'failing' | 'hostile', ScriptedServer>;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
     for (const id of ['well', 'away', 'mute', 'failing', 'hostile'] as const)
-      backends[id] = (await ScriptedBackend.start()).tool('echo', () => text(id));
+      backends[id] = (await ScriptedServer.start()).tool('echo', () => text(id));
     const { well, away, mute, failing, hostile } = backends;
     well
       .resource('x://fine')
@@ -245,7 +245,7 @@ describe('a failed resource read', () => {
     well.resource('x://type/odd', () => ({
       contents: [{ uri: 'x://type/odd', mimeType: `a"} 1\n${'z'.repeat(999)}`, text: '' }],
     }));
-    well.announce('notifications/resources/list_changed');
+    well.broadcast('notifications/resources/list_changed');
     await until(
       'the new resources are listed',
       async () => (await session.read('x://type/odd')).result !== undefined,
@@ -262,7 +262,7 @@ describe('a failed resource read', () => {
 
   describe('of an unavailable server', () => {
     beforeAll(async () => {
-      await backends.away.closePort();
+      await backends.away.goDown();
       await until('the gateway noticed', async () => (await session.read('resource://away/x://there')).error);
     });
 
@@ -294,7 +294,7 @@ describe('a failed resource read', () => {
     );
 
     it('ends when the server is available again', async () => {
-      await backends.away.openPort();
+      await backends.away.goUp();
       const uri = 'resource://away/x://there';
       const result = await until(
         'the resource is read again',

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { connectV1, connectV2 } from '../kit/sdk-clients.js';
-import { ScriptedBackend } from '../kit/scripted-backend.js';
-import { contents } from '../kit/scripted-resources.js';
+import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
+import { contents } from '../kit/scripted-server/scripted-resources.js';
 
 const LOG = 'file:///logs/app.log';
 const SHARED = 'config://app/settings.json';
@@ -163,10 +163,10 @@ const NAMED: readonly NamedResource[] = [
 ];
 
 describe('public resource URIs', () => {
-  const servers = {} as Record<NamedResource['server'], ScriptedBackend>;
+  const servers = {} as Record<NamedResource['server'], ScriptedServer>;
 
   beforeAll(async () => {
-    for (const id of ['filesystem', 's3'] as const) servers[id] = await ScriptedBackend.start();
+    for (const id of ['filesystem', 's3'] as const) servers[id] = await ScriptedServer.start();
     const { filesystem, s3 } = servers;
     for (const uri of [LOG, 'file:///config/app.json', SHARED, 'file:///a_b', PLUS, 'ui://panel/main'])
       filesystem.resource(uri);

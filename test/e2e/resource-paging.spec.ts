@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, type ListMember } from '../kit/raw-session.js';
-import { ScriptedBackend } from '../kit/scripted-backend.js';
-import { contents } from '../kit/scripted-resources.js';
+import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
+import { contents } from '../kit/scripted-server/scripted-resources.js';
 import { until } from '../kit/until.js';
 
 const CHANGED = 'notifications/resources/list_changed';
@@ -22,13 +22,13 @@ interface Page {
 }
 
 describe('paginated lists of resources', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
-    const other = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
+    const other = await ScriptedServer.start();
     add('b', 'd', 'f', 'h', 'j', 'l', 'n');
     other.resource('y://z').template('y://z/{rest}');
     const mcpServers = { main: backend.http, other: other.http };
@@ -72,7 +72,7 @@ describe('paginated lists of resources', () => {
   }
 
   async function untilListed(letters: string): Promise<void> {
-    backend.announce(CHANGED);
+    backend.broadcast(CHANGED);
     for (const member of LISTS)
       await until(`the ${member} are ${letters}`, async () => {
         const first = await page(member);
@@ -178,7 +178,7 @@ describe('paginated lists of resources', () => {
     const long = `x://e${'\u6f22'.repeat(2703)}`;
     const uri = `resource://main/${long}`;
     backend.resource(long);
-    backend.announce(CHANGED);
+    backend.broadcast(CHANGED);
     const cursor = await until('the long URI is the last on the first page', async () => {
       const { result } = await session.request('resources/list');
       const last = (result!['resources'] as { uri: string }[]).at(-1)!;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
-import { contents } from '../kit/scripted-resources.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { contents } from '../kit/scripted-server/scripted-resources.js';
 
 /** JSON that changes when it is parsed and serialised, or that a typed SDK drops or refuses. */
 const ODDITIES =
@@ -24,16 +24,16 @@ const mixed = (uri: string): string =>
   `{"blob":"${BLOB}","mimeType":"image/png","uri":"file:///logs/app.png"}],"_meta":{${ODDITIES}},"ttl":1.0}`;
 
 describe('resources', () => {
-  let logs: ScriptedBackend;
-  let db: ScriptedBackend;
-  let bare: ScriptedBackend;
-  let empty: ScriptedBackend;
+  let logs: ScriptedServer;
+  let db: ScriptedServer;
+  let bare: ScriptedServer;
+  let empty: ScriptedServer;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
-    [logs, db] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
-    [bare, empty] = await Promise.all([ScriptedBackend.start(), ScriptedBackend.start()]);
+    [logs, db] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
+    [bare, empty] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     logs
       .resource('file:///logs/app.log', () => mixed('file:///logs/app.log'), DEFINITION)
       .resource('file:///logs/app.png')

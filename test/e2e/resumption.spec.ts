@@ -3,8 +3,8 @@ import type { Events, Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
-import type { ScriptedCall } from '../kit/scripted-call.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import type { ScriptedCall } from '../kit/scripted-server/scripted-call.js';
 import { deferred, until, type Deferred } from '../kit/until.js';
 
 const REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
@@ -25,11 +25,11 @@ const untilLogged = (events: Events, data: string): Promise<Message> =>
 
 describe('a broken event stream', () => {
   let gateway: Gateway;
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   const controlled: ControlledCall[] = [];
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend.tool('controlled', async (call) => {
       const end = deferred();
       controlled.push({ call, end });
@@ -58,14 +58,14 @@ describe('a broken event stream', () => {
     const idOfFirst = stream.lastId;
     call.progress(2);
     await untilProgress(stream, 2);
-    stream.cut();
+    stream.disconnect();
     call.progress(3);
     const resumed = await session.listen(idOfFirst);
     await untilProgress(resumed, 3);
     call.progress(4);
     await untilProgress(resumed, 4);
     end.resolve();
-    await resumed.over();
+    await resumed.untilEnded();
     expect(steps(resumed)).toEqual([2, 3, 4]);
     expect(resumed.messages.at(-1)).toEqual({ jsonrpc: '2.0', id: 'a', result: text('the end') });
   });
@@ -73,17 +73,17 @@ describe('a broken event stream', () => {
   it('can be resumed after the call has ended, and more than once', async () => {
     const session = await RawSession.open(gateway.url);
     const [stream, { call, end }] = await begin(session, 'b');
-    stream.cut();
+    stream.disconnect();
     call.progress(2);
     end.resolve();
     // The result arrives at the gateway some time after `end`.
     await until('the call is over', async () => {
       const again = await session.listen(stream.lastId);
-      await again.over();
+      await again.untilEnded();
       return again.messages.at(-1)?.result !== undefined;
     });
     const again = await session.listen(stream.lastId);
-    await again.over();
+    await again.untilEnded();
     expect(steps(again)).toEqual([2]);
     expect(again.messages.at(-1)).toMatchObject({ id: 'b', result: text('the end') });
   });
@@ -91,7 +91,7 @@ describe('a broken event stream', () => {
   it('does not cancel its call', async () => {
     const session = await RawSession.open(gateway.url);
     const [stream, { call, end }] = await begin(session, 'c');
-    stream.cut();
+    stream.disconnect();
     await session.request('ping');
     expect(call.isCancelled).toBe(false);
     end.resolve();
@@ -104,14 +104,14 @@ describe('a broken event stream', () => {
     first.call.progress(11);
     second.call.progress(22);
     await Promise.all([untilProgress(one, 11), untilProgress(two, 22)]);
-    one.cut();
+    one.disconnect();
     const resumed = await session.listen(lastId);
     first.end.resolve();
-    await resumed.over();
+    await resumed.untilEnded();
     expect(steps(resumed)).toEqual([11]);
     expect(resumed.messages.at(-1)?.id).toBe('one');
     second.end.resolve();
-    await two.over();
+    await two.untilEnded();
     expect(two.messages.at(-1)?.id).toBe('two');
   });
 
@@ -120,12 +120,12 @@ describe('a broken event stream', () => {
     const [stream, { end }] = await begin(mine, 'mine');
     const stolen = await other.listen(stream.lastId);
     end.resolve();
-    await stream.over();
-    await stolen.over();
+    await stream.untilEnded();
+    await stolen.untilEnded();
     expect(stolen.messages).toEqual([]);
   });
 
-  const log = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+  const log = (data: string): void => backend.broadcast('notifications/message', { level: 'info', data });
 
   it('resumes when it was opened with GET', async () => {
     const session = await RawSession.open(gateway.url);
@@ -136,14 +136,14 @@ describe('a broken event stream', () => {
     const lastId = stream.lastId;
     log('two');
     await untilLogged(stream, 'two');
-    stream.cut();
+    stream.disconnect();
     log('three');
     const resumed = await session.listen(lastId);
     await untilLogged(resumed, 'three');
     log('four');
     await untilLogged(resumed, 'four');
     expect(resumed.messages.map(({ params }) => params?.['data'])).toEqual(['two', 'three', 'four']);
-    resumed.cut();
+    resumed.disconnect();
   });
 
   it('is not resumed after an invalid Last-Event-ID', async () => {
@@ -158,7 +158,7 @@ describe('a broken event stream', () => {
       const session = await RawSession.open(gateway.url, { protocolVersion });
       const [stream, { end }] = await begin(session, 'p');
       end.resolve();
-      await stream.over();
+      await stream.untilEnded();
       const [first] = stream.all;
       expect(first?.data === '').toBe(protocolVersion === '2025-11-25');
       for (const { id } of stream.all) expect(id).toMatch(/^[\x21-\x7e]+$/);
@@ -169,7 +169,7 @@ describe('a broken event stream', () => {
     const session = await RawSession.open(gateway.url);
     const stream = await session.listen();
     expect((await session.end()).status).toBe(200);
-    await stream.over();
+    await stream.untilEnded();
     const again = await exchange(gateway.url, {
       headers: { accept: 'text/event-stream', 'mcp-session-id': session.id },
     });

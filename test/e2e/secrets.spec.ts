@@ -5,7 +5,7 @@ import { hashOf } from '../../src/config/api-key-config.js';
 import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { BOTH_TYPES, RawSession, textIn } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { serve } from '../kit/serve.js';
 import { until } from '../kit/until.js';
 
@@ -33,10 +33,10 @@ const inShell = (script: string): object => ({
 class EchoingProxy {
   isBroken = false;
 
-  constructor(private readonly backend: ScriptedBackend) {}
+  constructor(private readonly backend: ScriptedServer) {}
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!this.isBroken) return void this.backend.front.serve(request, response);
+    if (!this.isBroken) return void this.backend.httpEndpoint.serve(request, response);
     const { authorization = '' } = request.headers;
     response.writeHead(401, `Unauthorized ${authorization}`, {
       'www-authenticate': authorization,
@@ -50,20 +50,20 @@ describe('a secret from the environment', () => {
   let gateway: Gateway;
   let file: string;
   let session: RawSession;
-  let child: ScriptedBackend;
+  let child: ScriptedServer;
   const proxies: EchoingProxy[] = [];
   /** All responses of the gateway. */
   const answers: string[] = [];
 
   async function startProxy(): Promise<string> {
-    const backend = (await ScriptedBackend.start()).tool('t', () => text('done'));
+    const backend = (await ScriptedServer.start()).tool('t', () => text('done'));
     const proxy = new EchoingProxy(backend);
     proxies.push(proxy);
     return (await serve(proxy.handle)).url;
   }
 
   beforeAll(async () => {
-    child = (await ScriptedBackend.start()).tool('t', () => text('done'));
+    child = (await ScriptedServer.start()).tool('t', () => text('done'));
     const [http, sse] = [await startProxy(), await startProxy()];
     const headers = { Authorization: 'Bearer ${HEADER}' };
     const entry = child.stdio();

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { isAlive, untilGone } from '../kit/processes.js';
+import { isAlive, untilExited } from '../kit/processes.js';
 import { RawSession, textIn, type Answer } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
-import type { ScriptedCall } from '../kit/scripted-call.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import type { ScriptedCall } from '../kit/scripted-server/scripted-call.js';
 import { deferred, until } from '../kit/until.js';
 
 const ALL = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
@@ -26,17 +26,19 @@ const pidOf = async (client: RawSession): Promise<number> =>
   Number(parsed(await client.callTool('session__whoami'))['pid']);
 
 describe('a request of a server', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
   /** Calls of `wait` last until a test resolves this. */
   let waiting = deferred();
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend
-      .tool('ask', async (call) => outcome(await call.ask(String(call.args['method']), paramsOf(call))))
+      .tool('ask', async (call) =>
+        outcome(await call.sendRequest(String(call.args['method']), paramsOf(call))),
+      )
       .tool('wait', async (call) => {
-        await Promise.race([waiting.promise, call.over]);
+        await Promise.race([waiting.promise, call.ended]);
         return text(`pid ${call.link.pid}`);
       })
       .tool('whoami', (call) => text(JSON.stringify({ pid: call.link.pid })));
@@ -56,13 +58,13 @@ describe('a request of a server', () => {
   /** A client that answers every request of a server with its own name. */
   async function named(name: string, capabilities: object = ALL): Promise<RawSession> {
     const session = await RawSession.open(gateway.url, { capabilities });
-    session.onQuestion = ({ params }) => ({ answeredBy: name, to: params?.['from'] });
+    session.onServerRequest = ({ params }) => ({ answeredBy: name, to: params?.['from'] });
     return session;
   }
 
   async function rooted(uri: string): Promise<RawSession> {
     const client = await named(uri);
-    client.onQuestion = () => ({ roots: [{ uri }] });
+    client.onServerRequest = () => ({ roots: [{ uri }] });
     return client;
   }
 
@@ -87,8 +89,8 @@ describe('a request of a server', () => {
             { answeredBy: name, to: `${name} second` },
           ]);
           expect(answers.map(parsed)).toEqual(expected);
-          expect(clients.map(({ asked }) => asked.length)).toEqual(names.map(() => 2));
-          expect(bystander.asked).toEqual([]);
+          expect(clients.map(({ serverRequests }) => serverRequests.length)).toEqual(names.map(() => 2));
+          expect(bystander.serverRequests).toEqual([]);
           expect(stream.messages).toEqual([]);
         },
       );
@@ -97,7 +99,7 @@ describe('a request of a server', () => {
         const client = await named('incapable', {});
         const answer = await client.callTool(...ask(server, 'sampling/createMessage', 'incapable'));
         expect(parsed(answer)).toMatchObject({ code: -32601 });
-        expect(client.asked).toEqual([]);
+        expect(client.serverRequests).toEqual([]);
       });
     },
   );
@@ -110,7 +112,7 @@ describe('a request of a server', () => {
     await until('the first call is in flight', () => backend.inFlight > before);
     const answer = await two.callTool(...ask('shared', 'sampling/createMessage', 'two'));
     expect(parsed(answer)).toMatchObject({ code: -32603, message: expect.stringContaining('isolation') });
-    expect([one.asked, two.asked]).toEqual([[], []]);
+    expect([one.serverRequests, two.serverRequests]).toEqual([[], []]);
     waiting.resolve();
     await pending;
   });
@@ -129,7 +131,7 @@ describe('a request of a server', () => {
 
   it('is cancelled when the call that caused it is cancelled', async () => {
     const client = await named('slow');
-    client.onQuestion = () => undefined;
+    client.onServerRequest = () => undefined;
     const [name, args] = ask('http', 'sampling/createMessage', 'slow');
     const stream = await client.stream('tools/call', { name, arguments: args }, 'the call');
     const request = await stream.message('the request', ({ method }) => method === 'sampling/createMessage');
@@ -143,7 +145,7 @@ describe('a request of a server', () => {
 
   it('gets the error of the client unchanged', async () => {
     const client = await named('unwilling');
-    client.onQuestion = ({ id }) => {
+    client.onServerRequest = ({ id }) => {
       void client.post({
         jsonrpc: '2.0',
         id,
@@ -157,7 +159,7 @@ describe('a request of a server', () => {
 
   it('arrives with public resource URIs', async () => {
     const client = await RawSession.open(gateway.url, { capabilities: ALL });
-    client.onQuestion = ({ params }) => ({ received: params?.['messages'] });
+    client.onServerRequest = ({ params }) => ({ received: params?.['messages'] });
     const link = { type: 'resource_link', uri: 'made:1', name: 'made' };
     const messages = [{ role: 'user', content: [{ type: 'tool_result', toolUseId: '1', content: [link] }] }];
     const args = { method: 'sampling/createMessage', params: { messages, maxTokens: 1 } };
@@ -167,7 +169,7 @@ describe('a request of a server', () => {
 
   it('gets the progress of the client under the token of the server', async () => {
     const client = await named('busy');
-    client.onQuestion = async ({ params = {} }) => {
+    client.onServerRequest = async ({ params = {} }) => {
       const { progressToken } = params['_meta'] as { progressToken: unknown };
       expect(progressToken).not.toBe('of the server');
       await client.notify('notifications/progress', { progressToken, progress: 1, message: 'thinking' });
@@ -176,7 +178,7 @@ describe('a request of a server', () => {
     const params = { _meta: { progressToken: 'of the server' } };
     const answer = await client.callTool('http__ask', { method: 'sampling/createMessage', params });
     expect(parsed(answer)).toEqual({ done: true });
-    const progress = await backend.heard('notifications/progress');
+    const progress = await backend.untilReceived('notifications/progress');
     expect(progress.message.params).toEqual({
       progressToken: 'of the server',
       progress: 1,
@@ -186,8 +188,8 @@ describe('a request of a server', () => {
 
   it('is answered by the gateway if it is a ping and refused if its method is unknown', async () => {
     const link = backend.links.find(({ isOpen }) => isOpen)!;
-    expect((await link.ask('ping', {})).result).toEqual({});
-    expect((await link.ask('nope', {})).error?.code).toBe(-32601);
+    expect((await link.sendRequest('ping', {})).result).toEqual({});
+    expect((await link.sendRequest('nope', {})).error?.code).toBe(-32601);
   });
 
   describe('with isolation: session', () => {
@@ -203,7 +205,7 @@ describe('a request of a server', () => {
       const pid = await pidOf(client);
       expect(isAlive(pid)).toBe(true);
       await client.end();
-      await untilGone([pid]);
+      await untilExited([pid]);
     });
 
     it('reaches the client of the process, also after its call: roots/list', async () => {
@@ -220,16 +222,16 @@ describe('a request of a server', () => {
       const pid = await pidOf(one);
       await one.listen();
       const link = backend.links.find((candidate) => candidate.pid === pid)!;
-      const { result } = await link.ask('roots/list', {});
+      const { result } = await link.sendRequest('roots/list', {});
       expect(result).toEqual({ roots: [{ uri: 'file:///one' }] });
-      expect(two.asked).toHaveLength(1);
+      expect(two.serverRequests).toHaveLength(1);
     });
 
     it('can follow notifications/roots/list_changed, which only the process of the client gets', async () => {
       const [one, two] = await Promise.all([named('one'), named('two')]);
       const [pidOfOne] = await Promise.all([pidOf(one), pidOf(two)]);
       await one.notify('notifications/roots/list_changed');
-      await backend.heard('notifications/roots/list_changed');
+      await backend.untilReceived('notifications/roots/list_changed');
       const pids = backend.messages('notifications/roots/list_changed').map(({ link }) => link.pid);
       expect(pids).toEqual([pidOfOne]);
     });
@@ -243,7 +245,7 @@ describe('a request of a server', () => {
     async (server, tool) => {
       waiting = deferred();
       const [one, two] = await Promise.all([named('one'), named('two')]);
-      one.onQuestion = () => waiting.promise.then(() => ({}));
+      one.onServerRequest = () => waiting.promise.then(() => ({}));
       const before = backend.inFlight;
       const first = one.callTool(tool, { method: 'sampling/createMessage' });
       await until('the first call is in flight', () => backend.inFlight > before);

@@ -3,7 +3,7 @@ import { startGateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { postMessage, RawSession } from '../kit/raw-session.js';
 import { messageIn } from '../kit/refusal.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until } from '../kit/until.js';
 
 const INITIALIZE = {
@@ -17,12 +17,12 @@ const INITIALIZE = {
 const isOver = async (session: RawSession): Promise<boolean> => (await session.end()).status === 404;
 
 describe('sessions', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let url: string;
   const end = deferred();
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend.tool('wait', async () => {
       await end.promise;
       return text('waited');
@@ -53,11 +53,11 @@ describe('sessions', () => {
       return false;
     });
     expect(await isOver(idle!)).toBe(true);
-    expect(stream.isOver).toBe(false);
+    expect(stream.hasEnded).toBe(false);
     end.resolve();
     expect((await call).result).toEqual(text('waited'));
     expect((await listening!.request('ping')).result).toEqual({});
-    stream.cut();
+    stream.disconnect();
   });
 
   it('are limited to limits.sessions, and one more is refused', async () => {
@@ -74,7 +74,7 @@ describe('sessions', () => {
     expect(refused[0]?.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 4 } });
   });
 
-  const log = (data: string): void => backend.announce('notifications/message', { level: 'info', data });
+  const log = (data: string): void => backend.broadcast('notifications/message', { level: 'info', data });
 
   it('with several GET streams get a message on one of them, the newest open one', async () => {
     const session = await until('a session is accepted', () => RawSession.open(url).catch(() => undefined));
@@ -83,12 +83,12 @@ describe('sessions', () => {
     const newer = await session.listen();
     log('once');
     await newer.message('the message', ({ params }) => params?.['data'] === 'once');
-    newer.cut();
+    newer.disconnect();
     await until('a message arrives on the older stream', () => {
       log('again');
       return older.messages.length > 0;
     });
     expect(older.messages[0]?.params?.['data']).toBe('again');
-    older.cut();
+    older.disconnect();
   });
 });

@@ -5,10 +5,10 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange, freePort } from '../kit/http.js';
-import { descendantsOf, isAlive, untilGone } from '../kit/processes.js';
+import { descendantsOf, isAlive, untilExited } from '../kit/processes.js';
 import { postMessage, RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio, filesystem, memory } from '../kit/real-servers.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { deferred, until, within } from '../kit/until.js';
 
@@ -16,15 +16,15 @@ const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 /** A gateway with one scripted server that has a child process of its own, and one client. */
 async function begin(config: object = {}, ...flags: string[]) {
-  const backend = await ScriptedBackend.start();
+  const backend = await ScriptedServer.start();
   const end = deferred();
   backend
     .tool('wait', async (call) => {
-      await Promise.race([end.promise, call.over]);
+      await Promise.race([end.promise, call.ended]);
       return text('finished');
     })
     .tool('ask', async (call) => {
-      const { result } = await call.ask('sampling/createMessage', {});
+      const { result } = await call.sendRequest('sampling/createMessage', {});
       return text(JSON.stringify(result));
     });
   const gateway = await startGateway({
@@ -39,7 +39,7 @@ async function begin(config: object = {}, ...flags: string[]) {
   return { backend, gateway, session, processes, end };
 }
 
-const inFlight = (backend: ScriptedBackend): Promise<unknown> =>
+const inFlight = (backend: ScriptedServer): Promise<unknown> =>
   until('the call is in flight', () => backend.inFlight > 0);
 
 describe('start', () => {
@@ -91,7 +91,7 @@ describe('shutdown', () => {
 
       gateway.signal(signal);
       await gateway.logged({ message: 'shutting down', signal });
-      await stream.over();
+      await stream.untilEnded();
       const refused = await session.post(PING);
       expect(refused.status).toBe(503);
       expect(refused.headers['connection']).toBe('close');
@@ -110,9 +110,9 @@ describe('shutdown', () => {
   it('still accepts the response of a client to a request of a server', async () => {
     const { backend, gateway, session } = await begin();
     const answered = deferred<object>();
-    session.onQuestion = () => answered.promise;
+    session.onServerRequest = () => answered.promise;
     const call = session.callTool('s__ask');
-    await until('the request arrives', () => session.asked.length > 0);
+    await until('the request arrives', () => session.serverRequests.length > 0);
     gateway.signal('SIGTERM');
     await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
     answered.resolve({ answer: 42 });
@@ -142,11 +142,11 @@ describe('shutdown', () => {
     await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
     const { code } = await gateway.stop('SIGTERM', 2000);
     expect(code).not.toBe(0);
-    await untilGone(processes, 2000);
+    await untilExited(processes, 2000);
   });
 
   it('ends the processes of servers with isolation per session', async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     backend.tool('pid', (call) => text(String(call.link.pid)));
     const gateway = await startGateway({ mcpServers: { s: { ...backend.stdio(), isolation: 'session' } } });
     await gateway.listed({ tools: ['s'] });
@@ -192,6 +192,6 @@ describe('shutdown', () => {
     const children = descendantsOf(gateway.pid);
     expect(children).toHaveLength(3);
     await gateway.stop('SIGKILL');
-    await untilGone(children);
+    await untilExited(children);
   });
 });

@@ -6,7 +6,7 @@ import { AdminClient } from '../kit/admin-client.js';
 import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { launch } from '../kit/command-line.js';
 import { exchange } from '../kit/http.js';
-import { startSubscribableBackend } from '../kit/subscribed-client.js';
+import { startSubscribableServer } from '../kit/subscribed-client.js';
 import { tempDir } from '../kit/temp-dir.js';
 
 /** The state directory of a killed gateway of version 0.1.0: decisions, sessions, audit log. */
@@ -34,7 +34,7 @@ describe('a state directory of version 0.1.0', () => {
     const stateDir = join(tempDir(), 'state');
     cpSync(FIXTURE, stateDir, { recursive: true });
     refreshSessions(stateDir);
-    const docs = await startSubscribableBackend('bench://wide', 'bench://narrow');
+    const docs = await startSubscribableServer('bench://wide', 'bench://narrow');
     config = writeConfig({
       stateDir,
       admin: { token: ADMIN_TOKEN },

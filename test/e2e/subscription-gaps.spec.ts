@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import {
   untilRequested,
   SubscribedClient,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -14,7 +14,7 @@ const A = 'resource://docs/x://a';
 const B = 'resource://docs/x://b';
 
 describe('after a gap in the notifications of a server, the gateway', () => {
-  let docs: ScriptedBackend;
+  let docs: ScriptedServer;
   let gateway: Gateway;
 
   async function open(config: object): Promise<void> {
@@ -22,7 +22,7 @@ describe('after a gap in the notifications of a server, the gateway', () => {
     await gateway.listed({ resources: ['docs'] });
   }
   beforeEach(async () => {
-    docs = await startSubscribableBackend('x://a', 'x://b');
+    docs = await startSubscribableServer('x://a', 'x://b');
   });
 
   /** The updates of a client after a final one has arrived, without the final one. */
@@ -54,7 +54,7 @@ describe('after a gap in the notifications of a server, the gateway', () => {
       await SubscribedClient.of(gateway.url, A),
       await SubscribedClient.open(gateway.url),
     ];
-    docs.front.stream.forgetful().cut();
+    docs.httpEndpoint.stream.dropUnsentMessages().breakStream();
     sendUpdate(docs, 'x://a', { lost: true });
     await one.untilUpdated(A);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
@@ -64,10 +64,10 @@ describe('after a gap in the notifications of a server, the gateway', () => {
   });
 
   it('subscribes again and sends one update when a server without sessions was restarted', async () => {
-    docs.front.isStateless = true;
+    docs.httpEndpoint.isStateless = true;
     await open(docs.http);
     const one = await SubscribedClient.of(gateway.url, A);
-    docs.front.breakConnections();
+    docs.httpEndpoint.breakConnections();
     await one.untilUpdated(A);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
     expect(docs.countOf('initialize')).toBe(1);
@@ -78,7 +78,7 @@ describe('after a gap in the notifications of a server, the gateway', () => {
     await open(docs.http);
     const one = await SubscribedClient.open(gateway.url);
     docs.on('resources/subscribe', () => {
-      expect(docs.front.stream.isListened).toBe(true);
+      expect(docs.httpEndpoint.stream.hasOpenStream).toBe(true);
       sendUpdate(docs, 'x://a', { early: true });
       return {};
     });
@@ -92,7 +92,7 @@ describe('after a gap in the notifications of a server, the gateway', () => {
   it('completes a subscribe request that found the session of the server expired', async () => {
     await open(docs.http);
     const one = await SubscribedClient.of(gateway.url, A);
-    docs.front.forgetSessions();
+    docs.httpEndpoint.expireSessions();
     expect((await one.subscribe(B)).error).toBeUndefined();
     await one.untilUpdated(A);
     expect(docs.countOf('initialize')).toBe(2);
@@ -104,7 +104,7 @@ describe('after a gap in the notifications of a server, the gateway', () => {
     await open(docs.http);
     const { session } = await SubscribedClient.open(gateway.url);
     docs.resource('x://new');
-    docs.front.stream.forgetful().cut();
+    docs.httpEndpoint.stream.dropUnsentMessages().breakStream();
     await until('the new resource is listed', async () =>
       (await session.list('resources')).some(({ uri }) => uri === 'resource://docs/x://new'),
     );
@@ -112,7 +112,7 @@ describe('after a gap in the notifications of a server, the gateway', () => {
   });
 
   it('unsubscribes at the server when the connection broke during a subscribe request', async () => {
-    docs.on('resources/subscribe', () => docs.front.breakConnections());
+    docs.on('resources/subscribe', () => docs.httpEndpoint.breakConnections());
     await open(docs.http);
     const one = await SubscribedClient.open(gateway.url);
     expect((await one.subscribe(A)).error).toMatchObject({ code: -31003 });

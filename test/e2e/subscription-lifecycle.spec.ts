@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { isAlive, untilGone } from '../kit/processes.js';
+import { isAlive, untilExited } from '../kit/processes.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
 import { Scrape } from '../kit/scrape.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import {
   untilRequested,
   SubscribedClient,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -20,7 +20,7 @@ const B = 'resource://docs/x://b';
 const DELETED = { 'io.gatehouse/state': 'deleted' };
 
 describe('a subscription', () => {
-  let docs: ScriptedBackend;
+  let docs: ScriptedServer;
   let gateway: Gateway;
   let admin: AdminClient;
 
@@ -34,7 +34,7 @@ describe('a subscription', () => {
     await gateway.listed({ resources: ['docs'] });
   }
   beforeEach(async () => {
-    docs = await startSubscribableBackend('x://a', 'x://b');
+    docs = await startSubscribableServer('x://a', 'x://b');
   });
 
   const metric = async (name: string, labels: Record<string, string> = {}): Promise<number | undefined> =>
@@ -48,11 +48,11 @@ describe('a subscription', () => {
       await SubscribedClient.of(gateway.url, A),
       await SubscribedClient.of(gateway.url, B),
     ];
-    docs.withoutResource('x://a').announce('notifications/resources/list_changed');
+    docs.withoutResource('x://a').broadcast('notifications/resources/list_changed');
     await one.untilUpdated(A);
     expect(one.updates).toEqual([{ uri: A, _meta: DELETED }]);
     await one.events.message('the list', ({ method }) => method === 'notifications/resources/list_changed');
-    docs.resource('x://a').announce('notifications/resources/list_changed');
+    docs.resource('x://a').broadcast('notifications/resources/list_changed');
     await one.untilUpdated(A, 2);
     expect(one.updates).toEqual([{ uri: A, _meta: DELETED }, { uri: A }]);
     expect(subscriptionRequests(docs).filter((request) => request === '+x://a')).toHaveLength(2);
@@ -83,7 +83,7 @@ describe('a subscription', () => {
       return (await metric('mcp_subscription_events_total', { outcome: 'delivered' })) === 2;
     });
     await session.request('resources/unsubscribe', { uri: A });
-    const one = await SubscribedClient.over(session);
+    const one = await SubscribedClient.onSession(session);
     await one.untilUpdated(B);
     expect(one.updates).toEqual([{ uri: B, note: 'x://b' }]);
     const dropped = { kind: 'resources/updated', outcome: 'dropped' };
@@ -98,7 +98,7 @@ describe('a subscription', () => {
     expect((await admin.post('servers/docs/disable')).status).toBe(200);
     expect(await rows()).toEqual([]);
     expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
-    await untilGone([pid]);
+    await untilExited([pid]);
     expect((await one.subscribe(A)).error).toMatchObject({ code: -32602 });
     expect((await admin.post('servers/docs/enable')).status).toBe(200);
     sendUpdate(docs, 'x://a', { before: true });
@@ -162,7 +162,7 @@ describe('a subscription', () => {
       await SubscribedClient.of(gateway.url, B),
     ];
     await ended.session.end();
-    expired.events.cut();
+    expired.events.disconnect();
     await untilRequested(docs, '-x://a');
     await untilRequested(docs, '-x://b');
     expect(await metric('mcp_active_subscriptions')).toBe(0);

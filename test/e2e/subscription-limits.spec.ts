@@ -3,13 +3,9 @@ import { hashOf } from '../../src/config/api-key-config.js';
 import { startGateway, type Gateway, type GatewayConfig } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import type { Answer } from '../kit/raw-session.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { Scrape } from '../kit/scrape.js';
-import {
-  SubscribedClient,
-  startSubscribableBackend,
-  subscriptionRequests,
-} from '../kit/subscribed-client.js';
+import { SubscribedClient, startSubscribableServer, subscriptionRequests } from '../kit/subscribed-client.js';
 
 const OWN = Array.from({ length: 50 }, (_, n) => `x://${n}`);
 const uri = (n: number, server = 'docs'): string => `resource://${server}/x://${n}`;
@@ -23,15 +19,12 @@ const refusal = (subject: string, limit: number): object => ({
 });
 
 interface Setup {
-  readonly docs: ScriptedBackend;
+  readonly docs: ScriptedServer;
   readonly gateway: Gateway;
 }
 
 async function setUp(limits: object, more: GatewayConfig = {}, headers = {}): Promise<Setup> {
-  const [docs, other] = await Promise.all([
-    startSubscribableBackend(...OWN),
-    startSubscribableBackend(...OWN),
-  ]);
+  const [docs, other] = await Promise.all([startSubscribableServer(...OWN), startSubscribableServer(...OWN)]);
   const gateway = await startGateway({ mcpServers: { docs: docs.http, other: other.http }, limits, ...more });
   await gateway.listed({ resources: ['docs', 'other'] }, headers);
   return { docs, gateway };

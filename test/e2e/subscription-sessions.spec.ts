@@ -3,12 +3,12 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway, type GatewayConfig } from '../kit/gateway.js';
 import { exchange, openExchange } from '../kit/http.js';
 import { RawSession, type Answer } from '../kit/raw-session.js';
-import type { ScriptedBackend } from '../kit/scripted-backend.js';
+import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { Scrape } from '../kit/scrape.js';
 import {
   untilRequested,
   SubscribedClient,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -18,15 +18,15 @@ const A = 'resource://docs/x://a';
 const B = 'resource://docs/x://b';
 
 interface Setup {
-  readonly docs: ScriptedBackend;
+  readonly docs: ScriptedServer;
   readonly gateway: Gateway;
   readonly admin: AdminClient;
 }
 
 async function setUp(config: GatewayConfig = {}): Promise<Setup> {
   const [docs, other] = await Promise.all([
-    startSubscribableBackend('x://a', 'x://b'),
-    startSubscribableBackend('x://a'),
+    startSubscribableServer('x://a', 'x://b'),
+    startSubscribableServer('x://a'),
   ]);
   const gateway = await startGateway({
     mcpServers: { docs: docs.http, other: other.http },
@@ -102,7 +102,7 @@ describe('a subscription', () => {
     expect((await listener.subscribe(A)).error).toMatchObject({ code: -32602, data: { uri: A } });
     const { json } = await admin.get('subscriptions?project=one');
     expect(json).toMatchObject({ subscriptions: [{ server: 'other' }], total: 1 });
-    expect(listener.events.isOver).toBe(false);
+    expect(listener.events.hasEnded).toBe(false);
   });
 
   it('keeps the last update of each resource for a client without an event stream', async () => {
@@ -113,7 +113,7 @@ describe('a subscription', () => {
     for (let n = 1; n <= 5; n++) sendUpdate(docs, 'x://a', { n });
     sendUpdate(docs, 'x://b', { n: 6 });
     await witness.untilUpdated(B);
-    const late = await SubscribedClient.over(session);
+    const late = await SubscribedClient.onSession(session);
     await late.untilUpdated(B);
     expect(late.updates).toEqual([
       { uri: A, n: 5 },
@@ -144,7 +144,7 @@ describe('a subscription', () => {
     expect(reader.updates.map(({ n }) => n)).toEqual(Array.from({ length: sent }, (_, n) => n + 1));
     unread.destroy();
     // The session remains, with one update for all that were missed.
-    const back = await SubscribedClient.over(stuck);
+    const back = await SubscribedClient.onSession(stuck);
     await until('the last update arrives', () => back.updates.at(-1)?.['n'] === sent);
     expect(back.updates.length).toBeLessThan(sent);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Crowd, mostFiles, withManyFiles } from '../kit/crowd.js';
+import { ManyClients, maxOpenFiles, withMaxOpenFiles } from '../kit/many-clients.js';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { Scrape } from '../kit/scrape.js';
 import {
   untilRequested,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -21,51 +21,59 @@ const active = async (gateway: Gateway): Promise<number | undefined> =>
 
 describe('many clients', () => {
   it('of one resource share one upstream subscription, also after the server was killed', async () => {
-    const docs = await startSubscribableBackend('x://a');
+    const docs = await startSubscribableServer('x://a');
     const gateway = await startGateway({ mcpServers: { docs: docs.stdio() } });
     await gateway.listed({ resources: ['docs'] });
-    const crowd = await Crowd.open(gateway.url, A, 1000);
+    const crowd = await ManyClients.open(gateway.url, A, 1000);
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
     sendUpdate(docs, 'x://a', { note: 'first' });
-    expect(await crowd.heard(1)).toEqual({ open: 1000, counts: { 1: 1000 }, notes: ['first'] });
+    expect(await crowd.untilReceived(1)).toEqual({ open: 1000, counts: { 1: 1000 }, notes: ['first'] });
 
     process.kill(docs.link.pid!, 'SIGKILL');
     await untilRequested(docs, '+x://a', 2);
-    await crowd.heard(2);
+    await crowd.untilReceived(2);
     sendUpdate(docs, 'x://a', { note: 'last' });
     // The update that the gateway sends after the gap has no note.
-    expect(await crowd.heard(3)).toEqual({ open: 1000, counts: { 3: 1000 }, notes: ['first', '-', 'last'] });
+    expect(await crowd.untilReceived(3)).toEqual({
+      open: 1000,
+      counts: { 3: 1000 },
+      notes: ['first', '-', 'last'],
+    });
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
 
-    await crowd.leave(1);
+    await crowd.endSessions(1);
     expect(await active(gateway)).toBe(1);
     expect(subscriptionRequests(docs)).toHaveLength(2);
-    await crowd.leave();
+    await crowd.endSessions();
     await untilRequested(docs, '-x://a');
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     expect(await active(gateway)).toBe(0);
   }, 60_000);
 
   it('get an update exactly once with 10,000 event streams', async () => {
-    const clients = Math.min(WANTED, mostFiles() - OTHER_FILES);
+    const clients = Math.min(WANTED, maxOpenFiles() - OTHER_FILES);
     if (clients < WANTED) console.warn(`only ${clients} clients: the limit of open files allows no more`);
-    const docs = await startSubscribableBackend('x://a');
+    const docs = await startSubscribableServer('x://a');
     const config = writeConfig({
       mcpServers: { docs: docs.http },
       limits: { sessions: WANTED, subscriptions: WANTED, subscriptionsPerServer: WANTED },
     });
-    const gateway = launchGateway(['--config', config], {}, withManyFiles());
+    const gateway = launchGateway(['--config', config], {}, withMaxOpenFiles());
     await gateway.listening();
     await until('the server is ready', async () =>
       (await exchange(gateway.urlOf('/health'))).text.includes('"ready"'),
     );
-    const crowd = await Crowd.open(gateway.url, A, clients);
+    const crowd = await ManyClients.open(gateway.url, A, clients);
     expect(await active(gateway)).toBe(clients);
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
     sendUpdate(docs, 'x://a', { note: 'one' });
-    await crowd.heard(1);
+    await crowd.untilReceived(1);
     // A client that got the first update twice would now count three.
     sendUpdate(docs, 'x://a', { note: 'two' });
-    expect(await crowd.heard(2)).toEqual({ open: clients, counts: { 2: clients }, notes: ['one', 'two'] });
+    expect(await crowd.untilReceived(2)).toEqual({
+      open: clients,
+      counts: { 2: clients },
+      notes: ['one', 'two'],
+    });
   }, 90_000);
 });

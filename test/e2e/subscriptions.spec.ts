@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, ScriptedError } from '../kit/scripted-backend.js';
-import { contents } from '../kit/scripted-resources.js';
+import { ScriptedServer, ScriptedError } from '../kit/scripted-server/scripted-server.js';
+import { contents } from '../kit/scripted-server/scripted-resources.js';
 import { Scrape } from '../kit/scrape.js';
 import {
   untilRequested,
   SubscribedClient,
-  startSubscribableBackend,
+  startSubscribableServer,
   subscriptionRequests,
   sendUpdate,
 } from '../kit/subscribed-client.js';
@@ -29,15 +29,15 @@ const others = ({ updates }: SubscribedClient): Record<string, unknown>[] =>
   updates.filter(({ uri }) => !String(uri).endsWith('x://end'));
 
 describe('subscriptions', () => {
-  let docs: ScriptedBackend;
-  let other: ScriptedBackend;
-  let plain: ScriptedBackend;
-  let polled: ScriptedBackend;
+  let docs: ScriptedServer;
+  let other: ScriptedServer;
+  let plain: ScriptedServer;
+  let polled: ScriptedServer;
   let gateway: Gateway;
   let polledText = 'one';
 
   beforeAll(async () => {
-    docs = await startSubscribableBackend('x://a', 'x://b', 'x://c', 'x://dir', 'x://end', ...SCHEMES);
+    docs = await startSubscribableServer('x://a', 'x://b', 'x://c', 'x://dir', 'x://end', ...SCHEMES);
     docs.template('x://t/{id}').resource('x://refused').resource('x://mute').resource('x://nameless');
     docs.on('resources/subscribe', ({ params }) => {
       if (params['uri'] === 'x://refused')
@@ -45,9 +45,9 @@ describe('subscriptions', () => {
       if (params['uri'] === 'x://nameless') throw new ScriptedError('{"code":-1,"message":""}');
       return params['uri'] === 'x://mute' ? undefined : {};
     });
-    other = await startSubscribableBackend('x://a', 'x://end');
-    plain = (await ScriptedBackend.start()).resource('x://a');
-    polled = (await ScriptedBackend.start()).resource('x://a', () => contents('x://a', polledText));
+    other = await startSubscribableServer('x://a', 'x://end');
+    plain = (await ScriptedServer.start()).resource('x://a');
+    polled = (await ScriptedServer.start()).resource('x://a', () => contents('x://a', polledText));
     gateway = await startGateway({
       mcpServers: {
         docs: { ...docs.http, timeoutMs: 500 },

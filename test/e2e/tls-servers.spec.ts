@@ -8,7 +8,7 @@ import { selfSigned } from '../kit/certificate.js';
 import { onCleanup } from '../kit/cleanup.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 
 const PAYLOAD = 'é😀'.repeat(100_000);
@@ -37,7 +37,7 @@ describe('servers over TLS', () => {
   let handshakes: { all: number; resumed: number; names: Set<unknown> };
 
   beforeAll(async () => {
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     const waiting: (() => void)[] = [];
     backend
       .tool('echo', ({ params }) => text(String((params['arguments'] as { message: unknown }).message)))

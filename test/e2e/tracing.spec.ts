@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
 import { startGateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 interface Span {
@@ -41,7 +41,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 describe('traces', () => {
   it('follow a call from the client through the gateway to the server', async () => {
     const { url, spans } = await collector();
-    const backend = await ScriptedBackend.start();
+    const backend = await ScriptedServer.start();
     backend.tool('echo', () => text('hi'));
     const gateway = await startGateway(
       { mcpServers: { db: backend.http } },

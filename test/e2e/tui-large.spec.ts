@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway } from '../kit/gateway.js';
-import { ScriptedBackend, text } from '../kit/scripted-backend.js';
-import { PuppetLink } from '../kit/scripted-stdio.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { StdioLink } from '../kit/scripted-server/stdio-link.js';
 import { runTuiOn } from '../kit/tui-on-gateway.js';
 import { SMALL } from '../kit/tui-screens.js';
 import type { PseudoTerminal } from '../kit/pseudo-terminal.js';
@@ -22,11 +22,11 @@ const resourceAt = (at: number): object => {
 };
 
 describe('terminal UI with 100,000 resources', () => {
-  let archive: ScriptedBackend;
+  let archive: ScriptedServer;
   let terminal: PseudoTerminal;
 
   beforeAll(async () => {
-    archive = (await ScriptedBackend.start())
+    archive = (await ScriptedServer.start())
       .tool('count', () => text('100000'))
       .template('file:///{name}.txt')
       .on('resources/list', ({ params }) => {
@@ -82,7 +82,7 @@ describe('terminal UI with 100,000 resources', () => {
     await terminal.shows('▶ archive');
     terminal.press('enter');
     await terminal.shows(/Latest stderr output[^\n]*\n.*none/);
-    const puppet = archive.links.find((link) => link instanceof PuppetLink && link.isOpen) as PuppetLink;
+    const puppet = archive.links.find((link) => link instanceof StdioLink && link.isOpen) as StdioLink;
     for (const words of ['told 1 times', 'told 2 times']) {
       process.kill(puppet.pid!, 'SIGUSR2');
       await terminal.shows(words, UPDATE_TIMEOUT_MS);

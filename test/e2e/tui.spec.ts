@@ -142,7 +142,7 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
 
   it('shows control characters of a hostile name as escapes', async () => {
     tuiGateway.files.files.push({ uri: `file:///${HOSTILE_NAME}`, name: HOSTILE_NAME });
-    tuiGateway.files.announce('notifications/resources/list_changed');
+    tuiGateway.files.broadcast('notifications/resources/list_changed');
     await terminal.shows('1 of 12');
     terminal.type('/owned\r');
     await terminal.shows(/Resources .* 1 of 1 ─/);
@@ -155,7 +155,7 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
     terminal.press('escape');
     await terminal.shows('of 12');
     tuiGateway.files.files.pop();
-    tuiGateway.files.announce('notifications/resources/list_changed');
+    tuiGateway.files.broadcast('notifications/resources/list_changed');
     await tuiGateway.untilResources(RESOURCES);
   });
 

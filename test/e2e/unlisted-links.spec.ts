@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { ScriptedBackend } from '../kit/scripted-backend.js';
+import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 
 const textAt = async (client: ClientV1 | ClientV2, uri: string): Promise<unknown> =>
@@ -11,12 +11,12 @@ const interfaceOf = ({ _meta: meta }: { _meta?: unknown }): string =>
 
 /** MCP, tools: resource links that a tool returns need not appear in `resources/list`. */
 describe('unlisted resource links', () => {
-  let backend: ScriptedBackend;
+  let backend: ScriptedServer;
   let gateway: Gateway;
   let clients: (ClientV1 | ClientV2)[];
 
   beforeAll(async () => {
-    backend = await ScriptedBackend.start();
+    backend = await ScriptedServer.start();
     backend.resource('listed:1').tool(
       'render',
       () => ({

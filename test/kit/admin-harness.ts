@@ -27,7 +27,7 @@ import { ServerAdmin } from '../../src/admin/server-admin.js';
 import { ServerViews } from '../../src/admin/server-views.js';
 
 /** Decisions in memory, which can fail as a disk does. */
-class MemoryState extends DecisionStore {
+class MemoryDecisionStore extends DecisionStore {
   current: Decisions = NO_DECISIONS;
   isBroken = false;
   private readonly listeners = new ListenerSet<Parameters<DecisionListener>>();
@@ -50,7 +50,7 @@ class MemoryState extends DecisionStore {
 
 /** The services behind the admin controllers, on an in-memory state, with scripted listings of servers. */
 export class AdminHarness {
-  readonly state = new MemoryState();
+  readonly state = new MemoryDecisionStore();
   readonly live: LiveConfig;
   readonly entries: AuditEvent[] = [];
   auditIsBroken = false;

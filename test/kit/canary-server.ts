@@ -1,8 +1,8 @@
-import { ScriptedBackend, ScriptedError, text } from './scripted-backend.js';
+import { ScriptedServer, ScriptedError, text } from './scripted-server/scripted-server.js';
 
 /** A server with a tool and a resource for every way in which it can say something, and the canary in all it says. */
-export async function canaryServer(canary: string): Promise<ScriptedBackend> {
-  const backend = await ScriptedBackend.start();
+export async function canaryServer(canary: string): Promise<ScriptedServer> {
+  const backend = await ScriptedServer.start();
   const define = (name: string): string =>
     JSON.stringify({
       name,
@@ -48,7 +48,7 @@ export async function canaryServer(canary: string): Promise<ScriptedBackend> {
     .tool(
       'ask',
       (call) => {
-        void call.ask('sampling/createMessage', { messages: [], systemPrompt: canary, maxTokens: 1 });
+        void call.sendRequest('sampling/createMessage', { messages: [], systemPrompt: canary, maxTokens: 1 });
         return said('asked');
       },
       define('ask'),

@@ -18,14 +18,14 @@ export interface Message {
 /** The events of one response, while they come. */
 export class Events {
   readonly all: ServerEvent[] = [];
-  isOver = false;
+  hasEnded = false;
   private rest = '';
   private listener: (message: Message) => void = () => {};
 
   constructor(private readonly response: IncomingMessage) {
     response.setEncoding('utf8').on('data', (text: string) => this.read(text));
-    response.once('close', () => (this.isOver = true));
-    response.once('error', () => (this.isOver = true));
+    response.once('close', () => (this.hasEnded = true));
+    response.once('error', () => (this.hasEnded = true));
   }
 
   get status(): number {
@@ -57,12 +57,12 @@ export class Events {
     return this.messages.filter((message) => message.method === method).length;
   }
 
-  over(timeoutMs?: number): Promise<unknown> {
-    return until('the stream is over', () => this.isOver, timeoutMs);
+  untilEnded(timeoutMs?: number): Promise<unknown> {
+    return until('the stream is over', () => this.hasEnded, timeoutMs);
   }
 
   /** Breaks the connection, as a network does. */
-  cut(): void {
+  disconnect(): void {
     this.response.destroy();
   }
 

@@ -8,7 +8,7 @@ import { ANONYMOUS } from '../../src/mcp/principal.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A turn of the event loop: every promise that can go on has gone on. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** What became of a promise, once something has. */
 export interface Outcome<T> {
@@ -36,7 +36,7 @@ export const refusalOf = (promise: Promise<unknown>): Promise<Error> =>
   );
 
 /** A request that waits for the spec to answer it. */
-export interface Asked extends LinkRequest {
+export interface PendingRequest extends LinkRequest {
   /** With an object, or with text as a server may write it. */
   answer(result: object | string): void;
   fail(error: Error): void;
@@ -50,7 +50,7 @@ export class FakeLink implements Link {
   readonly facts: ServerFacts;
   readonly closed: Promise<Error>;
   /** Requests in flight. */
-  readonly open = new Set<Asked>();
+  readonly inFlight = new Set<PendingRequest>();
   /** Every request there was. */
   readonly requests: LinkRequest[] = [];
   readonly notified: string[] = [];
@@ -76,21 +76,21 @@ export class FakeLink implements Link {
     this.requests.push(request);
     if (this.reason) return Promise.reject(new TransportError('unreachable', this.reason.message));
     return new Promise((resolve, reject) => {
-      const asked: Asked = {
+      const pending: PendingRequest = {
         ...request,
         answer: (result) => {
-          this.open.delete(asked);
+          this.inFlight.delete(pending);
           resolve(typeof result === 'string' ? new JsonText(result) : JsonText.of(result));
         },
         fail: (error) => {
-          this.open.delete(asked);
+          this.inFlight.delete(pending);
           reject(error);
         },
       };
-      this.open.add(asked);
+      this.inFlight.add(pending);
       const answer = this.answers[request.method]?.(request);
-      if (answer instanceof Error) asked.fail(answer);
-      else if (answer) asked.answer(answer);
+      if (answer instanceof Error) pending.fail(answer);
+      else if (answer) pending.answer(answer);
     });
   }
 
@@ -99,8 +99,8 @@ export class FakeLink implements Link {
   }
 
   /** The only request of this method that is in flight. */
-  asked(method: string): Asked {
-    const found = [...this.open].filter((asked) => asked.method === method);
+  asked(method: string): PendingRequest {
+    const found = [...this.inFlight].filter((asked) => asked.method === method);
     if (found.length !== 1) throw new Error(`${found.length} requests ${method} are in flight`);
     return found[0]!;
   }
@@ -122,12 +122,12 @@ export class FakeLink implements Link {
   }
 
   /** The server may have said something that nobody heard. */
-  gap(): void {
+  emitGap(): void {
     for (const listener of this.gapListeners) listener();
   }
 
   /** The server says something. */
-  say(method: string, params: object = {}, origin: Partial<ServerNotification> = {}): void {
+  emit(method: string, params: object = {}, origin: Partial<ServerNotification> = {}): void {
     this.listener({
       method,
       params: params as Record<string, unknown>,
@@ -143,22 +143,22 @@ export class FakeLink implements Link {
   }
 
   /** The link breaks: requests in flight fail. */
-  lose(reason: Error = new TransportError('broken', 'the connection closed')): void {
+  disconnect(reason: Error = new TransportError('broken', 'the connection closed')): void {
     if (this.reason) return;
     this.reason = reason;
-    for (const asked of this.open) asked.fail(new TransportError('broken', reason.message));
+    for (const asked of this.inFlight) asked.fail(new TransportError('broken', reason.message));
     this.announceClosed(reason);
   }
 
   close(): Promise<void> {
     this.closes++;
-    this.lose(new TransportError('broken', 'the link was closed'));
+    this.disconnect(new TransportError('broken', 'the link was closed'));
     return Promise.resolve();
   }
 }
 
 /** A question that a client of the spec has been asked. */
-export interface Question {
+export interface PendingClientRequest {
   readonly method: string;
   readonly params: unknown;
   readonly options: ClientRequestOptions;
@@ -167,8 +167,8 @@ export interface Question {
 }
 
 export class FakeClient implements ClientSession {
-  readonly notices: { method: string; params: unknown }[] = [];
-  readonly questions: Question[] = [];
+  readonly notifications: { method: string; params: unknown }[] = [];
+  readonly requests: PendingClientRequest[] = [];
   readonly closeListeners = new Set<() => void>();
 
   constructor(
@@ -177,7 +177,7 @@ export class FakeClient implements ClientSession {
   ) {}
 
   notify(method: string, params: JsonText | undefined): void {
-    this.notices.push({ method, params: params?.toJSON() });
+    this.notifications.push({ method, params: params?.toJSON() });
   }
 
   sendRequest(
@@ -188,7 +188,7 @@ export class FakeClient implements ClientSession {
     return new Promise((resolve, reject) => {
       options.signal.addEventListener('abort', () => reject(new Error('withdrawn')), { once: true });
       const answer = (result: object): void => resolve(JsonText.of(result));
-      this.questions.push({ method, params: params?.toJSON(), options, answer, decline: reject });
+      this.requests.push({ method, params: params?.toJSON(), options, answer, decline: reject });
     });
   }
 
@@ -213,7 +213,7 @@ export class FakeCaller extends FakeClient implements Caller {
   readonly principal = ANONYMOUS;
   readonly revision = LATEST;
   readonly logLevel = undefined;
-  private readonly abortion = new AbortController();
+  private readonly abortController = new AbortController();
 
   constructor(readonly session: FakeClient) {
     super(`a call of ${session.id}`);
@@ -221,11 +221,11 @@ export class FakeCaller extends FakeClient implements Caller {
   }
 
   get signal(): AbortSignal {
-    return this.abortion.signal;
+    return this.abortController.signal;
   }
 
   cancel(): void {
-    this.abortion.abort();
+    this.abortController.abort();
   }
 
   /** How many still wait for it to be cancelled. */

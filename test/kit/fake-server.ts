@@ -1,9 +1,9 @@
 import type { Link } from '../../src/backends/link/link.js';
 import { RemoteError } from '../../src/core/errors.js';
-import { FakeLink, type Answers, type Asked } from './fake-link.js';
+import { FakeLink, type Answers, type PendingRequest } from './fake-link.js';
 
 /** What becomes of a request to subscribe: it is taken, refused, or waits for the spec. */
-export type Willingness = 'takes' | 'refuses' | 'waits';
+export type SubscribeReply = 'takes' | 'refuses' | 'waits';
 
 const REFUSAL = new RemoteError(-32050, 'not this one', '{"code":-32050,"message":"not this one"}');
 const UPDATED = 'notifications/resources/updated';
@@ -15,25 +15,25 @@ export const manyUris = (count: number): string[] => Array.from({ length: count 
 export class FakeServer {
   readonly links: FakeLink[] = [];
   /** What it holds for whoever is connected now. */
-  readonly holds = new Set<string>();
+  readonly held = new Set<string>();
   resources: string[];
   templates: string[] = [];
   isReachable = true;
-  willingness: (uri: string) => Willingness = () => 'takes';
+  replyToSubscribe: (uri: string) => SubscribeReply = () => 'takes';
   /** What a read brings; the words of the resource. */
   reads: (uri: string) => string | Error = (uri) => `the words of ${uri}`;
 
   constructor(
     resources: readonly string[] = [],
-    private readonly takesSubscriptions = true,
+    private readonly acceptsSubscriptions = true,
   ) {
     this.resources = [...resources];
   }
 
   connect(): Promise<Link> {
     if (!this.isReachable) return Promise.reject(new Error('no route'));
-    this.holds.clear();
-    const subscribe = this.takesSubscriptions ? { subscribe: true } : {};
+    this.held.clear();
+    const subscribe = this.acceptsSubscriptions ? { subscribe: true } : {};
     const link = new FakeLink(this.answers, {
       capabilities: { resources: { ...subscribe, listChanged: true } },
     });
@@ -48,7 +48,7 @@ export class FakeServer {
   }
 
   /** What all links were told, in order: `+uri` and `-uri`. */
-  get told(): string[] {
+  get subscriptionRequests(): string[] {
     return this.links.flatMap(({ requests }) =>
       requests.flatMap(({ method, params = '{}' }) => {
         const sign = { 'resources/subscribe': '+', 'resources/unsubscribe': '-' }[method];
@@ -66,9 +66,9 @@ export class FakeServer {
   }
 
   /** A request to subscribe that waits. */
-  asked(uri: string): Asked {
+  pendingSubscribe(uri: string): PendingRequest {
     const params = JSON.stringify({ uri });
-    const found = [...this.link.open].find(
+    const found = [...this.link.inFlight].find(
       (asked) => asked.method === 'resources/subscribe' && asked.params === params,
     );
     if (!found) throw new Error(`nobody asks for ${uri}`);
@@ -76,21 +76,21 @@ export class FakeServer {
   }
 
   accept(uri: string): void {
-    this.holds.add(uri);
-    this.asked(uri).answer({});
+    this.held.add(uri);
+    this.pendingSubscribe(uri).answer({});
   }
 
   refuse(uri: string): void {
-    this.asked(uri).fail(REFUSAL);
+    this.pendingSubscribe(uri).fail(REFUSAL);
   }
 
   /** Tells of a change; `text` as the server writes it, if the spec is particular about that. */
   update(uri: string, more: object = {}, text?: string): void {
-    this.link.say(UPDATED, { uri, ...more }, text === undefined ? {} : { paramsText: text });
+    this.link.emit(UPDATED, { uri, ...more }, text === undefined ? {} : { paramsText: text });
   }
 
   listChanged(): void {
-    this.link.say('notifications/resources/list_changed');
+    this.link.emit('notifications/resources/list_changed');
   }
 
   private readonly answers: Answers = {
@@ -107,14 +107,14 @@ export class FakeServer {
     },
     'resources/subscribe': ({ params = '{}' }) => {
       const { uri } = JSON.parse(params) as { uri: string };
-      const willingness = this.willingness(uri);
+      const willingness = this.replyToSubscribe(uri);
       if (willingness === 'waits') return undefined;
       if (willingness === 'refuses') return REFUSAL;
-      this.holds.add(uri);
+      this.held.add(uri);
       return {};
     },
     'resources/unsubscribe': ({ params = '{}' }) => {
-      this.holds.delete((JSON.parse(params) as { uri: string }).uri);
+      this.held.delete((JSON.parse(params) as { uri: string }).uri);
       return {};
     },
   };

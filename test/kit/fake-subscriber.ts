@@ -32,7 +32,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   }
 
   /** Changes its scope. */
-  see(scope: Scope): void {
+  setScope(scope: Scope): void {
     this.seen = scope;
     for (const listener of this.scopeListeners) listener();
   }
@@ -63,7 +63,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   }
 
   /** No listener is left. */
-  get isForgotten(): boolean {
+  get hasNoListeners(): boolean {
     return this.closeListeners.size === 0 && this.scopeListeners.size === 0;
   }
 

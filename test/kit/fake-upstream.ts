@@ -5,7 +5,7 @@ import {
   type ReconcilerEvents,
   type Upstream,
 } from '../../src/core/subscriptions/upstream-reconciler.js';
-import { settled } from './fake-link.js';
+import { flushPromises } from './fake-link.js';
 
 /** An upstream whose requests wait until the spec answers them. */
 export class FakeUpstream implements Upstream {
@@ -35,7 +35,7 @@ export class FakeUpstream implements Upstream {
     if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
     this.pending.delete(request);
     settle(error);
-    await settled();
+    await flushPromises();
   }
 
   private send(request: string): Promise<void> {
@@ -64,7 +64,7 @@ export class ManualTimers {
     const due = [...this.waiting];
     this.waiting.clear();
     for (const run of due) run();
-    await settled();
+    await flushPromises();
   }
 }
 

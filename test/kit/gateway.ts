@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
-import { exitOf, reapLater, type Exit } from './processes.js';
+import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { RawSession, type ListMember } from './raw-session.js';
 import { tempDir } from './temp-dir.js';
 import { until, within } from './until.js';
@@ -39,7 +39,7 @@ export class Gateway {
 
   constructor(private readonly child: ChildProcess) {
     this.exited = exitOf(child);
-    reapLater(child, this.exited);
+    killAfterTest(child, this.exited);
     child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     createInterface({ input: child.stderr! }).on('line', (line) => this.readLog(line));
   }

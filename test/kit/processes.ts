@@ -45,7 +45,7 @@ export function descendantsOf(pid: number): number[] {
   return found;
 }
 
-export function untilGone(pids: readonly number[], timeoutMs?: number): Promise<unknown> {
+export function untilExited(pids: readonly number[], timeoutMs?: number): Promise<unknown> {
   return until(`the processes ${pids.join(', ')} are gone`, () => !pids.some(isAlive), timeoutMs);
 }
 
@@ -59,7 +59,7 @@ export function exitOf(child: ChildProcess): Promise<Exit> {
 }
 
 /** Ends the process after the test, gently at first. */
-export function reapLater(child: ChildProcess, exited: Promise<Exit>): void {
+export function killAfterTest(child: ChildProcess, exited: Promise<Exit>): void {
   const killNow = (): void => void child.kill('SIGKILL');
   process.once('exit', killNow);
   void exited.then(() => process.off('exit', killNow));

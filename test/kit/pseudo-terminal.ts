@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import xterm from '@xterm/headless';
-import { exitOf, reapLater, type Exit } from './processes.js';
+import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { tempDir } from './temp-dir.js';
 import { until } from './until.js';
 
@@ -56,7 +56,7 @@ export class PseudoTerminal {
   ) {
     this.screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
     this.exited = exitOf(child);
-    reapLater(child, this.exited);
+    killAfterTest(child, this.exited);
     child.stdout!.on('data', (chunk: Buffer) => {
       this.raw += chunk.toString();
       this.screen.write(chunk);

@@ -4,7 +4,7 @@ import { until } from './until.js';
 
 export const BOTH_TYPES = 'application/json, text/event-stream';
 
-export interface Introduction {
+export interface SessionOptions {
   readonly protocolVersion?: string;
   readonly capabilities?: object;
   /** False leaves out the `notifications/initialized` at the end of the handshake. */
@@ -46,9 +46,9 @@ interface Definition {
 /** A client that speaks the wire itself, so that a test can say and see every byte. */
 export class RawSession {
   /** What servers asked this client. */
-  readonly asked: Message[] = [];
+  readonly serverRequests: Message[] = [];
   /** How it answers; a question that gets nothing stays open. */
-  onQuestion: (question: Message) => object | undefined | Promise<object> = () => undefined;
+  onServerRequest: (question: Message) => object | undefined | Promise<object> = () => undefined;
   private lastId = 0;
 
   private constructor(
@@ -58,7 +58,7 @@ export class RawSession {
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  static async open(url: string, introduction: Introduction = {}): Promise<RawSession> {
+  static async open(url: string, introduction: SessionOptions = {}): Promise<RawSession> {
     const { protocolVersion = '2025-11-25', capabilities = {}, ready = true, headers = {} } = introduction;
     const params = { protocolVersion, capabilities, clientInfo: { name: 'raw', version: '1' } };
     const response = await postMessage(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, headers);
@@ -98,12 +98,12 @@ export class RawSession {
     const exchanged = await this.open(method, params, id);
     if (!(exchanged instanceof Events))
       return { ...(JSON.parse(exchanged) as Message), text: exchanged, before: [] };
-    await exchanged.over(30_000);
+    await exchanged.untilEnded(30_000);
     const isAnswer = (message: Message): boolean => message.id === id && message.method === undefined;
-    const answer = exchanged.messages.find(isAnswer);
-    if (!answer) throw new Error('the stream ended without an answer');
+    const answerRequest = exchanged.messages.find(isAnswer);
+    if (!answerRequest) throw new Error('the stream ended without an answer');
     const text = exchanged.all.at(-1)!.data;
-    return { ...answer, text, before: exchanged.messages.filter((message) => !isAnswer(message)) };
+    return { ...answerRequest, text, before: exchanged.messages.filter((message) => !isAnswer(message)) };
   }
 
   callTool(name: string, args: object = {}, id?: string | number): Promise<Answer> {
@@ -131,7 +131,7 @@ export class RawSession {
     const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
     const response = await openExchange(this.url, { headers: { ...headers, ...resume } });
     if (response.statusCode !== 200) throw new Error(`GET: ${response.statusCode} ${await bodyOf(response)}`);
-    return this.attend(new Events(response));
+    return this.answerRequestsOn(new Events(response));
   }
 
   /** Every page of a list. */
@@ -170,10 +170,10 @@ export class RawSession {
       body: `${start},"params":${text}}`,
     });
     const isStream = response.headers['content-type']?.startsWith('text/event-stream');
-    return isStream ? this.attend(new Events(response)) : bodyOf(response);
+    return isStream ? this.answerRequestsOn(new Events(response)) : bodyOf(response);
   }
 
-  private attend(events: Events): Events {
+  private answerRequestsOn(events: Events): Events {
     events.onMessage((message) => {
       if (message.method !== undefined && message.id !== undefined) void this.answer(message);
     });
@@ -181,8 +181,8 @@ export class RawSession {
   }
 
   private async answer(question: Message): Promise<void> {
-    this.asked.push(question);
-    const result = await this.onQuestion(question);
+    this.serverRequests.push(question);
+    const result = await this.onServerRequest(question);
     if (result) await this.reply(question.id, result);
   }
 }

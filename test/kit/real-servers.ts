@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { freePort } from './http.js';
-import { exitOf, reapLater, type Exit } from './processes.js';
+import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { until, within } from './until.js';
 
 /** Servers that nobody here wrote, as `npm ci` installed them. */
@@ -49,7 +49,7 @@ export async function startEverything(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exited = exitOf(child);
-  reapLater(child, exited);
+  killAfterTest(child, exited);
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   await until(`everything listens over ${transport}`, () => said.includes(`port ${at}`));

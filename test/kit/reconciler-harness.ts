@@ -4,7 +4,7 @@ import {
   type Upstream,
 } from '../../src/core/subscriptions/upstream-reconciler.js';
 import { WorkerPool } from '../../src/lib/queues/worker-pool.js';
-import { settled } from './fake-link.js';
+import { flushPromises } from './fake-link.js';
 import { FakeUpstream, ManualTimers, openReconciler } from './fake-upstream.js';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
@@ -46,14 +46,14 @@ export class ReconcilerHarness {
       () => this.outcomes.push(`${client} ok`),
       (error: unknown) => this.outcomes.push(`${client}: ${messageOf(error)}`),
     );
-    await settled();
+    await flushPromises();
   }
 
   /** The last subscriber of a URI unsubscribes. */
   async unsubscribe(uri = 'a'): Promise<void> {
     this.wanted.delete(uri);
     this.reconciler.rowRemoved(uri);
-    await settled();
+    await flushPromises();
   }
 
   async hold(...uris: string[]): Promise<void> {

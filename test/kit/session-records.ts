@@ -14,33 +14,33 @@ export class MemorySessionRecords extends SessionRecords {
   private isClosed = false;
   readonly failures = 0;
 
-  constructor(readonly ledger = new SessionRecordSet()) {
+  constructor(readonly stored = new SessionRecordSet()) {
     super();
   }
 
   override load(): Promise<readonly SessionRecord[]> {
-    return Promise.resolve([...this.ledger]);
+    return Promise.resolve([...this.stored]);
   }
 
   override put(session: StoredSession, seen: number): void {
-    if (!this.isClosed) this.ledger.apply({ do: 'keep', session, seen });
+    if (!this.isClosed) this.stored.apply({ do: 'keep', session, seen });
   }
 
   override touch(session: string, seen: number): void {
-    if (!this.isClosed) this.ledger.apply({ do: 'saw', session, seen });
+    if (!this.isClosed) this.stored.apply({ do: 'saw', session, seen });
   }
 
   override addSubscription(session: string, { id, server, uri, since }: StoredSubscription): void {
     const subscription = { id, server, uri, since };
-    if (!this.isClosed) this.ledger.apply({ do: 'subscribe', session, subscription });
+    if (!this.isClosed) this.stored.apply({ do: 'subscribe', session, subscription });
   }
 
   override removeSubscription(session: string, subscription: string): void {
-    if (!this.isClosed) this.ledger.apply({ do: 'unsubscribe', session, subscription });
+    if (!this.isClosed) this.stored.apply({ do: 'unsubscribe', session, subscription });
   }
 
   override remove(session: string): void {
-    if (!this.isClosed) this.ledger.apply({ do: 'forget', session });
+    if (!this.isClosed) this.stored.apply({ do: 'forget', session });
   }
 
   override flush(): Promise<void> {
@@ -56,23 +56,23 @@ export class MemorySessionRecords extends SessionRecords {
 export interface OpenRecords {
   readonly records: FileSessionRecords;
   /** Every message of the log. */
-  readonly said: string[];
+  readonly logged: string[];
   /** What a gateway does when it stops. It also happens after the test. */
-  readonly end: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The sessions of a directory, opened as a gateway opens them. */
 export async function openRecords(directory: string, options?: RecordsOptions): Promise<OpenRecords> {
-  const said: string[] = [];
-  const write = (entry: { message: string }): void => void said.push(entry.message);
+  const logged: string[] = [];
+  const write = (entry: { message: string }): void => void logged.push(entry.message);
   const lock = new DirectoryLock(directory);
   const records = await FileSessionRecords.open(directory, lock, { log: write, warn: write }, options);
-  const end = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     await records.close();
     await lock.release();
   };
-  onCleanup(end);
-  return { records, said, end };
+  onCleanup(close);
+  return { records, logged, close };
 }
 
 /** A session as some client had it. */

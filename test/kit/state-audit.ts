@@ -6,7 +6,7 @@ import { onCleanup } from './cleanup.js';
 export interface OpenAudit {
   readonly audit: AuditLog;
   /** What a gateway does when it stops. The lock is also released after the test. */
-  readonly end: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The audit log of a directory, opened as a gateway opens it. */
@@ -14,11 +14,11 @@ export async function openAudit(directory: string, options?: AuditLogOptions): P
   const lock = new DirectoryLock(directory);
   onCleanup(() => lock.release());
   const audit = await AuditLog.open(directory, lock, options);
-  const end = async (): Promise<void> => {
+  const close = async (): Promise<void> => {
     await audit.close();
     await lock.release();
   };
-  return { audit, end };
+  return { audit, close };
 }
 
 export const auditEvent = (n: number): AuditEvent => ({
@@ -35,7 +35,7 @@ export async function writeAudit(
   entries: number,
   options?: AuditLogOptions,
 ): Promise<void> {
-  const { audit, end } = await openAudit(directory, options);
+  const { audit, close } = await openAudit(directory, options);
   for (let n = 1; n <= entries; n++) await audit.append(auditEvent(n));
-  await end();
+  await close();
 }

@@ -1,14 +1,14 @@
 import { onCleanup } from './cleanup.js';
 import type { Events } from './events.js';
-import { RawSession, type Answer, type Introduction } from './raw-session.js';
-import { ScriptedBackend } from './scripted-backend.js';
+import { RawSession, type Answer, type SessionOptions } from './raw-session.js';
+import { ScriptedServer } from './scripted-server/scripted-server.js';
 import { until } from './until.js';
 
 const UPDATED = 'notifications/resources/updated';
 
 /** Starts a scripted server that takes subscriptions to these resources. */
-export async function startSubscribableBackend(...uris: readonly string[]): Promise<ScriptedBackend> {
-  const backend = await ScriptedBackend.start();
+export async function startSubscribableServer(...uris: readonly string[]): Promise<ScriptedServer> {
+  const backend = await ScriptedServer.start();
   for (const uri of uris) backend.resource(uri);
   return backend
     .on('initialize', () => ({
@@ -21,8 +21,8 @@ export async function startSubscribableBackend(...uris: readonly string[]): Prom
 }
 
 /** Sends an update from the server. */
-export const sendUpdate = (backend: ScriptedBackend, uri: string, more: object = {}): void =>
-  backend.announce(UPDATED, { uri, ...more });
+export const sendUpdate = (backend: ScriptedServer, uri: string, more: object = {}): void =>
+  backend.broadcast(UPDATED, { uri, ...more });
 
 const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
   ['resources/subscribe', '+'],
@@ -30,14 +30,14 @@ const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** The subscribe and unsubscribe requests that the server got, in order: `+uri` and `-uri`. */
-export const subscriptionRequests = (backend: ScriptedBackend): string[] =>
+export const subscriptionRequests = (backend: ScriptedServer): string[] =>
   backend.received.flatMap(({ message: { method, params } }) => {
     const sign = SIGNS.get(method);
     return sign === undefined ? [] : [`${sign}${String(params?.['uri'])}`];
   });
 
 /** Waits until the server got the request that many times. */
-export const untilRequested = (backend: ScriptedBackend, request: string, times = 1): Promise<unknown> =>
+export const untilRequested = (backend: ScriptedServer, request: string, times = 1): Promise<unknown> =>
   until(
     `the server gets ${request}`,
     () => subscriptionRequests(backend).filter((one) => one === request).length >= times,
@@ -50,14 +50,14 @@ export class SubscribedClient {
     readonly events: Events,
   ) {}
 
-  static async open(url: string, introduction?: Introduction): Promise<SubscribedClient> {
+  static async open(url: string, introduction?: SessionOptions): Promise<SubscribedClient> {
     const session = await RawSession.open(url, introduction);
     onCleanup(() => session.end().catch(() => {}));
     return new SubscribedClient(session, await session.listen());
   }
 
   /** Opens a stream of an existing session. */
-  static async over(session: RawSession, lastEventId?: string): Promise<SubscribedClient> {
+  static async onSession(session: RawSession, lastEventId?: string): Promise<SubscribedClient> {
     return new SubscribedClient(session, await session.listen(lastEventId));
   }
 

@@ -18,10 +18,10 @@ import { ResourceUpdates } from '../../src/subscriptions/resource-updates.js';
 import { UpstreamSubscriptions } from '../../src/subscriptions/upstream-subscriptions.js';
 import { onCleanup } from './cleanup.js';
 import { configOf, liveConfig } from './config.js';
-import { settled } from './fake-link.js';
+import { flushPromises } from './fake-link.js';
 import type { FakeServer } from './fake-server.js';
 import { FakeSubscriber } from './fake-subscriber.js';
-import { MemoryState } from './memory-state.js';
+import { MemoryDecisionStore } from './memory-decision-store.js';
 import { Scrape } from './scrape.js';
 
 /** The real Backends, except that links lead to fake servers. */
@@ -49,7 +49,7 @@ export interface HarnessOptions {
 export class SubscriptionHarness {
   readonly metrics = new Metrics(new Numbers());
   readonly registry: Registry;
-  readonly state = new MemoryState();
+  readonly state = new MemoryDecisionStore();
   readonly desired: DesiredServers;
   readonly backends: FakeBackends;
   readonly subscribers: Subscribers;
@@ -115,9 +115,9 @@ export class SubscriptionHarness {
 
   /** Advances the clock and runs what is due. */
   async pass(ms: number): Promise<void> {
-    for (let turn = 0; turn < 6; turn++) await settled();
+    for (let turn = 0; turn < 6; turn++) await flushPromises();
     jest.advanceTimersByTime(ms);
-    for (let turn = 0; turn < 6; turn++) await settled();
+    for (let turn = 0; turn < 6; turn++) await flushPromises();
   }
 
   /** Subscribes, and waits until updates held for the acknowledgement are delivered. */
@@ -129,7 +129,7 @@ export class SubscriptionHarness {
 
   /** The answer is written at the end of one event loop turn; held updates follow in the next. */
   async acknowledged(): Promise<void> {
-    for (let turn = 0; turn < 2; turn++) await settled();
+    for (let turn = 0; turn < 2; turn++) await flushPromises();
   }
 
   unsubscribe(client: FakeSubscriber, text: string): void {
@@ -145,7 +145,7 @@ export class SubscriptionHarness {
 
   /** Breaks the link of a server and waits for the next one. */
   async reconnect(server: FakeServer): Promise<void> {
-    server.link.lose();
+    server.link.disconnect();
     await this.pass(1000);
   }
 

@@ -1,4 +1,4 @@
-import { ScriptedBackend, text } from './scripted-backend.js';
+import { ScriptedServer, text } from './scripted-server/scripted-server.js';
 
 interface File {
   readonly uri: string;
@@ -24,9 +24,9 @@ const FILES: readonly File[] = [
 ];
 
 /** A server with files as resources, a template, a tool that reports progress and a tool that fails. */
-export async function filesServer(): Promise<ScriptedBackend & { readonly files: File[] }> {
+export async function filesServer(): Promise<ScriptedServer & { readonly files: File[] }> {
   const files = [...FILES];
-  const backend = await ScriptedBackend.start();
+  const backend = await ScriptedServer.start();
   backend
     .on('initialize', () => ({
       protocolVersion: '2025-11-25',

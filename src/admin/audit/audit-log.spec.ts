@@ -30,9 +30,9 @@ const others = (): string[] =>
 
 /** Adds one entry with a log of its own. */
 async function addOne(n: number): Promise<AuditEntry> {
-  const { audit, end } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
+  const { audit, close } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
   const entry = await audit.append(auditEvent(n));
-  await end();
+  await close();
   return entry;
 }
 
@@ -90,9 +90,9 @@ describe('AuditLog', () => {
   });
 
   it('writes an entry that is larger than the maximum file size', async () => {
-    const { audit, end } = await openAudit(directory, { maxBytes: 600 });
+    const { audit, close } = await openAudit(directory, { maxBytes: 600 });
     for (const n of [1, 2]) await audit.append({ ...auditEvent(n), change: { text: 'x'.repeat(200_000) } });
-    await end();
+    await close();
     await addOne(3);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
@@ -156,7 +156,7 @@ describe('AuditLog on a full or read-only disk', () => {
     const other = await openAudit(directory);
     await other.audit.append(auditEvent(2));
     await expect(sleeper.audit.append(auditEvent(3))).rejects.toMatchObject({ kind: 'storage-unavailable' });
-    await other.end();
+    await other.close();
     expect(await sleeper.audit.append(auditEvent(3))).toMatchObject({ seq: 3 });
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });

@@ -21,9 +21,9 @@ const others = (): string[] => readdirSync(directory).filter((name) => !/^audit\
 
 /** The notes of the next entry, written by a newly opened log. */
 async function note(): Promise<readonly string[] | undefined> {
-  const { audit, end } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
+  const { audit, close } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
   const { notes } = await audit.append(auditEvent(9));
-  await end();
+  await close();
   return notes;
 }
 

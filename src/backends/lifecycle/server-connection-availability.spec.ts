@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
+import { FakeClient, FakeLink, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
 import { recordLog } from '../../../test/kit/log-lines.js';
-import { pass, stillTime } from '../../../test/kit/still-time.js';
+import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { deferred } from '../../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import type { Link } from '../link/link.js';
@@ -29,7 +29,7 @@ class Harness {
   static async ready(): Promise<Harness> {
     const harness = new Harness();
     harness.connection.start();
-    await settled();
+    await flushPromises();
     harness.states.length = 0;
     return harness;
   }
@@ -54,12 +54,12 @@ class Harness {
       const asked = this.link.asked('tools/call');
       if (outcome === 'answered') asked.answer({});
       else asked.fail(outcome);
-      await settled();
+      await flushPromises();
     }
   }
 }
 
-stillTime();
+useFakeTime();
 
 describe('ServerConnection.unavailableError', () => {
   it('is undefined while the link is open and the server answers', async () => {
@@ -77,7 +77,7 @@ describe('ServerConnection.unavailableError', () => {
     const failing = new Harness();
     failing.open = () => Promise.reject(cause);
     failing.connection.start();
-    await settled();
+    await flushPromises();
     expect(failing.error).toBe('SERVER_UNAVAILABLE: server db is not available: no route');
     expect(failing.connection.unavailableError()?.cause).toBe(cause);
   });
@@ -85,16 +85,16 @@ describe('ServerConnection.unavailableError', () => {
   it('is undefined while a link is opened after an expired session', async () => {
     const harness = await Harness.ready();
     harness.open = () => new Promise(() => {});
-    harness.link.lose(new TransportError('session-lost', 'unknown session'));
-    await settled();
+    harness.link.disconnect(new TransportError('session-lost', 'unknown session'));
+    await flushPromises();
     expect([harness.state, harness.error]).toEqual(['connecting', undefined]);
   });
 
   it('names the cause as soon as the link is lost, while the link is still being closed', async () => {
     const harness = await Harness.ready();
     harness.link.close = () => new Promise(() => {});
-    harness.link.lose(new Error('exited with code 1'));
-    await settled();
+    harness.link.disconnect(new Error('exited with code 1'));
+    await flushPromises();
     expect(harness.error).toMatch(/exited with code 1$/);
   });
 });
@@ -110,7 +110,7 @@ describe('ServerConnection with a server that does not answer', () => {
     await harness.request(TIMEOUT, TIMEOUT);
     expect(harness.state).toBe('ready');
     const late = [1, 2].map(() => harness.connection.request({ method: 'late', timeoutMs: 1000 }));
-    const [first, second] = [...harness.link.open];
+    const [first, second] = [...harness.link.inFlight];
     await harness.request(TIMEOUT);
     expect([harness.error, harness.states]).toEqual([
       expect.stringMatching(/it does not answer$/),
@@ -142,14 +142,14 @@ describe('ServerConnection with a server that does not answer', () => {
 
   it('pings every second until a ping is answered', async () => {
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
-    await pass(1000);
+    await advanceTime(1000);
     harness.link.asked('ping').fail(TIMEOUT);
-    await pass(1000);
+    await advanceTime(1000);
     expect(harness.link.count('ping')).toBe(2);
     harness.link.asked('ping').answer({});
-    await settled();
+    await flushPromises();
     expect(harness.states).toEqual(['unresponsive', 'ready']);
-    await pass(60_000);
+    await advanceTime(60_000);
     expect(harness.link.count('ping')).toBe(2);
     await harness.request(TIMEOUT, TIMEOUT);
     expect(harness.state).toBe('ready');
@@ -162,7 +162,7 @@ describe('ServerConnection with a server that does not answer', () => {
     late.answer({});
     await result;
     expect(harness.state).toBe('ready');
-    await pass(60_000);
+    await advanceTime(60_000);
     expect(harness.link.count('ping')).toBe(0);
   });
 
@@ -170,26 +170,26 @@ describe('ServerConnection with a server that does not answer', () => {
     const results = [1].map(() => harness.connection.request({ method: 'late', timeoutMs: 1000 }));
     const late = harness.link.asked('late');
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
-    await pass(1000);
+    await advanceTime(1000);
     const ping = harness.link.asked('ping');
     late.answer({});
     await Promise.all(results);
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
     ping.fail(TIMEOUT);
-    await settled();
-    await pass(1000);
-    expect(harness.link.open.size).toBe(1);
+    await flushPromises();
+    await advanceTime(1000);
+    expect(harness.link.inFlight.size).toBe(1);
   });
 
   it('starts counting anew over the next link, and does not log that the server answers', async () => {
     const lines = recordLog();
     const lost = harness.link;
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
-    lost.lose();
-    await pass(500);
+    lost.disconnect();
+    await advanceTime(500);
     expect(harness.states).toEqual(['unresponsive', 'retrying', 'connecting', 'ready']);
     expect(lines.join()).not.toContain('answers again');
-    await pass(60_000);
+    await advanceTime(60_000);
     expect(lost.count('ping')).toBe(0);
     await harness.request(TIMEOUT, TIMEOUT);
     expect(harness.state).toBe('ready');
@@ -199,12 +199,12 @@ describe('ServerConnection with a server that does not answer', () => {
     const outcomes = [1, 2, 3].map(() =>
       outcomeOf(harness.connection.request({ method: 'tools/call', timeoutMs: 1000 })),
     );
-    const old = [...harness.link.open];
-    harness.link.lose = () => {};
+    const old = [...harness.link.inFlight];
+    harness.link.disconnect = () => {};
     harness.connection.reconnect();
-    await settled();
+    await flushPromises();
     for (const asked of old) asked.fail(TIMEOUT);
-    await settled();
+    await flushPromises();
     expect(outcomes.map(({ error }) => error)).toEqual([TIMEOUT, TIMEOUT, TIMEOUT]);
     expect(harness.states).not.toContain('unresponsive');
   });
@@ -215,8 +215,8 @@ describe('ServerConnection.request', () => {
     const harness = await Harness.ready();
     const next = deferred<Link>();
     harness.open = () => next.promise;
-    harness.link.lose(new TransportError('session-lost', 'unknown session'));
-    await settled();
+    harness.link.disconnect(new TransportError('session-lost', 'unknown session'));
+    await flushPromises();
     const caller = new FakeClient('a').call();
     const cancelled = refusalOf(
       harness.connection.request({ method: 'tools/call', timeoutMs: 1000, caller }),
@@ -225,7 +225,7 @@ describe('ServerConnection.request', () => {
     caller.cancel();
     expect(await cancelled).toMatchObject({ kind: 'cancelled' });
     next.resolve(new FakeLink());
-    await settled();
+    await flushPromises();
     harness.link.asked('tools/call').answer({ n: 1 });
     expect((await result).text).toBe('{"n":1}');
   });

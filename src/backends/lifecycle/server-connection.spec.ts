@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { FakeLink, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
-import { pass, stillTime } from '../../../test/kit/still-time.js';
+import { FakeLink, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { Link } from '../link/link.js';
 import { ServerConnection } from './server-connection.js';
@@ -35,7 +35,7 @@ class Server {
   static async ready(): Promise<Server> {
     const server = new Server();
     server.connection.start();
-    await settled();
+    await flushPromises();
     return server;
   }
 
@@ -44,7 +44,7 @@ class Server {
     const server = new Server();
     server.refuse();
     server.connection.start();
-    for (const delayMs of [0, 500, 1000, 2000, 4000]) await pass(delayMs);
+    for (const delayMs of [0, 500, 1000, 2000, 4000]) await advanceTime(delayMs);
     return server;
   }
 
@@ -67,7 +67,7 @@ class Server {
 
 const sessionLost = (): TransportError => new TransportError('session-lost', 'the session is lost');
 
-stillTime();
+useFakeTime();
 
 describe('ServerConnection', () => {
   it('is stopped until it is started, and then connects', async () => {
@@ -75,7 +75,7 @@ describe('ServerConnection', () => {
     expect(server.state).toBe('stopped');
     server.connection.start();
     expect(server.state).toBe('connecting');
-    await settled();
+    await flushPromises();
     expect(server.state).toBe('ready');
     expect(server.connection.link).toBe(server.link);
     expect(server.used).toEqual([server.link]);
@@ -85,7 +85,7 @@ describe('ServerConnection', () => {
   it('connects once when started twice', async () => {
     const server = await Server.ready();
     server.connection.start();
-    await settled();
+    await flushPromises();
     expect(server.attempts).toBe(1);
   });
 
@@ -93,16 +93,16 @@ describe('ServerConnection', () => {
     const server = await Server.ready();
     const { link } = server;
     const reason = new Error('it crashed');
-    link.lose(reason);
-    await settled();
+    link.disconnect(reason);
+    await flushPromises();
     expect(server.connection.link).toBeUndefined();
     expect(server.lost).toEqual([{ link, reason }]);
     expect(link.closes).toBe(1);
     expect(server.state).toBe('retrying');
     expect(server.connection.status.cause).toBe(reason);
-    await pass(499);
+    await advanceTime(499);
     expect(server.attempts).toBe(1);
-    await pass(1);
+    await advanceTime(1);
     expect(server.state).toBe('ready');
     expect(server.connection.restarts).toBe(1);
     expect(server.connection.status.cause).toBeUndefined();
@@ -112,12 +112,12 @@ describe('ServerConnection', () => {
     const server = new Server();
     server.refuse();
     server.connection.start();
-    await settled();
+    await flushPromises();
     for (const delayMs of [500, 1000, 2000]) {
       const { attempts } = server;
-      await pass(delayMs - 1);
+      await advanceTime(delayMs - 1);
       expect(server.attempts).toBe(attempts);
-      await pass(1);
+      await advanceTime(1);
       expect(server.attempts).toBe(attempts + 1);
     }
     expect(server.state).toBe('retrying');
@@ -127,23 +127,23 @@ describe('ServerConnection', () => {
     const server = new Server();
     server.refuse(new Error('no route'));
     server.connection.start();
-    await settled();
+    await flushPromises();
     server.connect = () => new Promise(() => {});
-    await pass(500);
+    await advanceTime(500);
     expect(server.state).toBe('connecting');
     expect(server.connection.status.cause?.message).toBe('no route');
   });
 
   it('starts with the shortest delay again after a stable link', async () => {
     const server = await Server.ready();
-    server.link.lose();
-    await pass(500);
-    server.link.lose();
-    await pass(1000);
+    server.link.disconnect();
+    await advanceTime(500);
+    server.link.disconnect();
+    await advanceTime(1000);
     expect(server.state).toBe('ready');
-    await pass(10_001);
-    server.link.lose();
-    await pass(500);
+    await advanceTime(10_001);
+    server.link.disconnect();
+    await advanceTime(500);
     expect(server.state).toBe('ready');
   });
 
@@ -156,9 +156,9 @@ describe('ServerConnection', () => {
   it('connects every 30 seconds in a crash loop while the server fails', async () => {
     const server = await Server.inCrashLoop();
     for (let attempts = 5; attempts < 40; attempts++) {
-      await pass(29_999);
+      await advanceTime(29_999);
       expect(server.attempts).toBe(attempts);
-      await pass(1);
+      await advanceTime(1);
       expect([server.attempts, server.state]).toEqual([attempts + 1, 'crash-loop']);
     }
   });
@@ -167,11 +167,11 @@ describe('ServerConnection', () => {
     const server = await Server.inCrashLoop();
     server.accept();
     for (let n = 0; n < 5; n++) {
-      await pass(30_000);
+      await advanceTime(30_000);
       expect(server.state).toBe('ready');
-      await pass(10_000);
-      server.link.lose();
-      await settled();
+      await advanceTime(10_000);
+      server.link.disconnect();
+      await flushPromises();
       expect(server.state).toBe('crash-loop');
     }
   });
@@ -179,13 +179,13 @@ describe('ServerConnection', () => {
   it('leaves a crash loop after a stable link', async () => {
     const server = await Server.inCrashLoop();
     server.accept();
-    await pass(30_000);
+    await advanceTime(30_000);
     expect(server.state).toBe('ready');
-    await pass(10_001);
-    server.link.lose();
-    await settled();
+    await advanceTime(10_001);
+    server.link.disconnect();
+    await flushPromises();
     expect(server.state).toBe('retrying');
-    await pass(500);
+    await advanceTime(500);
     expect(server.state).toBe('ready');
   });
 });
@@ -195,7 +195,7 @@ describe('ServerConnection.reconnect', () => {
     const server = await Server.ready();
     const [first] = server.links;
     server.connection.reconnect();
-    await settled();
+    await flushPromises();
     expect(first!.closes).toBeGreaterThan(0);
     expect(server.links).toHaveLength(2);
     expect(server.state).toBe('ready');
@@ -205,7 +205,7 @@ describe('ServerConnection.reconnect', () => {
     const server = await Server.ready();
     for (let n = 0; n < 100; n++) {
       server.connection.reconnect();
-      await settled();
+      await flushPromises();
     }
     expect(server.state).toBe('ready');
     expect(server.connection.restarts).toBe(100);
@@ -216,16 +216,16 @@ describe('ServerConnection.reconnect', () => {
     const server = await Server.inCrashLoop();
     server.accept();
     server.connection.reconnect();
-    await settled();
+    await flushPromises();
     expect(server.state).toBe('ready');
   });
 
   it('ends a crash loop and forgets earlier failures', async () => {
     const server = await Server.inCrashLoop();
     server.connection.reconnect();
-    await settled();
+    await flushPromises();
     expect([server.attempts, server.state]).toEqual([6, 'retrying']);
-    for (const delayMs of [500, 1000, 2000, 4000]) await pass(delayMs);
+    for (const delayMs of [500, 1000, 2000, 4000]) await advanceTime(delayMs);
     expect([server.attempts, server.state]).toEqual([10, 'crash-loop']);
   });
 
@@ -233,9 +233,9 @@ describe('ServerConnection.reconnect', () => {
     const server = new Server();
     server.refuse();
     server.connection.start();
-    await settled();
+    await flushPromises();
     server.connection.reconnect();
-    await settled();
+    await flushPromises();
     expect(server.attempts).toBe(2);
     expect(server.state).toBe('retrying');
   });
@@ -248,7 +248,7 @@ describe('ServerConnection.stop', () => {
     expect(server.link.closes).toBeGreaterThan(0);
     expect(server.state).toBe('stopped');
     expect(server.lost).toHaveLength(1);
-    await pass(60_000);
+    await advanceTime(60_000);
     expect(server.attempts).toBe(1);
   });
 
@@ -256,7 +256,7 @@ describe('ServerConnection.stop', () => {
     const server = new Server();
     server.refuse();
     server.connection.start();
-    await settled();
+    await flushPromises();
     await server.connection.stop();
     expect(server.state).toBe('stopped');
     expect(jest.getTimerCount()).toBe(0);
@@ -269,7 +269,7 @@ describe('ServerConnection.stop', () => {
         server.signal?.addEventListener('abort', () => reject(new Error('given up')));
       });
     server.connection.start();
-    await settled();
+    await flushPromises();
     await server.connection.stop();
     expect(server.state).toBe('stopped');
   });
@@ -279,7 +279,7 @@ describe('ServerConnection.stop', () => {
     const arrival = deferred<FakeLink>();
     server.connect = () => arrival.promise;
     server.connection.start();
-    await settled();
+    await flushPromises();
     const stopping = server.connection.stop();
     arrival.resolve(new FakeLink());
     await stopping;
@@ -292,7 +292,7 @@ describe('ServerConnection.stop', () => {
     const server = new Server();
     await server.connection.stop();
     server.connection.start();
-    await settled();
+    await flushPromises();
     expect(server.attempts).toBe(0);
     expect(server.state).toBe('stopped');
   });
@@ -303,7 +303,7 @@ describe('ServerConnection.nextLink', () => {
     const server = await Server.ready();
     const lost = server.link;
     const waiting = [server.connection.nextLink(lost), server.connection.nextLink(lost)];
-    lost.lose(sessionLost());
+    lost.disconnect(sessionLost());
     const [first, second] = await Promise.all(waiting);
     expect(first).toBe(server.link);
     expect(second).toBe(first);
@@ -316,8 +316,8 @@ describe('ServerConnection.nextLink', () => {
     const lost = server.link;
     const closed = deferred();
     lost.close = () => closed.promise;
-    lost.lose(sessionLost());
-    await settled();
+    lost.disconnect(sessionLost());
+    await flushPromises();
     const replacement = server.connection.nextLink(lost);
     closed.resolve();
     expect(await replacement).toBe(server.link);
@@ -327,8 +327,8 @@ describe('ServerConnection.nextLink', () => {
   it('resolves at once when the lost link was replaced already', async () => {
     const server = await Server.ready();
     const lost = server.link;
-    lost.lose(sessionLost());
-    await settled();
+    lost.disconnect(sessionLost());
+    await flushPromises();
     await expect(server.connection.nextLink(lost)).resolves.toBe(server.link);
   });
 
@@ -336,7 +336,7 @@ describe('ServerConnection.nextLink', () => {
     const server = await Server.ready();
     const lost = server.link;
     server.refuse(new Error('not yet'));
-    lost.lose(sessionLost());
+    lost.disconnect(sessionLost());
     const refusal = await refusalOf(server.connection.nextLink(lost));
     expect(refusal.message).toBe('not yet');
   });
@@ -344,21 +344,21 @@ describe('ServerConnection.nextLink', () => {
   it('rejects during a backoff delay', async () => {
     const server = await Server.ready();
     const lost = server.link;
-    lost.lose(new Error('crashed'));
-    await settled();
+    lost.disconnect(new Error('crashed'));
+    await flushPromises();
     expect((await refusalOf(server.connection.nextLink(lost))).message).toBe('crashed');
   });
 
   it('rejects when expired sessions become a crash loop', async () => {
     const server = await Server.ready();
     for (let n = 0; n < 4; n++) {
-      server.link.lose(sessionLost());
-      await settled();
+      server.link.disconnect(sessionLost());
+      await flushPromises();
     }
     expect(server.state).toBe('ready');
     const outcome = outcomeOf(server.connection.nextLink(server.link));
-    server.link.lose(sessionLost());
-    await settled();
+    server.link.disconnect(sessionLost());
+    await flushPromises();
     expect(server.state).toBe('crash-loop');
     expect(outcome.error).toMatchObject({ fault: 'session-lost' });
   });
@@ -371,8 +371,8 @@ describe('ServerConnection.nextLink', () => {
         server.signal?.addEventListener('abort', () => reject(new Error('given up')));
       });
     const before = refusalOf(server.connection.nextLink(lost));
-    lost.lose(sessionLost());
-    await settled();
+    lost.disconnect(sessionLost());
+    await flushPromises();
     await server.connection.stop();
     expect((await before).message).toBe('it is being stopped');
     expect(await refusalOf(server.connection.nextLink(lost))).toBeInstanceOf(Error);

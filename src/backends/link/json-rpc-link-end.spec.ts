@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
-import { linkTo, type Sent } from '../../../test/kit/scripted-transport.js';
+import { FakeClient, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { linkTo, type Sent } from '../../../test/kit/fake-transport.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { JsonRpcLink } from './json-rpc-link.js';
 import { TransportError, type TransportFault } from './transport.js';
@@ -28,7 +28,7 @@ describe('JsonRpcLink, failing to send', () => {
     const { link } = await linkTo({ onSend: failing(error) });
     const waiting = refusalOf(link.request({ method: 'prompts/get', timeoutMs: 1000 }));
     const { outcome } = call(link);
-    await settled();
+    await flushPromises();
     expect(outcome.error).toBe(error);
     await expect(link.closed).resolves.toBe(error);
     expect(faultOf(await waiting)).toBe('broken');
@@ -40,7 +40,7 @@ describe('JsonRpcLink, failing to send', () => {
     const { link, transport } = await linkTo({ onSend: failing(error) });
     const waiting = link.request({ method: 'prompts/get', timeoutMs: 1000 });
     const { outcome } = call(link);
-    await settled();
+    await flushPromises();
     expect(outcome.error).toBe(error);
     await expect(link.closed).resolves.toBe(error);
     const closing = link.close();
@@ -66,7 +66,7 @@ describe('JsonRpcLink, failing to send', () => {
   it('stays open when a ping after HTTP 400 is answered', async () => {
     const { link, transport } = await linkTo({ onSend: failing(badRequest) });
     const { outcome } = call(link);
-    await settled();
+    await flushPromises();
     expect(outcome.error).toBe(badRequest);
     transport.answer(transport.only('ping').id, {});
     const next = link.request({ method: 'prompts/get', timeoutMs: 1000 });
@@ -88,7 +88,7 @@ describe('JsonRpcLink, failing to send', () => {
       const { id } = transport.only('ping');
       if (how === 'answered') transport.answer(id, {});
       else transport.refuse(id, { code: -32601, message: 'ping?' });
-      await settled();
+      await flushPromises();
       expect(transport.reopens).toBe(0);
     },
   );
@@ -100,7 +100,7 @@ describe('JsonRpcLink, failing to send', () => {
     });
     const outcome = outcomeOf(link.closed);
     transport.onstream?.('silent');
-    await settled();
+    await flushPromises();
     expect(transport.reopens).toBe(1);
     expect(outcome).toEqual({});
   });
@@ -111,7 +111,7 @@ describe('JsonRpcLink, failing to send', () => {
       const error = new TransportError(fault, 'no');
       const { transport, link } = await linkTo({ onSend: failing(error) });
       const { outcome, caller } = call(link);
-      await settled();
+      await flushPromises();
       expect(outcome.error).toBe(error);
       expect(caller.abortListeners).toBe(0);
       const ping = link.request({ method: 'ping', timeoutMs: 1000 });
@@ -123,7 +123,7 @@ describe('JsonRpcLink, failing to send', () => {
   it('rejects with the fault broken after any other error of the transport', async () => {
     const { link } = await linkTo({ onSend: failing(new Error('fetch failed')) });
     const { outcome } = call(link);
-    await settled();
+    await flushPromises();
     expect(faultOf(outcome.error!)).toBe('broken');
     expect(outcome.error?.message).toBe('fetch failed');
   });
@@ -142,8 +142,8 @@ describe('JsonRpcLink, closing', () => {
   it('rejects all pending requests and removes their listeners', async () => {
     const { transport, link } = await linkTo();
     const calls = [call(link), call(link)];
-    transport.hangUp();
-    await settled();
+    transport.disconnect();
+    await flushPromises();
     for (const { outcome, caller } of calls) {
       expect(faultOf(outcome.error!)).toBe('broken');
       expect(caller.abortListeners).toBe(0);
@@ -154,11 +154,11 @@ describe('JsonRpcLink, closing', () => {
   it('resolves closed with the transport error, and with no other reported error', async () => {
     const faulty = await linkTo();
     const fault = new TransportError('too-large', 'line over 8 bytes');
-    faulty.transport.hangUp(fault);
+    faulty.transport.disconnect(fault);
     await expect(faulty.link.closed).resolves.toBe(fault);
 
     const chatty = await linkTo();
-    chatty.transport.hangUp(new Error('a line is not JSON-RPC'));
+    chatty.transport.disconnect(new Error('a line is not JSON-RPC'));
     await expect(chatty.link.closed).resolves.toMatchObject({ message: 'the connection closed' });
   });
 
@@ -167,10 +167,10 @@ describe('JsonRpcLink, closing', () => {
     const { link, transport } = await linkTo({ onClose: () => transportClosed.promise });
     let closed = false;
     void link.close().then(() => (closed = true));
-    await settled();
+    await flushPromises();
     expect(closed).toBe(false);
     transportClosed.resolve();
-    await settled();
+    await flushPromises();
     expect(closed).toBe(true);
     await link.close();
     expect(transport.closes).toBe(1);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, settled } from '../../../test/kit/fake-link.js';
-import { linkTo } from '../../../test/kit/scripted-transport.js';
+import { outcomeOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { linkTo } from '../../../test/kit/fake-transport.js';
 
 const INTERVAL_MS = 30_000;
 
@@ -8,7 +8,7 @@ const open = () => linkTo({}, { keepaliveIntervalMs: INTERVAL_MS });
 
 async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms);
-  await settled();
+  await flushPromises();
 }
 
 describe('JsonRpcLink with a keepalive interval', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, outcomeOf, settled, type FakeCaller } from '../../../test/kit/fake-link.js';
-import { linkTo, type ScriptedTransport } from '../../../test/kit/scripted-transport.js';
+import { FakeClient, outcomeOf, flushPromises, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { linkTo, type FakeTransport } from '../../../test/kit/fake-transport.js';
 import type { JsonRpcLink, LinkOptions } from './json-rpc-link.js';
 import type { ServerNotification } from './link.js';
 
@@ -19,13 +19,13 @@ async function linkWithCalls(clients: readonly string[], options: Partial<LinkOp
   return { transport, link, calls, received };
 }
 
-function request(transport: ScriptedTransport, link: JsonRpcLink, caller: FakeCaller | undefined) {
+function request(transport: FakeTransport, link: JsonRpcLink, caller: FakeCaller | undefined) {
   const outcome = outcomeOf(link.request({ method: 'x', caller, timeoutMs: 1000 }));
   return { caller, outcome, id: transport.all('x').at(-1)!.id! };
 }
 
 const isAsked = (call: { caller: FakeCaller | undefined }): boolean =>
-  (call.caller?.questions.length ?? 0) > 0;
+  (call.caller?.requests.length ?? 0) > 0;
 
 describe('JsonRpcLink, notifications', () => {
   /** The clients of the calls in flight, the call on whose stream the notification comes, and the call it is for. */
@@ -67,7 +67,7 @@ describe('JsonRpcLink, notifications', () => {
     transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
     expect(received[0]).toMatchObject(origin);
     const questions = calls.map(isAsked);
-    transport.ask('q', 'sampling/createMessage', {});
+    transport.request('q', 'sampling/createMessage', {});
     expect(calls.map(isAsked)).toEqual(questions);
   });
 
@@ -99,55 +99,55 @@ describe('JsonRpcLink, notifications', () => {
 describe('JsonRpcLink, server requests', () => {
   it('reaches only the client whose call caused it', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
-    transport.ask('q', 'sampling/createMessage', { messages: [1] }, calls[0]!.id);
+    transport.request('q', 'sampling/createMessage', { messages: [1] }, calls[0]!.id);
     expect(calls.map(isAsked)).toEqual([true, false]);
-    expect(calls[0]!.caller!.questions[0]).toMatchObject({
+    expect(calls[0]!.caller!.requests[0]).toMatchObject({
       method: 'sampling/createMessage',
       params: { messages: [1] },
     });
-    calls[0]!.caller!.questions[0]!.answer({ role: 'assistant' });
-    await settled();
+    calls[0]!.caller!.requests[0]!.answer({ role: 'assistant' });
+    await flushPromises();
     expect(transport.replyTo('q')?.result).toEqual({ role: 'assistant' });
   });
 
   it('is refused when it may be for several clients', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
-    transport.ask(1, 'elicitation/create', {});
-    await settled();
+    transport.request(1, 'elicitation/create', {});
+    await flushPromises();
     expect(calls.map(isAsked)).toEqual([false, false]);
     expect(transport.replyTo(1)?.error?.message).toContain('isolation');
   });
 
   it('is refused when a request of the gateway caused it, although one client calls', async () => {
     const { transport, calls } = await linkWithCalls(['a', '-']);
-    transport.ask(9, 'elicitation/create', {}, calls[1]!.id);
-    await settled();
+    transport.request(9, 'elicitation/create', {}, calls[1]!.id);
+    await flushPromises();
     expect(calls.map(isAsked)).toEqual([false, false]);
     expect(transport.replyTo(9)?.error).toBeDefined();
   });
 
   it('is cancelled when its call is answered, with an error to the server', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
-    transport.ask('q', 'elicitation/create', {});
+    transport.request('q', 'elicitation/create', {});
     transport.answer(calls[0]!.id, {});
-    expect(calls[0]!.caller!.questions[0]!.options.signal.aborted).toBe(true);
-    await settled();
+    expect(calls[0]!.caller!.requests[0]!.options.signal.aborted).toBe(true);
+    await flushPromises();
     expect(transport.replyTo('q')?.error).toBeDefined();
   });
 
   it('is cancelled when its call is cancelled', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
-    transport.ask('q', 'elicitation/create', {});
+    transport.request('q', 'elicitation/create', {});
     calls[0]!.caller!.cancel();
-    expect(calls[0]!.caller!.questions[0]!.options.signal.aborted).toBe(true);
-    await settled();
+    expect(calls[0]!.caller!.requests[0]!.options.signal.aborted).toBe(true);
+    await flushPromises();
     expect(transport.replyTo('q')?.error).toBeDefined();
   });
 
   it('stays open while one of the calls that may have caused it is pending', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'a']);
-    transport.ask('q', 'elicitation/create', {});
-    const { signal } = calls[1]!.caller!.questions[0]!.options;
+    transport.request('q', 'elicitation/create', {});
+    const { signal } = calls[1]!.caller!.requests[0]!.options;
     transport.answer(calls[1]!.id, {});
     expect(signal.aborted).toBe(false);
     transport.answer(calls[0]!.id, {});
@@ -159,7 +159,7 @@ describe('JsonRpcLink, server requests', () => {
     let [latest] = calls as [(typeof calls)[number]];
     for (let n = 0; n < 100; n++) {
       const next = request(transport, link, latest.caller!.session.call());
-      transport.ask(`q${n}`, 'elicitation/create', {});
+      transport.request(`q${n}`, 'elicitation/create', {});
       expect([isAsked(latest), isAsked(next)]).toEqual([n > 0, true]);
       transport.answer(latest.id, {});
       latest = next;
@@ -168,17 +168,17 @@ describe('JsonRpcLink, server requests', () => {
 
   it('gets no response after the server has cancelled it', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
-    transport.ask('q', 'elicitation/create', {});
+    transport.request('q', 'elicitation/create', {});
     transport.notify('notifications/cancelled', { requestId: 'q' });
-    expect(calls[0]!.caller!.questions[0]!.options.signal.aborted).toBe(true);
-    await settled();
+    expect(calls[0]!.caller!.requests[0]!.options.signal.aborted).toBe(true);
+    await flushPromises();
     expect(transport.replyTo('q')).toBeUndefined();
   });
 
   it('is cancelled when the link closes', async () => {
     const { transport, calls } = await linkWithCalls(['a']);
-    transport.ask('q', 'elicitation/create', {});
-    transport.hangUp();
-    expect(calls[0]!.caller!.questions[0]!.options.signal.aborted).toBe(true);
+    transport.request('q', 'elicitation/create', {});
+    transport.disconnect();
+    expect(calls[0]!.caller!.requests[0]!.options.signal.aborted).toBe(true);
   });
 });

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeClient, outcomeOf, refusalOf, settled, type FakeCaller } from '../../../test/kit/fake-link.js';
-import { linkTo, LINK_OPTIONS, ScriptedTransport } from '../../../test/kit/scripted-transport.js';
+import {
+  FakeClient,
+  outcomeOf,
+  refusalOf,
+  flushPromises,
+  type FakeCaller,
+} from '../../../test/kit/fake-link.js';
+import { linkTo, LINK_OPTIONS, FakeTransport } from '../../../test/kit/fake-transport.js';
 import { JsonRpcLink } from './json-rpc-link.js';
 
 const TIMEOUT_MS = 1000;
@@ -13,7 +19,7 @@ afterEach(() => void jest.useRealTimers());
 /** Deadlines are checked shortly after they have passed. */
 async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms + 2);
-  await settled();
+  await flushPromises();
 }
 
 function call(link: JsonRpcLink, caller: FakeCaller = new FakeClient('a').call(), timeoutMs = TIMEOUT_MS) {
@@ -28,7 +34,7 @@ describe('JsonRpcLink, a cancelled request', () => {
     const { id } = transport.only('tools/call');
     caller.cancel();
     caller.cancel();
-    await settled();
+    await flushPromises();
     expect(outcome.error).toMatchObject({ kind: 'cancelled' });
     expect(transport.only('notifications/cancelled').params).toEqual({ requestId: id, reason: 'cancelled' });
     expect(transport.abandoned).toEqual([id]);
@@ -50,7 +56,7 @@ describe('JsonRpcLink, a cancelled request', () => {
     const second = call(link);
     first.caller.cancel();
     transport.answer(transport.all('tools/call')[1]!.id, { n: 2 });
-    await settled();
+    await flushPromises();
     expect(second.outcome.value?.text).toBe('{"n":2}');
   });
 
@@ -61,9 +67,9 @@ describe('JsonRpcLink, a cancelled request', () => {
     caller.cancel();
     transport.notify('notifications/progress', { progressToken: id, progress: 1 });
     transport.answer(id, {});
-    await settled();
+    await flushPromises();
     expect(outcome.value).toBeUndefined();
-    expect(caller.notices).toEqual([]);
+    expect(caller.notifications).toEqual([]);
   });
 
   it('is not sent when it was cancelled before', async () => {
@@ -71,7 +77,7 @@ describe('JsonRpcLink, a cancelled request', () => {
     const caller = new FakeClient('a').call();
     caller.cancel();
     const { outcome } = call(link, caller);
-    await settled();
+    await flushPromises();
     expect(outcome.error).toMatchObject({ kind: 'cancelled' });
     expect(transport.sent).toEqual([]);
     expect(caller.abortListeners).toBe(0);
@@ -105,9 +111,9 @@ describe('JsonRpcLink, a request without a response', () => {
   });
 
   it('is not cancelled when it is initialize', async () => {
-    const transport = new ScriptedTransport({ facts: null });
+    const transport = new FakeTransport({ facts: null });
     const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
-    await settled();
+    await flushPromises();
     await pass(LINK_OPTIONS.connectTimeoutMs);
     expect(await connecting).toMatchObject({ cause: { kind: 'timeout' } });
     expect(transport.sent).toEqual([]);
@@ -125,7 +131,7 @@ describe('JsonRpcLink, a request with progress', () => {
       transport.notify('notifications/progress', { progressToken, progress });
     }
     expect(outcome.error).toBeUndefined();
-    expect(caller.notices).toHaveLength(5);
+    expect(caller.notifications).toHaveLength(5);
     await pass(TIMEOUT_MS);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
@@ -150,7 +156,7 @@ describe('JsonRpcLink, a request with progress', () => {
 async function asking() {
   const { transport, link } = await linkTo();
   const { outcome, caller } = call(link);
-  transport.ask(7, 'elicitation/create', {});
+  transport.request(7, 'elicitation/create', {});
   return { transport, link, outcome, caller };
 }
 
@@ -159,18 +165,18 @@ describe('JsonRpcLink, a request during an open server request', () => {
     const { transport, outcome, caller } = await asking();
     await pass(5 * TIMEOUT_MS);
     expect(outcome.error).toBeUndefined();
-    caller.questions[0]!.answer({ action: 'accept' });
-    await settled();
+    caller.requests[0]!.answer({ action: 'accept' });
+    await flushPromises();
     transport.answer(transport.only('tools/call').id, { n: 1 });
-    await settled();
+    await flushPromises();
     expect(outcome.value?.text).toBe('{"n":1}');
   });
 
   it('restarts its timeout with the response of the client', async () => {
     const { outcome, caller } = await asking();
     await pass(TIMEOUT_MS - 10);
-    caller.questions[0]!.answer({ action: 'accept' });
-    await settled();
+    caller.requests[0]!.answer({ action: 'accept' });
+    await flushPromises();
     await pass(TIMEOUT_MS - 10);
     expect(outcome.error).toBeUndefined();
     await pass(10);
@@ -183,7 +189,7 @@ describe('JsonRpcLink, a request during an open server request', () => {
     expect(outcome.error).toBeUndefined();
     await pass(200);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
-    expect(caller.questions[0]!.options.signal.aborted).toBe(true);
+    expect(caller.requests[0]!.options.signal.aborted).toBe(true);
     expect(transport.only('notifications/cancelled').params).toMatchObject({ reason: 'timeout' });
   });
 
@@ -199,7 +205,7 @@ describe('JsonRpcLink, a request during an open server request', () => {
     const { transport, link } = await linkTo();
     const asked = call(link);
     const other = call(link, new FakeClient('b').call());
-    transport.ask(7, 'elicitation/create', {}, transport.all('tools/call')[0]!.id);
+    transport.request(7, 'elicitation/create', {}, transport.all('tools/call')[0]!.id);
     await pass(TIMEOUT_MS);
     expect(other.outcome.error).toMatchObject({ kind: 'timeout' });
     expect(asked.outcome.error).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { FakeClient, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
-import { FACTS, LINK_OPTIONS, linkTo, ScriptedTransport } from '../../../test/kit/scripted-transport.js';
+import { FakeClient, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { FACTS, LINK_OPTIONS, linkTo, FakeTransport } from '../../../test/kit/fake-transport.js';
 import { RemoteError } from '../../core/errors.js';
 import { JsonRpcLink } from './json-rpc-link.js';
 import { ConnectError, type ServerNotification } from './link.js';
@@ -54,7 +54,7 @@ describe('JsonRpcLink.connect, failing', () => {
     ['an unknown revision', { ...FACTS, protocolVersion: '1999-01-01' }],
     ['no revision at all', {}],
   ])('rejects %s and closes the transport', async (_what, facts) => {
-    const transport = new ScriptedTransport({ facts });
+    const transport = new FakeTransport({ facts });
     const error = await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
     expect(error).toBeInstanceOf(ConnectError);
     expect(faultOf(error.cause as Error)).toBe('refused');
@@ -63,7 +63,7 @@ describe('JsonRpcLink.connect, failing', () => {
   });
 
   it('rejects with the stderr of the child process', async () => {
-    const transport = new ScriptedTransport({
+    const transport = new FakeTransport({
       start: () => Promise.reject(new TransportError('unreachable', 'exited')),
     });
     transport.stderr.push('no API key');
@@ -73,19 +73,19 @@ describe('JsonRpcLink.connect, failing', () => {
   });
 
   it('rejects with the error of the server', async () => {
-    const transport = new ScriptedTransport({ facts: null });
+    const transport = new FakeTransport({ facts: null });
     const connecting = JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal);
-    await settled();
+    await flushPromises();
     transport.refuse(transport.handshake[0]!.id, { code: -32600, message: 'not you' });
     const error = await refusalOf(connecting);
     expect(error).toMatchObject({ message: 'not you', cause: { code: -32600 } });
   });
 
   it('closes the transport when it is aborted', async () => {
-    const transport = new ScriptedTransport({ facts: null });
+    const transport = new FakeTransport({ facts: null });
     const aborted = new AbortController();
     const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, aborted.signal));
-    await settled();
+    await flushPromises();
     aborted.abort();
     expect((await connecting).message).toBe('the link was closed');
     expect(transport.closes).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe('JsonRpcLink.connect, failing', () => {
   });
 
   it('does not start the transport when it is aborted already', async () => {
-    const transport = new ScriptedTransport();
+    const transport = new FakeTransport();
     await refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, AbortSignal.abort()));
     expect(transport.starts).toBe(0);
   });
@@ -106,7 +106,7 @@ describe('JsonRpcLink.request', () => {
     const ids = transport.all('tools/call').map(({ id }) => id);
     expect(new Set(ids).size).toBe(3);
     for (const sent of transport.all('tools/call').toReversed()) transport.answer(sent.id, sent.params);
-    await settled();
+    await flushPromises();
     expect(calls.map(({ outcome }) => outcome.value?.text)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
   });
 
@@ -120,7 +120,7 @@ describe('JsonRpcLink.request', () => {
         const calls = order.map((_, n) => call(link, `{"n":${n}}`));
         const sent = transport.all('tools/call');
         for (const index of order) transport.answer(sent[index]!.id, sent[index]!.params);
-        await settled();
+        await flushPromises();
         expect(calls.map(({ outcome }) => outcome.value?.text)).toEqual(calls.map((_, n) => `{"n":${n}}`));
       }),
       { numRuns: 30 },
@@ -140,7 +140,7 @@ describe('JsonRpcLink.request', () => {
     const { caller } = call(link, `{"_meta":{"progressToken":${token}}}`);
     const progressToken = transport.only('tools/call').params?.['_meta'] as object;
     transport.notify('notifications/progress', { ...progressToken, progress: 1, x: 'y' });
-    expect(caller.notices).toEqual([
+    expect(caller.notifications).toEqual([
       {
         method: 'notifications/progress',
         params: { progressToken: JSON.parse(token), progress: 1, x: 'y' },
@@ -156,7 +156,7 @@ describe('JsonRpcLink.request', () => {
     transport.notify('notifications/progress', { progressToken: first!.id, progress: 1 });
     transport.notify('notifications/progress', { progressToken: 999, progress: 1 });
     transport.notify('notifications/progress');
-    expect([...quiet.caller.notices, ...curious.caller.notices]).toEqual([]);
+    expect([...quiet.caller.notifications, ...curious.caller.notifications]).toEqual([]);
   });
 
   it('resolves with the result byte for byte', async () => {
@@ -166,7 +166,7 @@ describe('JsonRpcLink.request', () => {
     transport.receiveText(
       `{"result":${result},"id":${transport.only('tools/call').id as number},"jsonrpc":"2.0"}`,
     );
-    await settled();
+    await flushPromises();
     expect(outcome.value?.text).toBe(result);
   });
 
@@ -177,7 +177,7 @@ describe('JsonRpcLink.request', () => {
     transport.receiveText(
       `{"jsonrpc":"2.0","id":${transport.only('tools/call').id as number},"error":${error}}`,
     );
-    await settled();
+    await flushPromises();
     expect(outcome.error).toBeInstanceOf(RemoteError);
     expect(outcome.error).toMatchObject({ code: -32042, message: 'log in', text: error });
   });
@@ -186,7 +186,7 @@ describe('JsonRpcLink.request', () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
     transport.onmessage?.({ jsonrpc: '2.0', id: transport.only('tools/call').id!, result: { a: 1 } });
-    await settled();
+    await flushPromises();
     expect(outcome.value?.text).toBe('{"a":1}');
   });
 
@@ -202,7 +202,7 @@ describe('JsonRpcLink.request', () => {
     const { transport, link } = await linkTo();
     const { outcome, caller } = call(link);
     transport.receiveText(`{"jsonrpc":"2.0","id":${transport.only('tools/call').id as number},${member}}`);
-    await settled();
+    await flushPromises();
     expect(faultOf(outcome.error!)).toBe('broken');
     expect(caller.abortListeners).toBe(0);
   });
@@ -216,7 +216,7 @@ describe('JsonRpcLink.request', () => {
     expect(outcome.value).toBeUndefined();
     transport.answer(id, { n: 1 });
     transport.answer(id, { n: 2 });
-    await settled();
+    await flushPromises();
     expect(outcome.value?.text).toBe('{"n":1}');
   });
 });
@@ -247,7 +247,7 @@ describe('JsonRpcLink with an arbitrary server', () => {
     const { transport, link } = await linkTo();
     call(link, '{"_meta":{"progressToken":1}}');
     fc.assert(fc.property(jsonRpc, (message) => transport.receiveText(JSON.stringify(message))));
-    await settled();
+    await flushPromises();
     const replies = transport.sent.filter(({ method }) => method === undefined);
     for (const { id, result, error } of replies) {
       expect(typeof id === 'string' || Number.isInteger(id)).toBe(true);
@@ -261,7 +261,7 @@ describe('JsonRpcLink with an arbitrary server', () => {
     transport.receiveText(
       '{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":[{"progressToken":1}]}',
     );
-    await settled();
+    await flushPromises();
     expect(transport.replyTo(5)?.error?.code).toBe(-32600);
   });
 });

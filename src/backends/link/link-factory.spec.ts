@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { configOf } from '../../../test/kit/config.js';
-import { settled } from '../../../test/kit/fake-link.js';
-import { ScriptedBackend } from '../../../test/kit/scripted-backend.js';
+import { flushPromises } from '../../../test/kit/fake-link.js';
+import { ScriptedServer } from '../../../test/kit/scripted-server/scripted-server.js';
 import { Limits } from '../../config/limits.js';
 import { createLinkFactory } from './link-factory.js';
 import type { Link } from './link.js';
@@ -27,7 +27,7 @@ async function connect(entry: object): Promise<Link> {
 
 /** Polls without timers, a limited number of times. */
 async function until(condition: () => boolean): Promise<boolean> {
-  for (let n = 0; n < 20_000 && !condition(); n++) await settled();
+  for (let n = 0; n < 20_000 && !condition(); n++) await flushPromises();
   return condition();
 }
 
@@ -36,7 +36,7 @@ describe('createLinkFactory, a link to a silent server', () => {
 
   it('over SSE pings the server every half minute', async () => {
     stop('setInterval');
-    const server = await ScriptedBackend.start();
+    const server = await ScriptedServer.start();
     await connect(server.sse);
     jest.advanceTimersByTime(60_000);
     expect(await until(() => server.countOf('ping') === 1)).toBe(true);
@@ -44,11 +44,11 @@ describe('createLinkFactory, a link to a silent server', () => {
 
   it('over Streamable HTTP pings the server when its stream was silent for a minute and a half', async () => {
     stop('setTimeout');
-    const server = await ScriptedBackend.start();
+    const server = await ScriptedServer.start();
     const link = await connect(server.http);
     await link.notificationsReady;
     jest.advanceTimersByTime(89_000);
-    await settled();
+    await flushPromises();
     expect(server.countOf('ping')).toBe(0);
     jest.advanceTimersByTime(1000);
     expect(await until(() => server.countOf('ping') === 1)).toBe(true);
@@ -56,10 +56,10 @@ describe('createLinkFactory, a link to a silent server', () => {
 
   it('over stdio does not ping the server', async () => {
     stop('setInterval');
-    const server = await ScriptedBackend.start();
+    const server = await ScriptedServer.start();
     await connect(server.stdio());
     jest.advanceTimersByTime(600_000);
-    await settled();
+    await flushPromises();
     expect(server.countOf('ping')).toBe(0);
   });
 });

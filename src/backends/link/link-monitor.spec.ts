@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeLink, outcomeOf, settled } from '../../../test/kit/fake-link.js';
+import { FakeLink, outcomeOf, flushPromises } from '../../../test/kit/fake-link.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { LinkMonitor } from './link-monitor.js';
 import { TransportError } from './transport.js';
@@ -24,10 +24,10 @@ describe('LinkMonitor', () => {
   it('resolves a ping with any answer, also with an unknown method error', async () => {
     const outcomes = [outcomeOf(monitor.ping().then(() => 'there'))];
     link.asked('ping').answer({});
-    await settled();
+    await flushPromises();
     outcomes.push(outcomeOf(monitor.ping().then(() => 'there')));
     link.asked('ping').fail(new RemoteError(-32601, 'ping?', '{}'));
-    await settled();
+    await flushPromises();
     expect(outcomes).toEqual([{ value: 'there' }, { value: 'there' }]);
   });
 
@@ -36,14 +36,14 @@ describe('LinkMonitor', () => {
     const late = new GatewayError('timeout', 'late');
     expect(link.asked('ping').timeoutMs).toBe(77);
     link.asked('ping').fail(late);
-    await settled();
+    await flushPromises();
     expect(outcome.error).toBe(late);
   });
 
   it('reports an expired session when the server answers HTTP 400 to a ping', async () => {
     monitor.sendFailed(BAD_REQUEST);
     link.asked('ping').fail(BAD_REQUEST);
-    await settled();
+    await flushPromises();
     expect(deaths).toMatchObject([{ fault: 'session-lost', message: 'no such session' }]);
   });
 
@@ -56,7 +56,7 @@ describe('LinkMonitor', () => {
     monitor.sendFailed(BAD_REQUEST);
     if (error) link.asked('ping').fail(error);
     else link.asked('ping').answer({});
-    await settled();
+    await flushPromises();
     expect(deaths).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe('LinkMonitor', () => {
     monitor.sendFailed(BAD_REQUEST);
     expect(link.count('ping')).toBe(1);
     link.asked('ping').answer({});
-    await settled();
+    await flushPromises();
     monitor.sendFailed(BAD_REQUEST);
     expect(link.count('ping')).toBe(2);
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { settled } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/fake-link.js';
 import { NotificationStreamState } from './notification-stream-state.js';
 import type { StreamState } from './transport.js';
 
@@ -18,10 +18,10 @@ describe('NotificationStreamState', () => {
 
   /** The events after these state changes, in order. */
   async function after(...states: readonly StreamState[]): Promise<string[]> {
-    await settled();
+    await flushPromises();
     for (const next of states) {
       state.update(next);
-      await settled();
+      await flushPromises();
     }
     return events;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, settled, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { FakeClient, flushPromises, type FakeCaller } from '../../../test/kit/fake-link.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';
@@ -30,7 +30,7 @@ class Asking {
 
   /** The requests that the client got. */
   get asked() {
-    return this.caller.questions[0]!;
+    return this.caller.requests[0]!;
   }
 }
 
@@ -49,7 +49,7 @@ describe('ServerRequests', () => {
       expect(asking.replies).toEqual([
         { jsonrpc: '2.0', id: 'q', error: { code: -32601, message: `Method not found: ${method}` } },
       ]);
-      expect(asking.caller.questions).toEqual([]);
+      expect(asking.caller.requests).toEqual([]);
     },
   );
 
@@ -60,7 +60,7 @@ describe('ServerRequests', () => {
       asking.ask(method, '{"a":1.0}');
       expect(asking.asked).toMatchObject({ method, params: { a: 1 } });
       asking.asked.answer({ b: 2 });
-      await settled();
+      await flushPromises();
       expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { b: 2 } }]);
     },
   );
@@ -103,7 +103,7 @@ describe('ServerRequests', () => {
     const asking = new Asking();
     asking.ask('roots/list');
     asking.asked.decline(error);
-    await settled();
+    await flushPromises();
     expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', error: expected }]);
   });
 });
@@ -133,7 +133,7 @@ describe('ServerRequests, an open request', () => {
     expect(asking.questions.hasOpenFor(asking.caller)).toBe(true);
     expect(asking.questions.hasOpenFor(other)).toBe(false);
     asking.asked.answer({});
-    await settled();
+    await flushPromises();
     expect(asking.questions.hasOpenFor(asking.caller)).toBe(false);
     expect(asking.settledFor).toEqual([[asking.caller]]);
   });
@@ -143,7 +143,7 @@ describe('ServerRequests, an open request', () => {
     asking.ask('roots/list');
     asking.questions.cancel('q');
     asking.asked.answer({});
-    await settled();
+    await flushPromises();
     expect(asking.texts).toEqual([]);
     expect(asking.asked.options.signal.aborted).toBe(true);
   });
@@ -159,11 +159,11 @@ describe('ServerRequests, an open request', () => {
     const asking = new Asking();
     asking.ask('roots/list', '{"n":1}');
     asking.ask('roots/list', '{"n":2}');
-    const [first, second] = asking.caller.questions;
+    const [first, second] = asking.caller.requests;
     first!.answer({ n: 1 });
-    await settled();
+    await flushPromises();
     second!.answer({ n: 2 });
-    await settled();
+    await flushPromises();
     expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { n: 2 } }]);
   });
 
@@ -171,7 +171,7 @@ describe('ServerRequests, an open request', () => {
     const asking = new Asking();
     asking.ask('roots/list');
     asking.questions.cancelAll();
-    await settled();
+    await flushPromises();
     expect(asking.asked.options.signal.aborted).toBe(true);
     expect(asking.texts).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, FakeLink, outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
+import { FakeClient, FakeLink, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link } from './link.js';
@@ -42,7 +42,7 @@ describe('SessionLinks', () => {
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     await Promise.all([sessionLinks.get(a), sessionLinks.get(b)]);
     a.close();
-    await settled();
+    await flushPromises();
     expect(links.map(({ closes }) => closes)).toEqual([1, 0]);
     expect(sessionLinks.size).toBe(1);
     expect(a.closeListeners.size).toBe(0);
@@ -57,7 +57,7 @@ describe('SessionLinks', () => {
     client.close();
     expect(opened.signals[0]?.aborted).toBe(true);
     arrival.resolve(new FakeLink());
-    await settled();
+    await flushPromises();
     expect(outcome.value).toBeDefined();
     expect(opened.links[0]?.closes).toBe(1);
     expect(opened.sessionLinks.size).toBe(0);
@@ -67,11 +67,11 @@ describe('SessionLinks', () => {
     const { sessionLinks, links } = new Opened();
     const client = new FakeClient('a');
     await sessionLinks.get(client);
-    links[0]!.lose();
-    await settled();
+    links[0]!.disconnect();
+    await flushPromises();
     expect(sessionLinks.size).toBe(0);
     const second = await sessionLinks.get(client);
-    await settled();
+    await flushPromises();
     expect(second).toBe(links[1]);
     expect(links[1]!.closes).toBe(0);
     expect(client.closeListeners.size).toBe(1);
@@ -85,7 +85,7 @@ describe('SessionLinks', () => {
       kind: 'server-unavailable',
       cause: { message: 'no' },
     });
-    await settled();
+    await flushPromises();
     expect(opened.sessionLinks.size).toBe(0);
     expect(client.closeListeners.size).toBe(0);
     opened.connect = () => Promise.resolve(new FakeLink());
@@ -98,7 +98,7 @@ describe('SessionLinks', () => {
     await sessionLinks.get(a);
     sessionLinks.notify(a, 'notifications/roots/list_changed');
     sessionLinks.notify(b, 'notifications/roots/list_changed');
-    await settled();
+    await flushPromises();
     expect(links[0]!.notified).toEqual(['notifications/roots/list_changed']);
     expect(owners).toEqual([a]);
   });
@@ -110,7 +110,7 @@ describe('SessionLinks', () => {
     outcomeOf(opened.sessionLinks.get(new FakeClient('b')));
     const seen: Link[] = [];
     opened.sessionLinks.forEach((link) => seen.push(link));
-    await settled();
+    await flushPromises();
     expect(seen).toEqual(opened.links);
   });
 

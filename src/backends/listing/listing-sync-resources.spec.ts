@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeLink, settled, type Answers } from '../../../test/kit/fake-link.js';
+import { FakeLink, flushPromises, type Answers } from '../../../test/kit/fake-link.js';
 import type { Listing } from '../../core/catalog/catalog.js';
 import { RemoteError } from '../../core/errors.js';
 import { ListingSync } from './listing-sync.js';
@@ -22,7 +22,7 @@ class Synced {
   async attach(answers: Answers, facts: object = RESOURCES): Promise<FakeLink> {
     const link = new FakeLink(answers, facts);
     this.sync.attach(link);
-    await settled();
+    await flushPromises();
     return link;
   }
 }
@@ -36,7 +36,7 @@ const offering = (uris: () => readonly string[], templates: () => readonly strin
 
 async function pass(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
-  await settled();
+  await flushPromises();
 }
 
 let warnings: jest.SpiedFunction<Logger['warn']>;
@@ -62,7 +62,7 @@ describe('ListingSync of resources', () => {
           ? { resourceTemplates: [{ uriTemplate: 'b:{x}' }], nextCursor: 'c' }
           : { resourceTemplates: [{ uriTemplate: 'a:{x}' }] },
     });
-    await settled();
+    await flushPromises();
     expect(synced.listed).toBe('x:1,x:2/a:{x},b:{x}');
     expect([link.count('resources/list'), link.count('resources/templates/list')]).toEqual([2, 2]);
   });
@@ -223,7 +223,7 @@ describe('ListingSync of resources', () => {
       ),
     );
     stale.asked('resources/list').answer({ resources: [{ uri: 'stale:1' }] });
-    stale.lose();
+    stale.disconnect();
     await pass(2000);
     expect(synced.listed).toBe('new:1/');
   });

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeLink, settled, type Answers } from '../../../test/kit/fake-link.js';
+import { FakeLink, flushPromises, type Answers } from '../../../test/kit/fake-link.js';
 import type { Listing } from '../../core/catalog/catalog.js';
 import { ListingSync } from './listing-sync.js';
 import { TransportError } from '../link/transport.js';
@@ -23,7 +23,7 @@ class Synced {
   async attach(answers: Answers, facts: object = BOTH): Promise<FakeLink> {
     const link = new FakeLink(answers, facts);
     this.sync.attach(link);
-    await settled();
+    await flushPromises();
     return link;
   }
 }
@@ -43,7 +43,7 @@ const endless = (name: string): Answers => ({
 
 async function pass(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
-  await settled();
+  await flushPromises();
 }
 
 let warnings: jest.SpiedFunction<Logger['warn']>;
@@ -158,7 +158,7 @@ describe('ListingSync, a replaced link', () => {
     const stale = await synced.attach({}, { capabilities: { tools: {} } });
     await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
     stale.asked('tools/list').answer(list('tools', 'stale'));
-    await settled();
+    await flushPromises();
     await pass(2000);
     expect(synced.listings.map(({ tools }) => tools[0]?.name)).not.toContain('stale');
     expect(synced.names).toBe('new/');
@@ -168,8 +168,8 @@ describe('ListingSync, a replaced link', () => {
     const synced = new Synced();
     const stale = await synced.attach({}, { capabilities: { tools: {} } });
     await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
-    stale.lose();
-    await settled();
+    stale.disconnect();
+    await flushPromises();
     expect(synced.names).toBe('new/');
   });
 
@@ -177,7 +177,7 @@ describe('ListingSync, a replaced link', () => {
     const synced = new Synced();
     const link = await synced.attach({}, BOTH);
     synced.sync.detach();
-    link.lose(new TransportError('broken', 'crashed'));
+    link.disconnect(new TransportError('broken', 'crashed'));
     await pass(60_000);
     expect(link.requests).toHaveLength(2);
     expect(warnings).not.toHaveBeenCalled();
@@ -187,7 +187,7 @@ describe('ListingSync, a replaced link', () => {
     const synced = new Synced();
     const link = await synced.attach(offering('t', 'p'));
     synced.sync.detach();
-    link.lose();
+    link.disconnect();
     await synced.attach({});
     expect(synced.names).toBe('t/p');
   });
@@ -201,7 +201,7 @@ describe('ListingSync.stop', () => {
     const before = synced.listings.length;
     synced.sync.stop();
     link.asked('prompts/list').answer(list('prompts', 'p'));
-    link.lose();
+    link.disconnect();
     await pass(60_000);
     expect(synced.listings).toHaveLength(before);
     expect(warnings).not.toHaveBeenCalled();

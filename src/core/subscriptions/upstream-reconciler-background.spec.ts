@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { settled } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/fake-link.js';
 import { FakeUpstream } from '../../../test/kit/fake-upstream.js';
 import { ReconcilerHarness } from '../../../test/kit/reconciler-harness.js';
 import { GatewayError, RemoteError } from '../errors.js';
@@ -108,7 +108,7 @@ describe('UpstreamReconciler', () => {
         },
       });
       harness.want('a');
-      await settled();
+      await flushPromises();
       await harness.upstream.answer('+a', REFUSAL);
       expect(harness.upstream.sent).toEqual(['+a', '+a']);
       await harness.upstream.answer('+a');
@@ -164,7 +164,7 @@ describe('UpstreamReconciler', () => {
       await harness.hold('a');
       await harness.subscribe('anna', 'b');
       harness.reconciler.close(LOST);
-      await settled();
+      await flushPromises();
       const error = 'SERVER_UNAVAILABLE: server files is not available: the connection was lost';
       expect(harness.outcomes).toEqual([`anna: ${error}`]);
       expect(harness.reconciler.size).toBe(0);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { settled } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/fake-link.js';
 import { ReconcilerHarness } from '../../../test/kit/reconciler-harness.js';
 import { GatewayError, RemoteError } from '../errors.js';
 
@@ -57,7 +57,7 @@ describe('UpstreamReconciler', () => {
     it('sends another request for a client that asks while the refusal is being handled', async () => {
       harness.wanted.add('a');
       const first = harness.reconciler.confirm('a').catch(() => harness.reconciler.confirm('a'));
-      await settled();
+      await flushPromises();
       await harness.upstream.answer('+a', REFUSAL);
       expect(harness.upstream.sent).toEqual(['+a', '+a']);
       await harness.upstream.answer('+a');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { outcomeOf, refusalOf, settled } from '../../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
 import { deferred } from '../../../test/kit/until.js';
 import { SingleFlight } from './single-flight.js';
 
@@ -32,7 +32,7 @@ describe('SingleFlight', () => {
     const counter = new Counter();
     counter.wanted = 1;
     const waiting = Promise.all([counter.flight.bringUpToDate(), counter.flight.bringUpToDate()]);
-    await settled();
+    await flushPromises();
     expect(counter.runs).toHaveLength(1);
     counter.runs[0]!.end();
     await waiting;
@@ -45,11 +45,11 @@ describe('SingleFlight', () => {
     const outcome = outcomeOf(counter.flight.bringUpToDate().then(() => counter.reached));
     counter.wanted = 2;
     counter.runs[0]!.end();
-    await settled();
+    await flushPromises();
     expect(counter.runs.map(({ to }) => to)).toEqual([1, 2]);
     expect(outcome).toEqual({});
     counter.runs[1]!.end();
-    await settled();
+    await flushPromises();
     expect(outcome).toEqual({ value: 2 });
   });
 
@@ -62,9 +62,9 @@ describe('SingleFlight', () => {
       for (let hop = 0; hop < hops; hop++) await Promise.resolve();
       counter.wanted = 2;
       const reached = counter.flight.bringUpToDate().then(() => counter.reached);
-      await settled();
+      await flushPromises();
       for (const run of counter.runs) run.end();
-      await settled();
+      await flushPromises();
       for (const run of counter.runs) run.end();
       expect(await reached).toBe(2);
     }

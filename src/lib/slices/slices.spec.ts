@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { settled } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/fake-link.js';
 import { sliceScheduler } from './slices.js';
 
 let now = 0;
@@ -62,7 +62,7 @@ describe('sliceScheduler', () => {
     setImmediate(serve);
     await all;
     isDone = true;
-    await settled();
+    await flushPromises();
     const slices = order
       .join(' ')
       .split('request')

@@ -1,11 +1,11 @@
-import type { Message } from './events.js';
+import type { Message } from '../events.js';
 import type { ScriptedLink } from './scripted-link.js';
-import { deferred } from './until.js';
+import { deferred } from '../until.js';
 
 /** One request that a scripted backend has to answer. */
 export class ScriptedCall {
   /** Settles when nobody waits for the answer any more: it was given, or the request was cancelled. */
-  readonly over: Promise<void>;
+  readonly ended: Promise<void>;
   isCancelled = false;
   private readonly end: () => void;
 
@@ -17,7 +17,7 @@ export class ScriptedCall {
     private readonly sendOnStream: (text: string) => void,
   ) {
     const { promise, resolve } = deferred();
-    this.over = promise;
+    this.ended = promise;
     this.end = resolve;
     link.began(message.id, () => {
       this.isCancelled = true;
@@ -47,8 +47,8 @@ export class ScriptedCall {
   }
 
   /** Asks the client behind the call. */
-  ask(method: string, params: object): Promise<Message> {
-    return this.link.ask(method, params, this.sendOnStream);
+  sendRequest(method: string, params: object): Promise<Message> {
+    return this.link.sendRequest(method, params, this.sendOnStream);
   }
 
   /** `outcome` is the member with the result or the error, as text. */

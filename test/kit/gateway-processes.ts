@@ -6,7 +6,7 @@ import type { RawSession } from './raw-session.js';
 import type { SubscribedClient } from './subscribed-client.js';
 
 /** Gateways one after the other, on one configuration and what is stored of it. The last one ends with the test. */
-export class Lives {
+export class GatewayProcesses {
   gateway!: Gateway;
   private readonly config: string;
   /** Where sessions are kept. */
@@ -17,10 +17,10 @@ export class Lives {
     this.journal = join(dirname(this.config), 'state', 'sessions.jsonl');
   }
 
-  static async begin(config: GatewayConfig): Promise<Lives> {
-    const lives = new Lives(config);
-    await lives.start();
-    return lives;
+  static async start(config: GatewayConfig): Promise<GatewayProcesses> {
+    const processes = new GatewayProcesses(config);
+    await processes.start();
+    return processes;
   }
 
   async start(changes?: GatewayConfig): Promise<void> {
@@ -50,7 +50,7 @@ export class Lives {
   }
 
   /** The session of a client at the gateway of now; with other headers, somebody else with it. */
-  back({ session }: SubscribedClient, headers?: Record<string, string>): RawSession {
+  sessionOf({ session }: SubscribedClient, headers?: Record<string, string>): RawSession {
     return session.at(this.gateway.urlOf(new URL(session.url).pathname), headers);
   }
 }

@@ -2,7 +2,7 @@ import { NO_DECISIONS } from '../../src/state/decisions.js';
 import { DecisionStore, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
 
 /** Decisions that are kept in memory, and are there at once. */
-export class MemoryState extends DecisionStore {
+export class MemoryDecisionStore extends DecisionStore {
   private readonly listeners = new Set<DecisionListener>();
   private decisions: Decisions = NO_DECISIONS;
 

@@ -1,17 +1,17 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createSocketServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
-import { onCleanup } from './cleanup.js';
-import type { Message } from './events.js';
+import { onCleanup } from '../cleanup.js';
+import type { Message } from '../events.js';
 import { ScriptedCall } from './scripted-call.js';
-import { HttpFront } from './scripted-http.js';
+import { HttpEndpoint } from './http-endpoint.js';
 import type { ScriptedLink } from './scripted-link.js';
 import { ScriptedResources } from './scripted-resources.js';
-import { PuppetLink } from './scripted-stdio.js';
-import { tempDir } from './temp-dir.js';
-import { until } from './until.js';
+import { StdioLink } from './stdio-link.js';
+import { tempDir } from '../temp-dir.js';
+import { until } from '../until.js';
 
-const PUPPET = resolve('test/kit/puppet.mjs');
+const STDIO_RELAY = resolve('test/kit/scripted-server/stdio-relay.mjs');
 
 /** A result as an object, or as text that is sent as it is. Nothing means: no answer, ever. */
 export type Reply = object | string | undefined | void;
@@ -36,15 +36,15 @@ export const text = (words: string): object => ({ content: [{ type: 'text', text
  * An MCP server that does what the test says, and remembers what it was told. The same script serves as a child
  * process (`stdio`) and over HTTP (`http`, `sse`), side by side.
  */
-export class ScriptedBackend {
+export class ScriptedServer {
   /** Everything anybody sent, in order. */
   readonly received: Received[] = [];
   /** Every process and every HTTP session there ever was. */
   readonly links: ScriptedLink[] = [];
   /** Tool calls that are not answered yet, and the most there ever were. */
   inFlight = 0;
-  mostInFlight = 0;
-  readonly front = new HttpFront(this);
+  maxInFlight = 0;
+  readonly httpEndpoint = new HttpEndpoint(this);
   private readonly handlers = new Map<string, Handler>();
   private readonly tools = new Map<string, { definition: string; handler: Handler }>();
   private readonly prompts = new Map<string, { definition: string; handler: Handler }>();
@@ -53,19 +53,19 @@ export class ScriptedBackend {
   private servers: Server[] = [];
   private port = 0;
 
-  static async start(): Promise<ScriptedBackend> {
-    const backend = new ScriptedBackend();
+  static async start(): Promise<ScriptedServer> {
+    const backend = new ScriptedServer();
     backend.socketPath = join(tempDir(), 'puppets');
     backend.servers = [createSocketServer((socket) => backend.adopt(socket))];
     await listen(backend.servers[0]!, backend.socketPath);
-    await backend.openPort();
+    await backend.goUp();
     onCleanup(() => backend.stop());
     return backend;
   }
 
   /** For the config: a child process. Flags are those of puppet.mjs. */
   stdio(...flags: string[]): { command: string; args: string[] } {
-    return { command: process.execPath, args: [PUPPET, this.socketPath, ...flags] };
+    return { command: process.execPath, args: [STDIO_RELAY, this.socketPath, ...flags] };
   }
 
   /** For the config: the same server over HTTP. */
@@ -118,7 +118,7 @@ export class ScriptedBackend {
   }
 
   /** Says something unasked to everybody who is connected. */
-  announce(method: string, params?: object): void {
+  broadcast(method: string, params?: object): void {
     for (const link of this.links)
       if (link.isOpen) link.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
   }
@@ -132,7 +132,7 @@ export class ScriptedBackend {
   }
 
   /** Waits for a message that satisfies the condition, come or yet to come. */
-  heard(method: string, matches: (message: Message) => boolean = () => true): Promise<Received> {
+  untilReceived(method: string, matches: (message: Message) => boolean = () => true): Promise<Received> {
     return until(`the backend hears ${method}`, () =>
       this.messages(method).find(({ message }) => matches(message)),
     );
@@ -146,16 +146,16 @@ export class ScriptedBackend {
   }
 
   /** Nobody listens on the port any more, connections break, sessions are forgotten: the machine is down. */
-  async closePort(): Promise<void> {
-    this.front.forgetSessions();
+  async goDown(): Promise<void> {
+    this.httpEndpoint.expireSessions();
     const server = this.servers.pop();
-    this.front.breakConnections();
+    this.httpEndpoint.breakConnections();
     await new Promise((done) => server?.close(done));
   }
 
-  async openPort(): Promise<void> {
-    const server = createHttpServer((request, response) => void this.front.serve(request, response));
-    this.front.watch(server);
+  async goUp(): Promise<void> {
+    const server = createHttpServer((request, response) => void this.httpEndpoint.serve(request, response));
+    this.httpEndpoint.watch(server);
     await listen(server, this.port);
     this.port = (server.address() as AddressInfo).port;
     this.servers.push(server);
@@ -173,10 +173,10 @@ export class ScriptedBackend {
 
   private async answer(call: ScriptedCall): Promise<void> {
     const isToolCall = call.method === 'tools/call';
-    if (isToolCall) this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight);
+    if (isToolCall) this.maxInFlight = Math.max(this.maxInFlight, ++this.inFlight);
     try {
       const reply = await this.replyTo(call);
-      if (reply === undefined) await call.over;
+      if (reply === undefined) await call.ended;
       else call.answer(`"result":${typeof reply === 'string' ? reply : JSON.stringify(reply)}`);
     } catch (error) {
       const internal = JSON.stringify({ code: -32603, message: String(error) });
@@ -215,12 +215,12 @@ export class ScriptedBackend {
   }
 
   private adopt(socket: Socket): void {
-    this.links.push(new PuppetLink(socket, this));
+    this.links.push(new StdioLink(socket, this));
   }
 
   private stop(): void {
-    for (const link of this.links) link.drop();
-    this.front.breakConnections();
+    for (const link of this.links) link.close();
+    this.httpEndpoint.breakConnections();
     for (const server of this.servers) server.close();
   }
 }

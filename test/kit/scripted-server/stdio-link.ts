@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { ScriptedBackend } from './scripted-backend.js';
+import type { ScriptedServer } from './scripted-server.js';
 import { ScriptedLink } from './scripted-link.js';
 
 /** A puppet process at the other end of a socket. */
-export class PuppetLink extends ScriptedLink {
+export class StdioLink extends ScriptedLink {
   pid: number | undefined;
   grandchild: number | undefined;
 
   constructor(
     private readonly socket: Socket,
-    private readonly backend: ScriptedBackend,
+    private readonly backend: ScriptedServer,
   ) {
     super();
     // A puppet that is killed resets its socket, and the reader of lines says so too.
@@ -25,7 +25,7 @@ export class PuppetLink extends ScriptedLink {
     if (this.isOpen) this.socket.write(`${text}\n`);
   }
 
-  drop(): void {
+  close(): void {
     this.socket.destroy();
   }
 

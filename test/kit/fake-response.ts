@@ -1,10 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { settled } from './fake-link.js';
+import { flushPromises } from './fake-link.js';
 
 /** A response on a connection in memory. */
-export class Line {
+export class FakeResponse {
   readonly response = new ServerResponse(new IncomingMessage(new Socket()));
   private readonly wire = new PassThrough();
   private text = '';
@@ -23,8 +23,8 @@ export class Line {
     return this.messages.map(({ method }) => method);
   }
 
-  async cut(): Promise<void> {
+  async disconnect(): Promise<void> {
     this.wire.destroy();
-    await settled();
+    await flushPromises();
   }
 }

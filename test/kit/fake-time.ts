@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, jest } from '@jest/globals';
-import { settled } from './fake-link.js';
+import { flushPromises } from './fake-link.js';
 
 /** For specs of pauses and of patience: time stands still, pauses have their full length, and nothing is logged. */
-export function stillTime(): void {
+export function useFakeTime(): void {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     jest.spyOn(Math, 'random').mockReturnValue(1);
@@ -16,8 +16,8 @@ export function stillTime(): void {
 }
 
 /** Time goes by, and whatever can go on goes on. */
-export async function pass(ms: number): Promise<void> {
-  await settled();
+export async function advanceTime(ms: number): Promise<void> {
+  await flushPromises();
   jest.advanceTimersByTime(ms);
-  await settled();
+  await flushPromises();
 }

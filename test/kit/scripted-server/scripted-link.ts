@@ -1,11 +1,11 @@
-import type { Message } from './events.js';
-import { deferred, type Deferred } from './until.js';
+import type { Message } from '../events.js';
+import { deferred, type Deferred } from '../until.js';
 
 /** One connection of the gateway to a scripted backend: a process, or an HTTP session. */
 export abstract class ScriptedLink {
   isOpen = true;
-  private readonly asked = new Map<string, Deferred<Message>>();
-  private readonly open = new Map<unknown, () => void>();
+  private readonly pendingRequests = new Map<string, Deferred<Message>>();
+  private readonly openCalls = new Map<unknown, () => void>();
   private lastId = 0;
 
   /** The process, and the one it started. Undefined over HTTP. */
@@ -16,36 +16,40 @@ export abstract class ScriptedLink {
   abstract send(text: string): void;
 
   /** Lets go of it at the end of the test. */
-  abstract drop(): void;
+  abstract close(): void;
 
   /** Asks the other side; `send` decides on which stream. */
-  async ask(method: string, params: object, send = (text: string) => this.send(text)): Promise<Message> {
+  async sendRequest(
+    method: string,
+    params: object,
+    send = (text: string) => this.send(text),
+  ): Promise<Message> {
     const id = `question-${++this.lastId}`;
     const answer = deferred<Message>();
-    this.asked.set(id, answer);
+    this.pendingRequests.set(id, answer);
     send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     return answer.promise;
   }
 
   answered(message: Message): void {
-    this.asked.get(String(message.id))?.resolve(message);
+    this.pendingRequests.get(String(message.id))?.resolve(message);
   }
 
   /** `giveUp` is called when the other side cancels the request. */
   began(id: unknown, giveUp: () => void): void {
-    this.open.set(id, giveUp);
+    this.openCalls.set(id, giveUp);
   }
 
   ended(id: unknown): void {
-    this.open.delete(id);
+    this.openCalls.delete(id);
   }
 
   cancelled(id: unknown): void {
-    this.open.get(id)?.();
+    this.openCalls.get(id)?.();
   }
 
   closed(): void {
     this.isOpen = false;
-    for (const giveUp of this.open.values()) giveUp();
+    for (const giveUp of this.openCalls.values()) giveUp();
   }
 }

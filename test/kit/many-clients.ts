@@ -1,18 +1,18 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
-import { exitOf, reapLater } from './processes.js';
+import { exitOf, killAfterTest } from './processes.js';
 import { until, within } from './until.js';
 
-const READERS = resolve('test/kit/crowd-readers.mjs');
+const READERS = resolve('test/kit/many-clients-process.mjs');
 
 /** What a process of this user may ever have open. */
-export function mostFiles(): number {
+export function maxOpenFiles(): number {
   const limit = execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim();
   return limit === 'unlimited' ? 1_000_000 : Number(limit);
 }
 
 /** For `spawn`: this program, with room for as many open files as this user may have. */
-export const withManyFiles = (...program: readonly string[]): [string, ...string[]] => [
+export const withMaxOpenFiles = (...program: readonly string[]): [string, ...string[]] => [
   'sh',
   '-c',
   'ulimit -n "$(ulimit -Hn)" && exec "$0" "$@"',
@@ -20,7 +20,7 @@ export const withManyFiles = (...program: readonly string[]): [string, ...string
   ...program,
 ];
 
-interface Told {
+interface ClientReport {
   readonly open: number;
   /** How many clients got so many updates, by that number. */
   readonly counts: Readonly<Record<string, number>>;
@@ -30,24 +30,24 @@ interface Told {
 }
 
 /** Many clients in a process of their own: each has a session, is subscribed to one resource and reads its stream. */
-export class Crowd {
+export class ManyClients {
   private constructor(
     private readonly child: ChildProcess,
     private readonly url: string,
   ) {}
 
-  static async open(url: string, uri: string, count: number): Promise<Crowd> {
-    const [command, ...args] = withManyFiles(READERS);
+  static async open(url: string, uri: string, count: number): Promise<ManyClients> {
+    const [command, ...args] = withMaxOpenFiles(READERS);
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    reapLater(child, exitOf(child));
-    const crowd = new Crowd(child, url);
+    killAfterTest(child, exitOf(child));
+    const crowd = new ManyClients(child, url);
     await crowd.ask({ job: 'open', url, uri, count }, 60_000);
     return crowd;
   }
 
   /** Waits until everybody has so many updates; gives what they got. */
-  async heard(updates: number): Promise<Told> {
-    let told: Told | undefined;
+  async untilReceived(updates: number): Promise<ClientReport> {
+    let told: ClientReport | undefined;
     await until(
       `everybody has ${updates} updates`,
       async () => {
@@ -62,12 +62,14 @@ export class Crowd {
   }
 
   /** All but so many end their sessions. */
-  async leave(but = 0): Promise<void> {
+  async endSessions(but = 0): Promise<void> {
     await this.ask({ job: 'leave', url: this.url, but }, 30_000);
   }
 
-  private async ask(job: object, timeoutMs?: number): Promise<Told> {
-    const answer = new Promise<Told>((done) => this.child.once('message', (told) => done(told as Told)));
+  private async ask(job: object, timeoutMs?: number): Promise<ClientReport> {
+    const answer = new Promise<ClientReport>((done) =>
+      this.child.once('message', (told) => done(told as ClientReport)),
+    );
     this.child.send(job);
     const told = await within('the crowd', answer, timeoutMs);
     if (told.error) throw new Error(told.error);

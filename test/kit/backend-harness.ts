@@ -4,12 +4,12 @@ import { TransportError, type TransportFault } from '../../src/backends/link/tra
 import { StdioServerConfig } from '../../src/config/stdio-server-config.js';
 import type { Listing } from '../../src/core/catalog/catalog.js';
 import type { JsonText } from '../../src/lib/json-text/json-text.js';
-import { FakeClient, FakeLink, settled, type Asked } from './fake-link.js';
+import { FakeClient, FakeLink, flushPromises, type PendingRequest } from './fake-link.js';
 
 export const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
 
 /** A backend whose server the spec plays. */
-export class Served {
+export class BackendHarness {
   readonly links: FakeLink[] = [];
   readonly listings: Listing[] = [];
   readonly notified: ServerNotification[] = [];
@@ -28,10 +28,10 @@ export class Served {
     this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);
   }
 
-  static async ready(config: Partial<StdioServerConfig> = {}): Promise<Served> {
-    const served = new Served(config);
+  static async ready(config: Partial<StdioServerConfig> = {}): Promise<BackendHarness> {
+    const served = new BackendHarness(config);
     served.backend.start();
-    await settled();
+    await flushPromises();
     return served;
   }
 
@@ -48,16 +48,16 @@ export class Served {
   }
 
   /** The call that has reached the server. */
-  async asked(): Promise<Asked> {
-    await settled();
+  async pendingCall(): Promise<PendingRequest> {
+    await flushPromises();
     return this.link.asked('tools/call');
   }
 
   /** The session of the link expires. */
   async expireSession(): Promise<void> {
     const { link } = this;
-    (await this.asked()).fail(fault('session-lost'));
-    link.lose(fault('session-lost'));
+    (await this.pendingCall()).fail(fault('session-lost'));
+    link.disconnect(fault('session-lost'));
   }
 
   private async open(owner: unknown): Promise<Link> {

@@ -28,7 +28,7 @@ const definitions = (key: string, listed: readonly Members[]): Definition[] =>
   listed.map((members) => ({ name: String(members[key]), text: JSON.stringify(members) }));
 
 /** For the specs of the meta tools: a registry with servers that list what the spec says, and no servers behind it. */
-export class DiscoveryStage {
+export class MetaToolHarness {
   readonly registry: Registry;
   readonly resourceSearch: ResourceSearch;
   readonly toolSearch: ToolSearch;
@@ -81,7 +81,7 @@ export class DiscoveryStage {
   }
 
   /** What it answers, as programs read it. */
-  async ask(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Members> {
+  async callStructured(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Members> {
     const { structuredContent, content } = await this.call(name, args, scope);
     if (!structuredContent) throw new Error(content[0]!.text);
     return structuredContent;

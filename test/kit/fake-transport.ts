@@ -13,7 +13,7 @@ export interface Sent {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-export interface Script {
+export interface TransportScript {
   /** What the server answers to `initialize`; `null` lets it never answer. */
   readonly facts?: object | null;
   start?(): Promise<void>;
@@ -29,7 +29,7 @@ export const FACTS = {
 };
 
 /** An in-memory transport: the spec acts as the server and sends every message itself. */
-export class ScriptedTransport implements LinkTransport {
+export class FakeTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
@@ -48,7 +48,7 @@ export class ScriptedTransport implements LinkTransport {
   reopens = 0;
   pid: number | undefined;
 
-  constructor(private readonly script: Script = {}) {}
+  constructor(private readonly script: TransportScript = {}) {}
 
   async start(): Promise<void> {
     this.starts++;
@@ -117,7 +117,7 @@ export class ScriptedTransport implements LinkTransport {
     this.receive({ method, params }, requestId);
   }
 
-  ask(id: RequestId, method: string, params?: unknown, requestId?: RequestId): void {
+  request(id: RequestId, method: string, params?: unknown, requestId?: RequestId): void {
     this.receive({ id, method, params }, requestId);
   }
 
@@ -134,7 +134,7 @@ export class ScriptedTransport implements LinkTransport {
   }
 
   /** The connection is gone. */
-  hangUp(error?: Error): void {
+  disconnect(error?: Error): void {
     if (error) this.onerror?.(error);
     this.onclose?.();
   }
@@ -158,10 +158,10 @@ export const LINK_OPTIONS: LinkOptions = {
 
 /** A link that is up, and the server at its other end. */
 export async function linkTo(
-  script: Script = {},
+  script: TransportScript = {},
   options: Partial<LinkOptions> = {},
-): Promise<{ transport: ScriptedTransport; link: JsonRpcLink }> {
-  const transport = new ScriptedTransport(script);
+): Promise<{ transport: FakeTransport; link: JsonRpcLink }> {
+  const transport = new FakeTransport(script);
   const { signal } = new AbortController();
   const link = await JsonRpcLink.connect(transport, { ...LINK_OPTIONS, ...options }, signal);
   return { transport, link };

@@ -1,45 +1,45 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Message } from './events.js';
-import { bodyOf } from './http.js';
-import type { ScriptedBackend } from './scripted-backend.js';
+import type { Message } from '../events.js';
+import { bodyOf } from '../http.js';
+import type { ScriptedServer } from './scripted-server.js';
 import { ScriptedLink } from './scripted-link.js';
 
 /** One session over HTTP. */
 class HttpLink extends ScriptedLink {
   readonly pid = undefined;
   readonly grandchild = undefined;
-  private standing: ServerResponse | undefined;
-  private unheard: Pick<string[], 'push' | 'splice'> = [];
+  private notificationStream: ServerResponse | undefined;
+  private unsent: Pick<string[], 'push' | 'splice'> = [];
 
   listen(response: ServerResponse): void {
     openEvents(response);
-    this.standing = response;
-    for (const text of this.unheard.splice(0)) writeEvent(response, text);
+    this.notificationStream = response;
+    for (const text of this.unsent.splice(0)) writeEvent(response, text);
   }
 
-  get isListened(): boolean {
-    return this.standing !== undefined && !this.standing.destroyed;
+  get hasOpenStream(): boolean {
+    return this.notificationStream !== undefined && !this.notificationStream.destroyed;
   }
 
   send(text: string): void {
-    if (this.standing && this.isListened) writeEvent(this.standing, text);
-    else this.unheard.push(text);
+    if (this.notificationStream && this.hasOpenStream) writeEvent(this.notificationStream, text);
+    else this.unsent.push(text);
   }
 
   /** What is said from now on while nobody listens is lost, as with servers that keep nothing. */
-  forgetful(): this {
-    this.unheard = { push: () => 0, splice: () => [] };
+  dropUnsentMessages(): this {
+    this.unsent = { push: () => 0, splice: () => [] };
     return this;
   }
 
   /** The stream breaks; the session lives on. */
-  cut(): void {
-    this.standing?.destroy();
+  breakStream(): void {
+    this.notificationStream?.destroy();
   }
 
-  drop(): void {
-    this.standing?.destroy();
+  close(): void {
+    this.notificationStream?.destroy();
     this.closed();
   }
 }
@@ -48,18 +48,18 @@ class HttpLink extends ScriptedLink {
 const STATELESS = 'stateless';
 
 /** The HTTP side of a scripted backend: Streamable HTTP with sessions, and SSE, as plain as they can be. */
-export class HttpFront {
+export class HttpEndpoint {
   private readonly sessions = new Map<string, HttpLink>();
   private readonly sockets = new Set<Socket>();
   private lastSession = 0;
   /** Gives no session, and forgets everything with its connections. */
   isStateless = false;
   /** Statuses to answer the next POSTs with, instead of serving them. */
-  readonly refusals: number[] = [];
+  readonly nextPostStatuses: number[] = [];
   /** The method and headers of every request there was. */
   readonly requests: { readonly method: string; readonly headers: IncomingHttpHeaders }[] = [];
 
-  constructor(private readonly backend: ScriptedBackend) {}
+  constructor(private readonly backend: ScriptedServer) {}
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
@@ -73,8 +73,8 @@ export class HttpFront {
   }
 
   /** As after a restart: the next request of an old session gets a 404. */
-  forgetSessions(): void {
-    for (const link of this.sessions.values()) link.drop();
+  expireSessions(): void {
+    for (const link of this.sessions.values()) link.close();
     this.sessions.clear();
   }
 
@@ -97,7 +97,7 @@ export class HttpFront {
     known: HttpLink | undefined,
     response: ServerResponse,
   ): Promise<void> {
-    const refusal = this.refusals.shift();
+    const refusal = this.nextPostStatuses.shift();
     const message = JSON.parse(text) as Message;
     if (refusal !== undefined) return void response.writeHead(refusal).end();
     if (hasSession && !known && !this.isStateless) return void response.writeHead(404).end();
@@ -115,7 +115,7 @@ export class HttpFront {
   }
 
   /** Of the link in use; fails when there is not exactly one. */
-  get stream(): Pick<HttpLink, 'cut' | 'forgetful' | 'isListened'> {
+  get stream(): Pick<HttpLink, 'breakStream' | 'dropUnsentMessages' | 'hasOpenStream'> {
     const { link } = this.backend;
     if (link instanceof HttpLink) return link;
     throw new Error('the link in use is not over HTTP');
@@ -133,7 +133,7 @@ export class HttpFront {
     const [id, link] = this.newSession();
     link.listen(response);
     response.write(`event: endpoint\ndata: /message?${id}\n\n`);
-    response.once('close', () => link.drop());
+    response.once('close', () => link.close());
   }
 
   private async postSse(id: string, text: string, response: ServerResponse): Promise<void> {
@@ -144,7 +144,7 @@ export class HttpFront {
 
   private end(id: string, link: HttpLink, response: ServerResponse): void {
     this.sessions.delete(id);
-    link.drop();
+    link.close();
     response.writeHead(200).end();
   }
 }

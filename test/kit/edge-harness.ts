@@ -30,7 +30,7 @@ import { Sessions } from '../../src/edge/sessions.service.js';
 type Handler = (params: Params | undefined, context: RequestContext) => unknown;
 
 /** The edge with its guards on a real port, in front of handlers that the spec provides. */
-export class WiredEdge {
+export class EdgeHarness {
   readonly limits: Limits;
   readonly sessions: Sessions;
   readonly receiver: MessageReceiver;
