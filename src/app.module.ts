@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AdminModule } from './admin/admin.module.js';
+import { OperatorModule } from './admin/operator.module.js';
 import { StateModule } from './state/state.module.js';
 import type { ConfigSource } from './config/config-reloader.js';
 import { BackendsModule } from './backends/backends.module.js';
@@ -44,6 +45,7 @@ export class AppModule {
         MetaToolsModule,
         AuthModule,
         EdgeModule,
+        OperatorModule,
         AdminModule,
         HealthModule,
         MetricsEndpointModule,

@@ -76,6 +76,8 @@ describe('architecture rules', () => {
     ['cli/command-line.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['main.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['tools/tools.controller.ts', '@nestjs/common', true],
+    ['tools/tools.controller.ts', '@nestjs/common/constants.js', false],
+    ['main.ts', '@nestjs/core/helpers/index.js', false],
   ])('on %s importing the package %s: %s', (path, name, allowed) => {
     const problems = allowed ? [] : [`${path} may not import the package ${name}`];
     expect(violationsOf([file(path, [], [name])])).toEqual(problems);
@@ -98,6 +100,22 @@ describe('architecture rules', () => {
 
   it('allow a name that contains a meaningless word', () => {
     expect(violationsOf([file('config/common-server-config.ts')])).toEqual([]);
+  });
+
+  it('require that AppModule imports every module', () => {
+    const modules = [file('tools/tools.module.ts'), file('edge/edge.module.ts', ['tools/tools.module.ts'])];
+    expect(violationsOf([file('app.module.ts', ['edge/edge.module.ts']), ...modules])).toEqual([
+      'app.module.ts does not import tools/tools.module.ts',
+    ]);
+    expect(
+      violationsOf([
+        file(
+          'app.module.ts',
+          modules.map(({ path }) => path),
+        ),
+        ...modules,
+      ]),
+    ).toEqual([]);
   });
 
   it('forbid more than 400 lines', () => {

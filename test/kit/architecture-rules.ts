@@ -30,10 +30,13 @@ const ENTRY_POINT = [
   'start-tracing.ts',
   'json-logger.ts',
 ];
+const APP_MODULE = 'app.module.ts';
 /** Files outside any module that every module above core may import; they import nothing themselves. */
 const GLOBAL_FILES = ['version.ts'];
 
 const SDK = '@modelcontextprotocol/';
+/** Paths below a Nest package are its internals. */
+const NEST_INTERNALS = /^@nestjs\/[^/]+\//;
 const SDK_MODULES = ['mcp', 'edge', 'backends', 'client'];
 /** Packages that the pure layers may import. */
 const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -47,7 +50,12 @@ const GENERATED_FILES = ['client/admin-schema.ts'];
 
 /** Every violation of the architecture rules; empty when there is none. */
 export function violationsOf(files: readonly SourceFile[]): string[] {
-  return [...files.flatMap(violationsOfFile), ...missingImports(files), ...cyclesOf(files)];
+  return [
+    ...files.flatMap(violationsOfFile),
+    ...missingImports(files),
+    ...missingModules(files),
+    ...cyclesOf(files),
+  ];
 }
 
 function violationsOfFile(file: SourceFile): string[] {
@@ -80,6 +88,7 @@ function mayUse(from: string, name: string): boolean {
   const module = moduleOf(from);
   const allowed = PURE_PACKAGES[module];
   if (allowed) return allowed.includes(name);
+  if (NEST_INTERNALS.test(name)) return false;
   return !name.startsWith(SDK) || SDK_MODULES.includes(module);
 }
 
@@ -103,6 +112,15 @@ function missingImports(files: readonly SourceFile[]): string[] {
       .filter((other) => !known.has(other))
       .map((other) => `${path} imports ${other}, which is not a source file`),
   );
+}
+
+/** `AppModule` imports every module of Nest by name, also those that other modules import. */
+function missingModules(files: readonly SourceFile[]): string[] {
+  const app = files.find(({ path }) => path === APP_MODULE);
+  if (!app) return [];
+  return files
+    .filter(({ path }) => path.endsWith('.module.ts') && path !== APP_MODULE && !app.imports.includes(path))
+    .map(({ path }) => `${APP_MODULE} does not import ${path}`);
 }
 
 /** Each import cycle once, as the files along it. */

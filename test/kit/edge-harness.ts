@@ -44,6 +44,7 @@ export class EdgeHarness {
   constructor(
     limits: Partial<Limits> = {},
     private readonly http: Partial<HttpSettings> = {},
+    private readonly auth = NO_AUTH,
   ) {
     this.limits = Object.assign(new Limits(), limits);
     this.sessions = new Sessions(this.limits, this.metrics);
@@ -78,7 +79,7 @@ export class EdgeHarness {
         { provide: Limits, useValue: this.limits },
         { provide: Sessions, useValue: this.sessions },
         { provide: MessageReceiver, useValue: this.receiver },
-        { provide: Authenticator, useValue: new Authenticator(NO_AUTH) },
+        { provide: Authenticator, useValue: new Authenticator(this.auth) },
         OriginGuard,
         McpEndpoint,
       ],
