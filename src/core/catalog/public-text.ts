@@ -1,4 +1,4 @@
-import { mapMember, memberText, withMember } from '../../lib/json-text/json-text.js';
+import { membersOf, withMember } from '../../lib/json-text/json-text.js';
 
 /** Keys in the `_meta` of listed entries: the id of the server, and the identifier of a resource or template. */
 export const SERVER_MARK = 'io.gatehouse/server';
@@ -11,13 +11,24 @@ export function publicText(
   value: string,
   marks: Readonly<Record<string, string>>,
 ): string {
-  const renamed = mapMember(text, member, () => JSON.stringify(value));
-  const marked = (meta: string): string =>
-    Object.entries(marks).reduce(
-      (result, [key, mark]) => withMember(result, key, JSON.stringify(mark)),
-      meta,
-    );
-  return memberText(renamed, '_meta')?.startsWith('{')
-    ? mapMember(renamed, '_meta', (old) => (old.startsWith('{') ? marked(old) : old))
-    : withMember(renamed, '_meta', marked('{}'));
+  const members = membersOf(text);
+  const meta = members.findLast(({ key }) => key === '_meta');
+  const isMetaObject = meta !== undefined && text[meta.start] === '{';
+  let result = '';
+  let copied = 0;
+  for (const { key, start, end } of members) {
+    if (key !== member && key !== '_meta') continue;
+    result += text.slice(copied, start);
+    if (key === member) result += JSON.stringify(value);
+    else if (!isMetaObject) result += withMarks('{}', marks);
+    else result += text[start] === '{' ? withMarks(text.slice(start, end), marks) : text.slice(start, end);
+    copied = end;
+  }
+  if (meta) return result + text.slice(copied);
+  const close = text.lastIndexOf('}');
+  const separator = members.length > 0 ? ',' : '';
+  return `${result}${text.slice(copied, close)}${separator}"_meta":${withMarks('{}', marks)}${text.slice(close)}`;
 }
+
+const withMarks = (meta: string, marks: Readonly<Record<string, string>>): string =>
+  Object.entries(marks).reduce((result, [key, mark]) => withMember(result, key, JSON.stringify(mark)), meta);
