@@ -37,8 +37,8 @@ export class CatalogLists {
   private textOf(entry: ListedEntry): string {
     let text = this.texts.get(entry);
     if (text === undefined) {
-      const { title, description } = JSON.parse(entry.text) as JsonObject;
-      const words = [entry.publicName, title, description].filter((part) => typeof part === 'string');
+      const { title, description } = entry.definition;
+      const words = [entry.publicName, title, description].filter((part) => part !== undefined);
       text = words.join('\n').toLowerCase();
       this.texts.set(entry, text);
     }

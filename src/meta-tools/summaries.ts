@@ -37,7 +37,7 @@ export const templateSummary = ({ uriTemplate, template: { server, text } }: Pub
 
 export const toolSummary = ({ publicName, server, definition }: ListedEntry): Summary => ({
   name: publicName,
-  ...pickMembers(parse(definition.text), { title: 'string', description: 'string' }),
+  ...pickMembers({ ...definition }, { title: 'string', description: 'string' }),
   serverId: server,
 });
 

@@ -7,7 +7,7 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
+import { SEARCH_SCHEMA } from './search-fields.js';
 
 /** Full-text search over tools. The index is updated at the next search: there are far fewer tools than resources. */
 @Injectable()
@@ -62,7 +62,8 @@ export class ToolSearch {
   private add(entry: ListedEntry): void {
     const index = this.indexes.get(entry.server) ?? new SearchIndex(SEARCH_SCHEMA, byName);
     this.indexes.set(entry.server, index);
-    index.add(entry, { ...searchFieldsOf(entry.definition.text), name: entry.publicName });
+    const { title = '', description = '' } = entry.definition;
+    index.add(entry, { name: entry.publicName, title, description });
   }
 
   private remove(entry: ListedEntry): void {

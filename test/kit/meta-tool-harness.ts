@@ -25,7 +25,15 @@ export interface Answer {
 }
 
 const definitions = (key: string, listed: readonly Members[]): Definition[] =>
-  listed.map((members) => ({ name: String(members[key]), text: JSON.stringify(members) }));
+  listed.map((members) => {
+    const { title, description } = members;
+    return {
+      name: String(members[key]),
+      text: JSON.stringify(members),
+      ...(typeof title === 'string' && { title }),
+      ...(typeof description === 'string' && { description }),
+    };
+  });
 
 /** For the specs of the meta tools: a registry with servers that list what the spec says, and no servers behind it. */
 export class MetaToolHarness {

@@ -13,10 +13,16 @@ export type Offer = Omit<NamedOffer, 'rank'>;
 export const SEPARATOR = '__';
 export const SERVERS = ['a', 'a__b', 'b', 'c', 'x'];
 
-export const definition = (name: string, more = ''): Definition => ({
-  name,
-  text: `{"name":${JSON.stringify(name)}${more}}`,
-});
+export function definition(name: string, more = ''): Definition {
+  const text = `{"name":${JSON.stringify(name)}${more}}`;
+  const { title, description } = JSON.parse(text) as Record<string, unknown>;
+  return {
+    name,
+    text,
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+  };
+}
 
 export const offer = (server: string, style: NamingStyle, ...names: string[]): Offer => ({
   server,

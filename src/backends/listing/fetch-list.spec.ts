@@ -70,6 +70,18 @@ describe('fetchList', () => {
     ]);
   });
 
+  it('keeps title and description of a prompt as parsed, unless they are malformed', async () => {
+    const text = '{"name":"a","title":"\\u0041","description":"d"}';
+    const link = new FakeLink({
+      'prompts/list': () => `{"prompts":[${text},{"name":"b","title":7,"description":"e"}]}`,
+    });
+    const { definitions } = await fetchList(link, 'prompts/list');
+    expect(definitions).toEqual([
+      { name: 'a', text, title: 'A', description: 'd' },
+      { name: 'b', text: '{"name":"b","description":"e"}', description: 'e' },
+    ]);
+  });
+
   it.each([
     ['no list', {}],
     ['a string', { tools: 'none' }],

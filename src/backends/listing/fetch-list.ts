@@ -107,8 +107,8 @@ class ListBuilder {
     // A substring keeps its whole page in memory, also where most of the page is not listed.
     for (let at = first; at < this.definitions.length; at++) {
       if ((++step & 63) === 0) yield;
-      const { name, text: part } = this.definitions[at]!;
-      this.definitions[at] = { name, text: ownText(part) };
+      const definition = this.definitions[at]!;
+      this.definitions[at] = { ...definition, text: ownText(definition.text) };
     }
   }
 
@@ -142,9 +142,15 @@ class ListBuilder {
     if (typeof name !== 'string' || !isUsable(name, this.list.key)) return undefined;
     const repaired = repairDefinition(this.list.member, name, text, value);
     if (repaired !== text && repaired !== undefined) this.repaired++;
-    return repaired === undefined ? undefined : { name, text: repaired };
+    if (repaired === undefined) return undefined;
+    return this.list.key === 'name' ? { name, text: repaired, ...wordsIn(value) } : { name, text: repaired };
   }
 }
+
+const wordsIn = ({ title, description }: Readonly<Record<string, unknown>>): Partial<Definition> => ({
+  ...(typeof title === 'string' && { title }),
+  ...(typeof description === 'string' && { description }),
+});
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

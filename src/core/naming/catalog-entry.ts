@@ -6,6 +6,9 @@ import { resourceForm } from '../resources/resource-uri.js';
 export interface Definition {
   readonly name: string;
   readonly text: string;
+  /** Of a tool or prompt, as parsed when it was fetched. Resources are too many to keep more than their text. */
+  readonly title?: string;
+  readonly description?: string;
 }
 
 /** The server of the meta tools, in every scope. No configured server can have this id. */
