@@ -1,13 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { violationsOf, type SourceFile } from './kit/architecture-rules.js';
-import { readSource, sourceFilesIn } from './kit/source-files.js';
+import { retiredWordsIn, violationsOf, type SourceFile } from './kit/architecture-rules.js';
+import { readSource, sourceFilesIn, textFilesIn } from './kit/source-files.js';
 
-const file = (path: string, imports: string[] = [], packages: string[] = [], lines = 1): SourceFile => ({
-  path,
-  imports,
-  packages,
-  lines,
-});
+const file = (
+  path: string,
+  imports: string[] = [],
+  packages: string[] = [],
+  lines = 1,
+  exports: string[] = [],
+): SourceFile => ({ path, imports, packages, lines, exports });
 
 /** Violations when one existing file imports another. */
 const whenImporting = (from: string, to: string): string[] => violationsOf([file(from, [to]), file(to)]);
@@ -17,6 +19,46 @@ describe('src/', () => {
     const files = sourceFilesIn('src');
     expect(files.length).toBeGreaterThan(100);
     expect(violationsOf(files)).toEqual([]);
+  });
+});
+
+describe('src/, test/, bench/ and docs/', () => {
+  it('use no retired word', () => {
+    const pages = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+    const files = [
+      ...textFilesIn(['src', 'test', 'bench', 'docs', 'config', 'docker'], /\.(tsx?|mjs|md|ya?ml)$/),
+      ...pages.map((path) => ({ path, text: readFileSync(path, 'utf8') })),
+    ].filter(({ path }) => !/^test[/\\](architecture\.spec|kit[/\\]architecture-rules)\.ts$/.test(path));
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.flatMap(({ path, text }) => retiredWordsIn(path, text))).toEqual([]);
+  });
+});
+
+describe('docs/decisions', () => {
+  it.each(textFilesIn(['docs/decisions'], /\.md$/))('$path has a status and a date', ({ text }) => {
+    expect(text).toMatch(/^# \d+\. .+\n\n- \*\*Status:\*\* \S.*\n- \*\*Date:\*\* \d{4}-\d\d-\d\d\n/);
+  });
+});
+
+describe('the glossary in ARCHITECTURE.md', () => {
+  it('has at most 40 terms', () => {
+    const [, glossary = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split('## Glossary');
+    const terms = [...glossary.matchAll(/^\| ([a-z][^|]*?) +\|/gm)].map(([, term]) => term);
+    expect(terms).toContain('upstream subscription');
+    expect(new Set(terms).size).toBe(terms.length);
+    expect(terms.filter((term) => term !== 'term').length).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('retiredWordsIn', () => {
+  it.each([
+    ['const houseTools = 1;', ['a.ts:1 uses the retired word house']],
+    ['// The House.', ['a.ts:1 uses the retired word house']],
+    ['\nconst OF_THE_HOUSE = 1;', ['a.ts:2 uses the retired word house']],
+    ['new DeedLog(wishes);', ['a.ts:1 uses the retired word deed', 'a.ts:1 uses the retired word wishes']],
+    ['gatehouse Gatehouse GATEHOUSE__HTTP__PORT io.gatehouse/server warehouse indeed', []],
+  ])('reports the retired words of %j', (text, violations) => {
+    expect(retiredWordsIn('a.ts', text)).toEqual(violations);
   });
 });
 
@@ -125,6 +167,11 @@ describe('architecture rules', () => {
     ]);
   });
 
+  it('report a name that two files export', () => {
+    const files = [file('core/a.ts', [], [], 1, ['Entry', 'A']), file('tui/b.ts', [], [], 1, ['Entry'])];
+    expect(violationsOf(files)).toEqual(['Entry is exported by core/a.ts and tui/b.ts']);
+  });
+
   it('report each import cycle with its files', () => {
     const files = [
       file('core/start.ts', ['core/a.ts', 'core/d.ts']),
@@ -158,6 +205,15 @@ describe('architecture rules', () => {
 
 describe('readSource', () => {
   it.each([
+    ['export class A {} export interface B {}', ['A', 'B']],
+    ['export const a = 1, b = 2; export async function c() {}', ['a', 'b', 'c']],
+    ['export function a(): void; export function a(x: 1): void; export function a() {}', ['a']],
+    ["export { a } from './a.js'; const b = 1; export type C = 1;", ['C']],
+  ])('finds the exported names of %s', (text, exports) => {
+    expect(readSource('core/a.ts', text)).toMatchObject({ exports });
+  });
+
+  it.each([
     ["import a from './b.js';", ['core/b.ts']],
     ["import type { A } from './b.js';", ['core/b.ts']],
     ["import { type A } from '../mcp/b.js';", ['mcp/b.ts']],
@@ -179,6 +235,7 @@ describe('readSource', () => {
       path: 'core/a.ts',
       imports: [],
       packages: ['node:fs', '@a/b/c.js'],
+      exports: [],
       lines: 2,
     });
   });

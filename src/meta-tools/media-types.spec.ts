@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { mediaTypeOf, mediaTypeFilter } from './media-types.js';
+import { withoutParameters, mediaTypeFilter } from './media-types.js';
 
 const fits = (wanted: string, mimeType: string | undefined): boolean =>
-  mediaTypeFilter(wanted)(mediaTypeOf(mimeType));
+  mediaTypeFilter(wanted)(withoutParameters(mimeType));
 
 describe('mediaTypeFilter', () => {
   it.each([

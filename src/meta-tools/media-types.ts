@@ -1,9 +1,9 @@
 /** The media type without parameters such as the character set; empty without a type. */
-export const mediaTypeOf = (mimeType = ''): string => mimeType.split(';', 1)[0]!.trim().toLowerCase();
+export const withoutParameters = (mimeType = ''): string => mimeType.split(';', 1)[0]!.trim().toLowerCase();
 
 /** Filter for a media type or a wildcard such as `image/*`. */
 export function mediaTypeFilter(wanted: string): (type: string) => boolean {
-  const whole = mediaTypeOf(wanted);
+  const whole = withoutParameters(wanted);
   const kind = whole.endsWith('/*') ? whole.slice(0, -1) : undefined;
   return (type) => {
     if (type === '') return false;

@@ -9,7 +9,7 @@ import { MetaToolsModule } from './meta-tools.module.js';
 import { ResourceSearch } from './resource-search.js';
 import { ToolSearch } from './tool-search.js';
 
-/** How many tools of the house are listed. */
+/** Number of listed meta tools. */
 async function toolsWith(config: object): Promise<number> {
   const live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
   const registry = new Registry(new Naming());

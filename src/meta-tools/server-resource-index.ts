@@ -2,7 +2,7 @@ import { ResourceList, type Resource } from '../core/resources/resource-list.js'
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { mediaTypeOf } from './media-types.js';
+import { withoutParameters } from './media-types.js';
 import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
 /** A resource in the index. An unchanged resource of a new listing keeps its entry, which then refers to the new object. */
@@ -62,7 +62,7 @@ export class ServerResourceIndex {
   private add(resource: Resource): IndexedResource {
     const fields = searchFieldsOf(resource.text);
     const indexed = { resource };
-    this.index.add(indexed, fields, mediaTypeOf(fields.mimeType));
+    this.index.add(indexed, fields, withoutParameters(fields.mimeType));
     return indexed;
   }
 }

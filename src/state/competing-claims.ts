@@ -24,8 +24,8 @@ export async function competingClaims(
   const directory = dirname(ownPath);
   const names = (await readdir(directory)).filter((name) => CLAIM.test(name));
   const others = names.map((name) => join(directory, name)).filter((path) => path !== ownPath);
-  const rivals = await Promise.all(others.map((path) => assess(path, now, lease)));
-  return rivals.filter((rival) => rival !== undefined);
+  const claims = await Promise.all(others.map((path) => assess(path, now, lease)));
+  return claims.filter((claim) => claim !== undefined);
 }
 
 async function assess(path: string, now: number, lease: number): Promise<CompetingClaim | undefined> {

@@ -72,11 +72,11 @@ export class DirectoryLock {
       // Taken before the claims are read: on a busy machine reading them may take longer than the contention period.
       const waited = performance.now() - start;
       const claim = await LockClaim.place(this.directory, this.timing);
-      const rivals = await competingWith(claim);
-      if (rivals.length === 0) return claim;
+      const claims = await competingWith(claim);
+      if (claims.length === 0) return claim;
       await claim.withdraw();
-      first ??= new Set(rivals.map(({ heartbeat }) => heartbeat));
-      const holder = this.confirmedHolder(rivals, waited, first);
+      first ??= new Set(claims.map(({ heartbeat }) => heartbeat));
+      const holder = this.confirmedHolder(claims, waited, first);
       if (holder) throw this.inUse(holder);
       await pause(RETRY_DELAY_MS * (0.5 + Math.random()));
     }
@@ -84,12 +84,12 @@ export class DirectoryLock {
 
   /** A claim whose process is known to run. A process in another PID namespace counts once its claim has a new heartbeat. */
   private confirmedHolder(
-    rivals: readonly CompetingClaim[],
+    claims: readonly CompetingClaim[],
     waited: number,
     first: ReadonlySet<string>,
   ): CompetingClaim | undefined {
     const { contentionMs, leaseMs } = this.timing;
-    return rivals.find(({ isVerified, heartbeat }) =>
+    return claims.find(({ isVerified, heartbeat }) =>
       isVerified ? waited > contentionMs : waited > leaseMs && !first.has(heartbeat),
     );
   }

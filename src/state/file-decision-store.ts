@@ -84,12 +84,12 @@ export class FileDecisionStore extends DecisionStore {
 
   /** Another process may have changed the file while this one had lost the lock. */
   private async reloadAfterLockLoss(): Promise<void> {
-    const tenure = await this.lock.hold();
-    if (tenure === this.lockTerm) return;
+    const term = await this.lock.hold();
+    if (term === this.lockTerm) return;
     const stored = await this.load().catch((error: unknown) => {
       throw storageFailure(error, this.file.path);
     });
-    this.lockTerm = tenure;
+    this.lockTerm = term;
     if (stored.revision > this.decisions.revision) this.publish(stored);
   }
 

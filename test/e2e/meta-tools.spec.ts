@@ -24,7 +24,7 @@ interface Result {
 }
 type Card = Record<string, unknown>;
 
-const namesake = async (server: string): Promise<ScriptedServer> =>
+const startServerWithDescribeTool = async (server: string): Promise<ScriptedServer> =>
   (await ScriptedServer.start()).tool('describe_tool', () => text(`the own one of ${server}`));
 
 describe('tools that find tools and resources', () => {
@@ -88,8 +88,8 @@ describe('tools that find tools and resources', () => {
       mcpServers: {
         files: files.http,
         wiki: wiki.stdio(),
-        odd: { ...(await namesake('odd')).http, naming: { tools: 'conflict' } },
-        plain: { ...(await namesake('plain')).http, naming: { tools: 'never' } },
+        odd: { ...(await startServerWithDescribeTool('odd')).http, naming: { tools: 'conflict' } },
+        plain: { ...(await startServerWithDescribeTool('plain')).http, naming: { tools: 'never' } },
       },
       projects: {
         reading: { servers: ['wiki'] },
@@ -123,9 +123,9 @@ describe('tools that find tools and resources', () => {
 
   it('stand in the list under their own names, with schemas for what they take and give', async () => {
     const tools = await session.list('tools');
-    const house = tools.filter(({ _meta }) => _meta?.['io.gatehouse/server'] === 'gatehouse');
-    expect(house.map(({ name }) => name)).toEqual(META_TOOLS);
-    for (const tool of house)
+    const metaTools = tools.filter(({ _meta }) => _meta?.['io.gatehouse/server'] === 'gatehouse');
+    expect(metaTools.map(({ name }) => name)).toEqual(META_TOOLS);
+    for (const tool of metaTools)
       expect(tool).toMatchObject({
         description: expect.any(String),
         inputSchema: { type: 'object', additionalProperties: false },

@@ -4,6 +4,8 @@ export interface SourceFile {
   readonly lines: number;
   readonly imports: readonly string[];
   readonly packages: readonly string[];
+  /** Names that the file declares and exports. */
+  readonly exports: readonly string[];
 }
 
 /** Layers from the bottom up. A module may import its own files and any module of a lower layer. */
@@ -54,6 +56,7 @@ export function violationsOf(files: readonly SourceFile[]): string[] {
     ...files.flatMap(violationsOfFile),
     ...missingImports(files),
     ...missingModules(files),
+    ...duplicateExports(files),
     ...cyclesOf(files),
   ];
 }
@@ -121,6 +124,35 @@ function missingModules(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => path.endsWith('.module.ts') && path !== APP_MODULE && !app.imports.includes(path))
     .map(({ path }) => `${APP_MODULE} does not import ${path}`);
+}
+
+/** Exported names that two files declare: a name has one meaning in the whole code base. */
+function duplicateExports(files: readonly SourceFile[]): string[] {
+  const owners = new Map<string, string[]>();
+  for (const { path, exports } of files)
+    for (const name of exports) owners.set(name, [...(owners.get(name) ?? []), path]);
+  return [...owners]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}`);
+}
+
+/** Names of earlier versions that the glossary in ARCHITECTURE.md replaced. Ordinary English words are not listed. */
+const RETIRED_WORDS = new Set(
+  (
+    'house wishes courier spreading hearing settling deed deeds gust gusts namesake namesakes contested twin twins ' +
+    'makeshift forsake forsaken farewell misfit misfits tenure greeted rivals'
+  ).split(' '),
+);
+
+/** Retired words in a text, with their line. Parts of identifiers count as words: `houseTools` contains `house`. */
+export function retiredWordsIn(path: string, text: string): string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) =>
+      (line.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [])
+        .filter((word) => RETIRED_WORDS.has(word.toLowerCase()))
+        .map((word) => `${path}:${index + 1} uses the retired word ${word.toLowerCase()}`),
+    );
 }
 
 /** Each import cycle once, as the files along it. */

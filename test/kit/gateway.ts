@@ -133,7 +133,7 @@ export function launchGateway(
   return new Gateway(child);
 }
 
-/** Writes the config to a file of its own; text stays as it is. The house's own tools would stand in every list. */
+/** Writes the config to a file of its own; text stays as it is. Meta tools are off, so that lists contain the servers' tools only. */
 export function writeConfig(config: GatewayConfig | string): string {
   const dir = tempDir();
   const file = join(dir, 'gatehouse.json');

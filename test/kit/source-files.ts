@@ -24,7 +24,42 @@ export function readSource(path: string, text: string): SourceFile {
       .filter(isFile)
       .map((to) => posix.join(posix.dirname(path), to).replace(/\.js(x?)$/, '.ts$1')),
     packages: specifiers.filter((specifier) => !specifier.startsWith('.')),
+    exports: exportsOf(path, text),
   };
+}
+
+/** Names declared with `export`. A function with overloads counts once; re-exports do not count. */
+function exportsOf(path: string, text: string): string[] {
+  const names = new Set<string>();
+  for (const statement of ts.createSourceFile(path, text, ts.ScriptTarget.Latest).statements) {
+    if (!ts.canHaveModifiers(statement)) continue;
+    const isExported = ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+    if (!isExported) continue;
+    for (const name of declaredNames(statement)) names.add(name);
+  }
+  return [...names];
+}
+
+function declaredNames(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.flatMap(({ name }) =>
+      ts.isIdentifier(name) ? [name.text] : [],
+    );
+  const { name } = statement as ts.Statement & { readonly name?: ts.Identifier };
+  return name ? [name.text] : [];
+}
+
+/** Text files below the folders whose names match, for checks of their wording. */
+export function textFilesIn(
+  roots: readonly string[],
+  endings: RegExp,
+): { readonly path: string; readonly text: string }[] {
+  return roots.flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((path) => endings.test(path))
+      .toSorted()
+      .map((path) => ({ path: join(root, path), text: readFileSync(join(root, path), 'utf8') })),
+  );
 }
 
 /** JSON is data; only source files have a layer. */

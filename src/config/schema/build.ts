@@ -35,7 +35,7 @@ class Builder {
       const key = keys.get(name);
       const built = key
         ? this.value(key.shape, item, place)
-        : this.misfit(place, stranger(name, type, shape));
+        : this.reportMismatch(place, unknownKeyMessage(name, type, shape));
       if (built !== undefined) Reflect.set(section, name, built);
     }
     return section;
@@ -58,9 +58,11 @@ class Builder {
       case 'list':
         return this.list(shape.items, value, path);
       case 'whole':
-        return Number.isSafeInteger(value) ? value : this.misfit(path, mustBe('a whole number', value));
+        return Number.isSafeInteger(value)
+          ? value
+          : this.reportMismatch(path, mustBe('a whole number', value));
       case 'flag':
-        return typeof value === 'boolean' ? value : this.misfit(path, mustBe('true or false', value));
+        return typeof value === 'boolean' ? value : this.reportMismatch(path, mustBe('true or false', value));
       case 'choice':
         return shape.aliases.get(value as string) ?? this.text(value, path);
       default:
@@ -78,8 +80,8 @@ class Builder {
     const entries = new Map<string, T>();
     for (const [name, item] of given) {
       const place = [...path, name];
-      if (RESERVED_NAMES.includes(name)) this.misfit(place, 'this name is reserved');
-      else if (!names.pattern.test(name)) this.misfit(place, names.requirement);
+      if (RESERVED_NAMES.includes(name)) this.reportMismatch(place, 'this name is reserved');
+      else if (!names.pattern.test(name)) this.reportMismatch(place, names.requirement);
       const built = this.value(values, item, place);
       if (built !== undefined) entries.set(name, built as T);
     }
@@ -88,7 +90,7 @@ class Builder {
 
   /** Reports a value of the wrong type and returns a placeholder, so that later list items keep their index. */
   private list(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
-    if (!Array.isArray(value)) return this.misfit(path, mustBe('a list', value));
+    if (!Array.isArray(value)) return this.reportMismatch(path, mustBe('a list', value));
     const blank = items.kind === 'section' ? {} : '';
     return value.map((item, index) => this.value(items, item, [...path, index]) ?? blank);
   }
@@ -96,16 +98,16 @@ class Builder {
   private text(value: unknown, path: KeyPath): string | undefined {
     if (typeof value === 'string') return value;
     const quotes = typeof value === 'number' || typeof value === 'boolean' ? '; put it in quotes' : '';
-    return this.misfit(path, `${mustBe('text', value)}${quotes}`);
+    return this.reportMismatch(path, `${mustBe('text', value)}${quotes}`);
   }
 
   /** Null counts as an empty mapping: a section whose keys are all commented out. */
   private mapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
     if (value instanceof Map) return value as ReadonlyMap<string, unknown>;
-    return value === null ? new Map() : this.misfit(path, mustBe('a mapping', value));
+    return value === null ? new Map() : this.reportMismatch(path, mustBe('a mapping', value));
   }
 
-  private misfit(path: KeyPath, what: string): undefined {
+  private reportMismatch(path: KeyPath, what: string): undefined {
     this.problems.add(path, what);
   }
 }
@@ -124,7 +126,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'boolean' ? 'true or false' : 'something else';
 }
 
-function stranger(name: string, type: SectionType, shape: SectionShape): string {
+function unknownKeyMessage(name: string, type: SectionType, shape: SectionShape): string {
   const everywhere = allKeysOf(shape);
   if (everywhere.has(name)) {
     const [mark] = [...keysOf(type)].find(([, key]) => key.missing !== undefined) ?? [];

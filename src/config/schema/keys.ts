@@ -66,12 +66,12 @@ export function TextRecord(
 }
 
 function EveryValue({ pattern, requirement }: TextRule): PropertyDecorator {
-  const misfit = (record: Record<string, string>): string | undefined =>
+  const invalidName = (record: Record<string, string>): string | undefined =>
     Object.keys(record).find((name) => !pattern.test(record[name] ?? ''));
   return Rule<Record<string, string>>(
     'everyValue',
-    (record) => misfit(record) === undefined,
-    (record) => `the value of \`${misfit(record)}\` ${requirement}`,
+    (record) => invalidName(record) === undefined,
+    (record) => `the value of \`${invalidName(record)}\` ${requirement}`,
   );
 }
 
