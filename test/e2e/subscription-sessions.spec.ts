@@ -137,7 +137,7 @@ describe('a subscription', () => {
       async () => {
         for (let n = 0; n < 10; n++) sendUpdate(docs, 'x://a', { n: ++sent, padding });
         await reader.untilUpdated(A, sent);
-        return (await countOf(strict, 'gatesetup_stream_closes_total', { reason: 'stuck' })) === 1;
+        return (await countOf(strict, 'gatehouse_stream_closes_total', { reason: 'stuck' })) === 1;
       },
       20_000,
     );
