@@ -8,7 +8,7 @@ import { supportsRequest, ClientRequests } from './client-requests.js';
 
 type Response = Extract<Inbound, { kind: 'response' }>;
 
-/** What the client sends, as the receiver reads it. */
+/** A message of the client, as `readMessage` returns it. */
 const response = (text: string): Response => readMessage(JSON.parse(text), text) as Response;
 
 function asking(params?: string) {

@@ -14,7 +14,7 @@ async function* piecesOf(...pieces: readonly (string | Promise<string>)[]): Asyn
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
 
-/** What the kernel says of its connection. */
+/** A line of the kernel's table. */
 const lineOf = ({ localPort, remotePort }: Socket, retransmissions: number): string =>
   `   0: 0100007F:${hex(localPort!)} 0100007F:${hex(remotePort!)} 01 00000013:00000000 01:00000072 0000000${retransmissions}  0\n`;
 
@@ -35,7 +35,7 @@ describe('DeadPeerDetector', () => {
     onCleanup(() => server.close());
   });
 
-  /** Our end of its connection. */
+  /** The server's socket of the connection. */
   async function join(): Promise<Socket> {
     const accepted = once(server, 'connection');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');

@@ -16,7 +16,7 @@ beforeEach(async () => {
   onCleanup(() => edge.close());
 });
 
-/** How many sessions there were when nothing more was to be kept of them. */
+/** The number of sessions when persistence was stopped. */
 let sessionsAtStop: number | undefined;
 
 function drain(drainMs: number): Promise<void> {
@@ -27,7 +27,7 @@ function drain(drainMs: number): Promise<void> {
   }).beforeApplicationShutdown();
 }
 
-/** A request in flight, and the way to end it. */
+/** A request in flight, with a function that ends it. */
 async function inFlight(session: RawSession) {
   const end = deferred<object>();
   const begun = deferred<CancelSignal>();

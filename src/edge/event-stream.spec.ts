@@ -12,15 +12,15 @@ import { EventStream, type StreamObserver } from './event-stream.js';
 import { openEventStream } from './exchange.js';
 
 const LIMIT = 8;
-/** More than a response buffers before it tells its writer to wait. */
+/** Above the high-water mark of a response. */
 const LARGE = 'x'.repeat(100_000);
-/** More than the kernel keeps for a reader that does not read. */
+/** Above the socket buffers of the kernel. */
 const FLOOD = 200;
 
 const MAY_GO: DeliverOptions = { droppable: true, kind: 'message' };
 
 const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringify({ n, filling }));
-/** How long a reader may take nothing, where that is not what a test is about. */
+/** Stuck timeout for tests that are not about it. */
 const PATIENT = 60_000;
 const IMPATIENT = 100;
 const streamOf = (
@@ -29,7 +29,7 @@ const streamOf = (
   observer?: StreamObserver,
 ): EventStream => new EventStream('', log, { queuedEvents: LIMIT, stuckMs }, observer);
 
-/** A reader at the other end of a real connection, and the server's side of it. */
+/** Both ends of a real connection. */
 class Reader {
   private text = '';
   closed = false;
@@ -56,13 +56,13 @@ class Reader {
       server.closeAllConnections();
     });
     socket.on('error', () => {});
-    // This version has no chunks: the text of an event comes in one piece, however it was written.
+    // HTTP/1.0 has no chunked encoding, so that the text can be compared as it is.
     socket.write('GET / HTTP/1.0\r\n\r\n');
     const [response] = (await within('a request', once(server, 'opened'))) as [ServerResponse];
     return new Reader(socket, response);
   }
 
-  /** The numbers of the events that have come whole, in their order. */
+  /** The numbers of the complete events, in order. */
   get numbers(): number[] {
     return [...this.text.matchAll(/^data: \{"n":(\d+),"filling":"x*"\}$/gm)].map(([, n]) => Number(n));
   }
@@ -77,7 +77,7 @@ class Reader {
   }
 }
 
-/** A reader that stopped reading, with a stream that has noticed. */
+/** A reader that stopped reading, on a stream that is blocked by it. */
 async function stuckReader(stuckMs?: number) {
   const reader = await Reader.open();
   const outcomes: NotificationOutcome[] = [];

@@ -13,7 +13,7 @@ import { revisionOf, type Revision } from '../mcp/revisions/revision.js';
 import { EventStream } from './event-stream.js';
 import { Exchange, type ExchangeHost } from './exchange.js';
 
-/** A session that only has streams. */
+/** A session with streams only. */
 class Host implements ExchangeHost {
   readonly log = new ReplayBuffer(100, 100_000);
   readonly opened: EventStream[] = [];
@@ -33,7 +33,7 @@ class Host implements ExchangeHost {
   constructor(readonly revision: Revision) {}
 }
 
-/** A POST that has reached the server, from both sides. */
+/** Both ends of a POST. */
 class Post {
   readonly host: Host;
   readonly exchange: Exchange;

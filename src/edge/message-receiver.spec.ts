@@ -17,7 +17,7 @@ beforeEach(async () => {
   onCleanup(() => edge.close());
 });
 
-/** A method `slow` that runs until the spec ends it; the requests that have come, by their ids. */
+/** A method `slow` that runs until the spec ends it; returns its requests by id. */
 function slowMethod() {
   const contexts = new Map<unknown, RequestContext>();
   const ends = new Map<unknown, (result: object) => void>();

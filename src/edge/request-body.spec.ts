@@ -16,13 +16,13 @@ interface Reading {
   readonly outcome: Outcome<string>;
   /** The outcome of reading the body. */
   readonly done: Promise<void>;
-  /** What a client is told. */
+  /** The answer to the client. */
   kind(): string | undefined;
-  /** After it was refused. */
+  /** The connection after the refusal. */
   stillReads(): boolean;
 }
 
-/** A server that reads one body after the other, and a client that sends bytes as the spec says. */
+/** A server that reads bodies, and a client that sends the bytes of the spec. */
 class Wire {
   readonly readings: Reading[] = [];
   private readonly server = createServer((request, response) => {

@@ -19,7 +19,7 @@ describe('SessionRestorer', () => {
   let sessions: Sessions;
   let levels: string[];
   let lines: string[];
-  /** URIs that may not be subscribed to any more. */
+  /** URIs whose subscriptions cannot be restored. */
   let lost: string[];
 
   beforeEach(() => {

@@ -27,7 +27,7 @@ describe('SessionStreams', () => {
     return line;
   }
 
-  /** The stream of an answer, whose client has this much of it and lost its connection then. */
+  /** A response stream whose client lost its connection after some events. */
   async function brokenAnswer(said: string): Promise<{ stream: EventStream; resume: ResumePoint }> {
     const stream = streams.open();
     const line = new FakeResponse();

@@ -29,7 +29,7 @@ async function listening(session: Session): Promise<FakeResponse> {
   return line;
 }
 
-/** One whose reader takes nothing. */
+/** A connection whose reader reads nothing. */
 function stuckLine(): FakeResponse {
   const line = new FakeResponse();
   line.response.write = () => false;

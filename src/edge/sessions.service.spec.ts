@@ -148,7 +148,7 @@ describe('Sessions', () => {
     });
 
     it('are not restored after their idle time', () => {
-      // Up to an eighth of the time may have passed without a word of it.
+      // The last activity may be an eighth of the idle time later than what is stored.
       expect(sessionsWithin({ sessionIdleMs: 800 }).restore(ANONYMOUS, past('key'))).toBeUndefined();
       expect(sessionsWithin({ sessionIdleMs: 900 }).restore(ANONYMOUS, past('key'))).toBeDefined();
     });

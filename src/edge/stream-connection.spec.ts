@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { StreamConnection } from './stream-connection.js';
 
 const STUCK_MS = 1000;
-/** More than is written at once. */
+/** Above the size of one write. */
 const LARGE = Buffer.from('abcdefgh'.repeat(20_000));
 
-/** A response whose reader takes what was written when it is told to. */
+/** A response whose reader is controlled by the spec. */
 class SlowResponse extends EventEmitter {
   text = '';
   writableEnded = false;
@@ -27,7 +27,7 @@ class SlowResponse extends EventEmitter {
     this.emit('close');
   }
 
-  /** Takes everything, just before it is too late. */
+  /** Reads everything just before the stuck timeout. */
   takes(): void {
     jest.advanceTimersByTime(STUCK_MS - 1);
     this.emit(this.writableEnded ? 'close' : 'drain');

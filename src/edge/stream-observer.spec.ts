@@ -10,7 +10,7 @@ const STUCK_MS = 1000;
 const LIMITS = { queuedEvents: LIMIT, stuckMs: STUCK_MS };
 const frame = (): EventFrame => eventFrame('{}');
 
-/** The server's side of a connection, whose reader takes what it is told to take. */
+/** A response whose reader is controlled by the spec. */
 class Connection extends EventEmitter {
   destroyed = false;
   writableEnded = false;

@@ -11,7 +11,7 @@ const LIMIT = 8;
 const streamOf = (log: ReplayBuffer): EventStream =>
   new EventStream('', log, { queuedEvents: LIMIT, stuckMs: 60_000 });
 
-/** A response in memory that blocks and breaks as it is told. */
+/** A response in memory that blocks and breaks on command. */
 class FakeResponse extends EventEmitter {
   readonly sequences: number[] = [];
   destroyed = false;
@@ -19,7 +19,7 @@ class FakeResponse extends EventEmitter {
 
   write(bytes: Buffer): boolean {
     const id = /^id: (\S+)$/m.exec(bytes.toString())?.[1];
-    // Only the first piece of a large one has an id.
+    // Only the first part of a large event has an id.
     if (id !== undefined) this.sequences.push(parseEventId(id)?.sequence ?? -1);
     return !this.blocks;
   }
@@ -30,7 +30,7 @@ class FakeResponse extends EventEmitter {
 type Step =
   | { act: 'send'; options: DeliverOptions }
   | { act: 'block' | 'drain' }
-  /** The connection breaks and all but so many of the last events have arrived; the client resumes. */
+  /** The connection breaks, the given number of last events is lost, and the client resumes. */
   | { act: 'resume'; lost: number };
 
 describe('EventStream replay', () => {
@@ -82,7 +82,7 @@ describe('EventStream replay', () => {
     { maxLength: 60 },
   );
 
-  /** Runs the steps, and ends with a connection that takes everything. */
+  /** Runs the steps and ends with a connection that reads everything. */
   function run(program: readonly Step[], log: ReplayBuffer) {
     const stream = streamOf(log);
     const received: number[] = [];
@@ -90,7 +90,7 @@ describe('EventStream replay', () => {
     const lost: number[] = [];
     let response = new FakeResponse();
     const reconnect = (lostCount: number): void => {
-      // Before the first event has come there is no id to resume from.
+      // Without an event there is no id to resume from.
       const arrived = Math.max(received.length === 0 ? 1 : 0, response.sequences.length - lostCount);
       received.push(...response.sequences.slice(0, arrived));
       lost.push(...response.sequences.slice(arrived));

@@ -149,7 +149,7 @@ describe('Authenticator.replace', () => {
   it('restores a principal of the previous process if its key is unchanged', () => {
     const earlier = withKeys(CI).authenticate({ authorization: `Bearer ${key}` });
     const stored = withKeys(CI).storedForm(earlier as Principal);
-    // Not the same list of keys, and so not the same principal.
+    // Another authenticator has other principal objects.
     expect(stored).toBeUndefined();
     const first = withKeys(CI);
     const described = first.storedForm(first.authenticate({ authorization: `Bearer ${key}` }) as Principal)!;

@@ -106,7 +106,7 @@ describe('IssuerKeys', () => {
     clock.forward(30 * MINUTE);
     const asked = issuer.asked.length;
     for (let i = 0; i < 5; i++) expect(await statusOf(authenticator)).toBe(200);
-    // One try, at both places of the metadata; then the cool-down.
+    // One attempt at both metadata URLs, then none within the minimum interval.
     expect(issuer.asked).toHaveLength(asked + 2);
     expect(log.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({ level: 'warn', issuer: issuer.url, keysAtHand: true }),
