@@ -1,5 +1,5 @@
 import type { Catalog } from '../core/catalog/catalog.js';
-import { AnnouncedLinks } from '../core/resources/announced-links.js';
+import { AnnouncedLinks } from './announced-links.js';
 import type { ToPublicUri } from '../core/resources/public-uris.js';
 import { parseResourceForm, resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';

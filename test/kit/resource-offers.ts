@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { Definition } from '../../src/core/naming/catalog-entry.js';
 import type { ResourceDirectory } from '../../src/core/resources/resource-directory.js';
 import { ResourceList } from '../../src/core/resources/resource-list.js';
-import type { ResourceOffer } from '../../src/core/resources/resource-conflicts.js';
+import type { ResourceOffer } from '../../src/core/resources/conflicts/resource-conflicts.js';
 import { ResourceDirectoryBuilder } from '../../src/core/resources/resource-directory-builder.js';
 import { parseTemplates } from '../../src/core/resources/resource-template.js';
 import {

@@ -1,5 +1,5 @@
 import type { Steps } from '../../lib/slices/run-sliced.js';
-import { ResourceConflicts, type ResourceOffer } from './resource-conflicts.js';
+import { ResourceConflicts, type ResourceOffer } from './conflicts/resource-conflicts.js';
 import { ResourceDirectory } from './resource-directory.js';
 import type { ResourceStyle } from './resource-uri.js';
 import { ServerResources } from './server-resources.js';

@@ -2,7 +2,7 @@ import { PageCache } from '../catalog/list-page.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 import { isUi, resourceForm, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
 import { ResourceView } from './resource-view.js';
-import type { ResourceOffer } from './resource-conflicts.js';
+import type { ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { ServerResources } from './server-resources.js';
 
 /** All resources and templates of all servers under their public names. Immutable. */

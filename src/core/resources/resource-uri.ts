@@ -52,13 +52,12 @@ const KEPT = new Uint8Array(0x10000);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-')
   KEPT[character.charCodeAt(0)] = 1;
 
-/** A list may have a million identifiers: written here, each is one flat text and not a chain of its pieces. */
-const scratch = Buffer.allocUnsafe(16_384);
-
-/** The identifier of a resource or template; it is reversed by lookup, for much is lost in it. */
+/**
+ * The identifier of a resource or template. It loses characters and is resolved by lookup only. A list may have a
+ * million identifiers: written to a buffer, each is one flat string and not a chain of its pieces.
+ */
 export function underscoreId({ server, uri }: ResourceAddress): string {
-  const longest = server.length + uri.length + '____'.length;
-  const id = longest <= scratch.length ? scratch : Buffer.allocUnsafe(longest);
+  const id = Buffer.allocUnsafe(server.length + uri.length + '____'.length);
   const colon = SCHEME.test(uri) ? uri.indexOf(':') : -1;
   let rest = colon + 1;
   while (uri.charCodeAt(rest) === SLASH) rest++;

@@ -2,7 +2,7 @@ import type { Steps } from '../../lib/slices/run-sliced.js';
 import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import type { SortedRun } from '../../lib/sorted/merge-runs.js';
 import { compareTemplates, type PublicResource, type PublicTemplate } from './public-resource.js';
-import type { ConflictingNames, ResourceOffer } from './resource-conflicts.js';
+import type { ConflictingNames, ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import {
   bestInstances,

@@ -1,6 +1,6 @@
 import type { Yield } from './slices.js';
 
-/** A job that yields after every few steps. Whoever drives it decides whether the event loop runs in between. */
+/** A job that yields after every few steps, so that its caller can let the event loop run in between. */
 export type Steps<Result = void> = Generator<void, Result>;
 
 /** Runs a job in slices. A job that fits into the current slice is finished when this returns. */

@@ -7,9 +7,6 @@ const SLICE_MS = 8;
  */
 export type Yield = () => Promise<void> | undefined;
 
-/** A sliced job that has not begun. */
-export type SlicedJob = () => Promise<void>;
-
 /**
  * Runs at most one slice of all sliced jobs in each iteration of the event loop, so that requests wait for one slice
  * however many jobs are in progress. Jobs get their slices in the order in which they yielded.

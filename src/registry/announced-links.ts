@@ -1,4 +1,4 @@
-import { isUriTooLong, type ResourceAddress } from './resource-uri.js';
+import { isUriTooLong, type ResourceAddress } from '../core/resources/resource-uri.js';
 
 /** Per server. */
 const MAX_LINKS = 10_000;

@@ -1,9 +1,9 @@
-import type { Steps } from '../../lib/slices/run-sliced.js';
+import type { Steps } from '../../../lib/slices/run-sliced.js';
 import { NameOwners } from './name-owners.js';
-import type { Resource, ResourceList } from './resource-list.js';
-import { bestInstances, type ResourceTemplate } from './resource-template.js';
-import { parseResourceForm, resourceForm, type ResourceStyle } from './resource-uri.js';
-import { diffSorted } from './sorted-diff.js';
+import type { Resource, ResourceList } from '../resource-list.js';
+import { bestInstances, type ResourceTemplate } from '../resource-template.js';
+import { parseResourceForm, resourceForm, type ResourceStyle } from '../resource-uri.js';
+import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
 import { TemplateConflicts } from './template-conflicts.js';
 
 /** The resources and templates that one server offers. */

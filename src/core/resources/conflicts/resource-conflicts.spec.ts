@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildDirectory, offerOf, seenIn, STYLES } from '../../../test/kit/resource-offers.js';
-import { countSteps } from '../../../test/kit/run-steps.js';
-import type { ResourceDirectory } from './resource-directory.js';
-import { ResourceDirectoryBuilder } from './resource-directory-builder.js';
+import { buildDirectory, offerOf, seenIn, STYLES } from '../../../../test/kit/resource-offers.js';
+import { countSteps } from '../../../../test/kit/run-steps.js';
+import type { ResourceDirectory } from '../resource-directory.js';
+import { ResourceDirectoryBuilder } from '../resource-directory-builder.js';
 import type { ResourceOffer } from './resource-conflicts.js';
-import { resourceForm } from './resource-uri.js';
-import { EVERYTHING } from '../scope.js';
+import { resourceForm } from '../resource-uri.js';
+import { EVERYTHING } from '../../scope.js';
 
 const changed = (before: ResourceDirectory, after: ResourceDirectory): string[] =>
   [...after.changedServers(before)].toSorted();

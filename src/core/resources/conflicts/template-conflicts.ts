@@ -1,8 +1,8 @@
-import type { Steps } from '../../lib/slices/run-sliced.js';
+import type { Steps } from '../../../lib/slices/run-sliced.js';
 import { NameOwners } from './name-owners.js';
-import type { ResourceTemplate } from './resource-template.js';
-import { resourceForm, type ResourceStyle } from './resource-uri.js';
-import { diffSorted } from './sorted-diff.js';
+import type { ResourceTemplate } from '../resource-template.js';
+import { resourceForm, type ResourceStyle } from '../resource-uri.js';
+import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
 
 interface ConflictingTemplateNames {
   readonly uriTemplates: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LONGEST_AND_TOO_LONG } from '../../../test/kit/uri-lengths.js';
+import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
 import { AnnouncedLinks } from './announced-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
