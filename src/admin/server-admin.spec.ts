@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { configOf } from '../../test/kit/config.js';
-import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { deferred } from '../../test/kit/until.js';
 import type { AdminProblem } from './admin-problem.js';
 import { AdminToken } from './admin-token.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
-import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { Limits } from '../config/limits.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeLink, outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
+import { FakeLink } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { BackendHarness } from '../../test/kit/backend-harness.js';
 import { advanceTime, useFakeTime } from '../../test/kit/fake-time.js';
 import { deferred } from '../../test/kit/until.js';

@@ -1,13 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  FakeClient,
-  FakeLink,
-  outcomeOf,
-  refusalOf,
-  flushPromises,
-  type FakeCaller,
-} from '../../test/kit/fake-link.js';
+import { FakeClient, type FakeCaller } from '../../test/kit/fake-client.js';
+import { FakeLink } from '../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js';
 import { until } from '../../test/kit/until.js';
 import { StdioServerConfig } from '../config/stdio-server-config.js';
 import type { JsonText } from '../lib/json-text/json-text.js';

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, FakeLink, outcomeOf, refusalOf, flushPromises } from '../../test/kit/fake-link.js';
+import { FakeClient } from '../../test/kit/fake-client.js';
+import { FakeLink } from '../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js';
 import { linkTo } from '../../test/kit/fake-transport.js';
 import { fault, BackendHarness } from '../../test/kit/backend-harness.js';
 import { advanceTime, useFakeTime } from '../../test/kit/fake-time.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
-import { FakeClient } from '../../test/kit/fake-link.js';
+import { FakeClient } from '../../test/kit/fake-client.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { ScriptedServer, text } from '../../test/kit/scripted-server/scripted-server.js';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
-import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { supportsRequest, ClientRequests } from './client-requests.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { flushPromises } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { deferred, within } from '../../test/kit/until.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 

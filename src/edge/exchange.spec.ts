@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { Events } from '../../test/kit/events.js';
-import { flushPromises } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { bodyOf } from '../../test/kit/http.js';
 import { until, within } from '../../test/kit/until.js';
 import { SharedJson } from '../lib/json-text/json-text.js';

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { outcomeOf, type Outcome } from '../../test/kit/fake-link.js';
+import { outcomeOf, type Outcome } from '../../test/kit/promises.js';
 import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
 import { readBody } from './request-body.js';

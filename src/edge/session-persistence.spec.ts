@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf } from '../../test/kit/fake-link.js';
+import { outcomeOf } from '../../test/kit/promises.js';
 import { MemorySessionRecords } from '../../test/kit/session-records.js';
 import type { SessionRecord } from '../state/session-records.js';
 import { NO_AUTH } from '../config/auth-settings.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { flushPromises } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { FakeResponse } from '../../test/kit/fake-response.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import type { EventStream } from './event-stream.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js';
 import { FakeResponse } from '../../test/kit/fake-response.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { revisionOf } from '../mcp/revisions/revision.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { flushPromises } from '../../test/kit/fake-link.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { eventFrame } from './event-frame.js';
 import { FanOut, type OutgoingNotification, type Recipient } from './fan-out.js';

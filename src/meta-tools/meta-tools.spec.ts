@@ -2,7 +2,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
-import { refusalOf } from '../../test/kit/fake-link.js';
+import { refusalOf } from '../../test/kit/promises.js';
 import { listOf, only } from '../../test/kit/offers.js';
 import { EVERYTHING } from '../core/scope.js';
 

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { Registry as Numbers } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { refusalOf } from '../../test/kit/fake-link.js';
+import { refusalOf } from '../../test/kit/promises.js';
 import { only } from '../../test/kit/offers.js';
 import { offerOf, resource, neverYield } from '../../test/kit/resource-offers.js';
 import type { BackendCall } from '../backends/backend.js';

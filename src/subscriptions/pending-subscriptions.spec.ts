@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/fake-link.js';
+import { FakeSubscriber } from '../../test/kit/fake-client.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
-import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harness.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { flushPromises } from '../../test/kit/fake-link.js';
+import { FakeSubscriber } from '../../test/kit/fake-client.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
-import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 import { SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import type { FakeLink } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
-import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
+import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { only } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, flushPromises } from '../../test/kit/fake-link.js';
+import { FakeSubscriber } from '../../test/kit/fake-client.js';
+import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { FakeServer, manyUris, uriOf } from '../../test/kit/fake-server.js';
-import { FakeSubscriber } from '../../test/kit/fake-subscriber.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 import { GatewayError } from '../core/errors.js';

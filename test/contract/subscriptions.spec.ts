@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { GatewayError } from '../../src/core/errors.js';
 import { FakeServer } from '../kit/fake-server.js';
-import { FakeSubscriber } from '../kit/fake-subscriber.js';
+import { FakeSubscriber } from '../kit/fake-client.js';
 import { recordLog } from '../kit/log-lines.js';
 import { only } from '../kit/offers.js';
 import { SubscriptionModel, TEMPLATE, type ModelServer } from '../kit/subscription-model.js';

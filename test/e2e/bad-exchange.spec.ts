@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange, type RawRequest, type RawResponse } from '../kit/http.js';
-import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
-import { refusal } from '../kit/refusal.js';
+import { refusal, BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { within } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { postMessage, RawSession } from '../kit/raw-session.js';
-import { messageIn, refusal } from '../kit/refusal.js';
+import { messageIn, refusal, postMessage, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until } from '../kit/until.js';
 

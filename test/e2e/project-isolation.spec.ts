@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { hashOf } from '../../src/config/api-key-config.js';
-import { canaryServer } from '../kit/canary-server.js';
-import { startGateway, type Gateway } from '../kit/gateway.js';
-import { bodyOf, openExchange, type RawRequest } from '../kit/http.js';
 import {
+  canaryServer,
   attempt,
   event,
   META_TOOLS,
@@ -15,7 +13,9 @@ import {
   type Attempt,
   type Event,
   type SideName,
-} from '../kit/isolation-attempts.js';
+} from '../kit/project-isolation.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { bodyOf, openExchange, type RawRequest } from '../kit/http.js';
 import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
-import { postMessage, RawSession } from '../kit/raw-session.js';
-import { messageIn } from '../kit/refusal.js';
+import { messageIn, postMessage, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until } from '../kit/until.js';
 

@@ -1,10 +1,42 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { cuttable, type Cuttable } from '../kit/cuttable.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
+import { onCleanup } from '../kit/cleanup.js';
+
+/** Forwards TCP connections to a server, and can break them. */
+interface TcpProxy {
+  readonly url: string;
+  /** Breaks the open connections; new ones are forwarded. */
+  breakConnections(): void;
+}
+
+async function startTcpProxy(url: string): Promise<TcpProxy> {
+  const { hostname, port, pathname } = new URL(url);
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket);
+    return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  };
+  const server = createServer((near) => {
+    const far = keep(connect(Number(port), hostname));
+    keep(near).pipe(far).pipe(near);
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const breakConnections = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onCleanup(() => {
+    server.close();
+    breakConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`, breakConnections };
+}
 
 const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
 /** The server sends updates in the order of the subscriptions: after the last one, all have arrived. */
@@ -46,11 +78,11 @@ const untilUpdated = ({ received }: Reader, uri: string, times: number): Promise
 
 describe('updates of a real server', () => {
   let gateway: Gateway;
-  let proxy: Cuttable;
+  let proxy: TcpProxy;
 
   beforeAll(async () => {
     const [http, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
-    proxy = await cuttable(http.url);
+    proxy = await startTcpProxy(http.url);
     gateway = await startGateway({
       mcpServers: {
         stdio: everythingOverStdio(),
@@ -101,7 +133,7 @@ describe('updates of a real server', () => {
     await toggle();
     await untilUpdated(reader, uri, 1);
     await toggle();
-    proxy.cut();
+    proxy.breakConnections();
     await untilUpdated(reader, uri, 2);
     await toggle();
     await untilUpdated(reader, uri, 3);

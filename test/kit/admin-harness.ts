@@ -3,15 +3,11 @@ import { Metrics } from '../../src/metrics/metrics.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
-import { NO_DECISIONS } from '../../src/state/decisions.js';
-import { asStored } from '../../src/state/decisions-json.js';
-import { DecisionStore, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
 import { storageUnavailable } from '../../src/state/storage-failure.js';
 import { AdminSettings } from '../../src/config/admin-settings.js';
 import { LiveConfig } from '../../src/config/live-config.js';
 import { readConfig } from '../../src/config/load-config.js';
 import { Naming } from '../../src/config/naming.js';
-import { ListenerSet } from '../../src/lib/listeners/listener-set.js';
 import { Projects } from '../../src/projects/projects.service.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { AdminToken } from '../../src/admin/admin-token.js';
@@ -25,28 +21,7 @@ import { Precondition } from '../../src/admin/precondition.js';
 import { ProjectAdmin } from '../../src/admin/project-admin.js';
 import { ServerAdmin } from '../../src/admin/server-admin.js';
 import { ServerViews } from '../../src/admin/server-views.js';
-
-/** Decisions in memory, which can fail as a disk does. */
-class MemoryDecisionStore extends DecisionStore {
-  current: Decisions = NO_DECISIONS;
-  isBroken = false;
-  private readonly listeners = new ListenerSet<Parameters<DecisionListener>>();
-
-  override async update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
-    await Promise.resolve();
-    if (this.isBroken) throw storageUnavailable('the disk is unavailable');
-    const before = this.current;
-    this.current = asStored({ ...change(before), revision: before.revision + 1 });
-    this.listeners.emit(this.current, before);
-    return this.current;
-  }
-
-  override onChange(listener: DecisionListener): () => void {
-    return this.listeners.add(listener);
-  }
-
-  override async close(): Promise<void> {}
-}
+import { MemoryDecisionStore } from './memory-decision-store.js';
 
 /** The services behind the admin controllers, on an in-memory state, with scripted listings of servers. */
 export class AdminHarness {

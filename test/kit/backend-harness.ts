@@ -4,7 +4,9 @@ import { TransportError, type TransportFault } from '../../src/backends/link/tra
 import { StdioServerConfig } from '../../src/config/stdio-server-config.js';
 import type { Listing } from '../../src/core/catalog/catalog.js';
 import type { JsonText } from '../../src/lib/json-text/json-text.js';
-import { FakeClient, FakeLink, flushPromises, type PendingRequest } from './fake-link.js';
+import { FakeClient } from './fake-client.js';
+import { FakeLink, type PendingRequest } from './fake-link.js';
+import { flushPromises } from './promises.js';
 
 export const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
 

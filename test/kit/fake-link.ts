@@ -1,39 +1,7 @@
-import { getEventListeners } from 'node:events';
-import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link/link.js';
 import { TransportError } from '../../src/backends/link/transport.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
-import type { ClientRequestOptions, Caller, ClientSession } from '../../src/mcp/mcp-context.js';
-import { ANONYMOUS } from '../../src/mcp/principal.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
-
-/** A turn of the event loop: every promise that can go on has gone on. */
-export const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** What became of a promise, once something has. */
-export interface Outcome<T> {
-  value?: T;
-  error?: Error;
-}
-
-/** Follows a promise that may never settle. */
-export function outcomeOf<T>(promise: Promise<T>): Outcome<T> {
-  const outcome: Outcome<T> = {};
-  promise.then(
-    (value) => (outcome.value = value),
-    (error: Error) => (outcome.error = error),
-  );
-  return outcome;
-}
-
-/** Why it was refused. */
-export const refusalOf = (promise: Promise<unknown>): Promise<Error> =>
-  promise.then(
-    () => {
-      throw new Error('it was not refused');
-    },
-    (error: Error) => error,
-  );
 
 /** A request that waits for the spec to answer it. */
 export interface PendingRequest extends LinkRequest {
@@ -154,82 +122,5 @@ export class FakeLink implements Link {
     this.closes++;
     this.disconnect(new TransportError('broken', 'the link was closed'));
     return Promise.resolve();
-  }
-}
-
-/** A question that a client of the spec has been asked. */
-export interface PendingClientRequest {
-  readonly method: string;
-  readonly params: unknown;
-  readonly options: ClientRequestOptions;
-  answer(result: object): void;
-  decline(error: Error): void;
-}
-
-export class FakeClient implements ClientSession {
-  readonly notifications: { method: string; params: unknown }[] = [];
-  readonly requests: PendingClientRequest[] = [];
-  readonly closeListeners = new Set<() => void>();
-
-  constructor(
-    readonly id: string,
-    readonly capabilities: ClientCapabilities = {},
-  ) {}
-
-  notify(method: string, params: JsonText | undefined): void {
-    this.notifications.push({ method, params: params?.toJSON() });
-  }
-
-  sendRequest(
-    method: string,
-    params: JsonText | undefined,
-    options: ClientRequestOptions,
-  ): Promise<JsonText> {
-    return new Promise((resolve, reject) => {
-      options.signal.addEventListener('abort', () => reject(new Error('withdrawn')), { once: true });
-      const answer = (result: object): void => resolve(JsonText.of(result));
-      this.requests.push({ method, params: params?.toJSON(), options, answer, decline: reject });
-    });
-  }
-
-  onClose(listener: () => void): () => void {
-    this.closeListeners.add(listener);
-    return () => this.closeListeners.delete(listener);
-  }
-
-  close(): void {
-    for (const listener of this.closeListeners) listener();
-  }
-
-  /** A call of this client. */
-  call(): FakeCaller {
-    return new FakeCaller(this);
-  }
-}
-
-/** One request of a client; it hears and is asked on a stream of its own. */
-export class FakeCaller extends FakeClient implements Caller {
-  readonly key: string;
-  readonly principal = ANONYMOUS;
-  readonly revision = LATEST;
-  readonly logLevel = undefined;
-  private readonly abortController = new AbortController();
-
-  constructor(readonly session: FakeClient) {
-    super(`a call of ${session.id}`);
-    this.key = session.id;
-  }
-
-  get signal(): AbortSignal {
-    return this.abortController.signal;
-  }
-
-  cancel(): void {
-    this.abortController.abort();
-  }
-
-  /** How many still wait for it to be cancelled. */
-  get abortListeners(): number {
-    return getEventListeners(this.signal, 'abort').length;
   }
 }

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { flushPromises } from './fake-link.js';
+import { flushPromises } from './promises.js';
 
 /** A response on a connection in memory. */
 export class FakeResponse {

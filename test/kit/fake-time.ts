@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, jest } from '@jest/globals';
-import { flushPromises } from './fake-link.js';
+import { flushPromises } from './promises.js';
 
 /** For specs of pauses and of patience: time stands still, pauses have their full length, and nothing is logged. */
 export function useFakeTime(): void {

@@ -1,33 +1,33 @@
-import { NO_DECISIONS } from '../../src/state/decisions.js';
+import { ListenerSet } from '../../src/lib/listeners/listener-set.js';
 import { DecisionStore, type DecisionListener, type Decisions } from '../../src/state/decision-store.js';
+import { NO_DECISIONS } from '../../src/state/decisions.js';
+import { asStored } from '../../src/state/decisions-json.js';
+import { storageUnavailable } from '../../src/state/storage-failure.js';
 
-/** Decisions that are kept in memory, and are there at once. */
+/** A decision store in memory. */
 export class MemoryDecisionStore extends DecisionStore {
-  private readonly listeners = new Set<DecisionListener>();
-  private decisions: Decisions = NO_DECISIONS;
+  current: Decisions = NO_DECISIONS;
+  /** While true, changes fail as with a broken disk. */
+  isBroken = false;
+  private readonly listeners = new ListenerSet<Parameters<DecisionListener>>();
 
-  override get current(): Decisions {
-    return this.decisions;
-  }
-
-  /** Decides at once; `update` is the same with a promise. */
+  /** Applies a change synchronously. */
   decide(change: (decisions: Decisions) => Decisions): Decisions {
-    const before = this.decisions;
-    this.decisions = { ...change(before), revision: before.revision + 1 };
-    for (const listener of this.listeners) listener(this.decisions, before);
-    return this.decisions;
+    const before = this.current;
+    this.current = asStored({ ...change(before), revision: before.revision + 1 });
+    this.listeners.emit(this.current, before);
+    return this.current;
   }
 
-  override update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
-    return Promise.resolve(this.decide(change));
+  override async update(change: (decisions: Decisions) => Decisions): Promise<Decisions> {
+    await Promise.resolve();
+    if (this.isBroken) throw storageUnavailable('the disk is unavailable');
+    return this.decide(change);
   }
 
   override onChange(listener: DecisionListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
-  override close(): Promise<void> {
-    return Promise.resolve();
-  }
+  override async close(): Promise<void> {}
 }

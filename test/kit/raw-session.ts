@@ -198,3 +198,11 @@ export function postMessage(
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return exchange(url, { method: 'POST', headers: { ...MESSAGE_HEADERS, ...headers }, body: raw });
 }
+
+/** The HTTP status and the JSON-RPC error code of a response. */
+export async function refusal(response: Promise<RawResponse>): Promise<[number, number | undefined]> {
+  const { status, text } = await response;
+  return [status, messageIn(text).error?.code];
+}
+
+export const messageIn = (text: string): Message => JSON.parse(text) as Message;

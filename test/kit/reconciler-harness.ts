@@ -1,11 +1,102 @@
 import {
   UpstreamReconciler,
+  type DesiredSubscriptions,
   type ReconcilerEvents,
   type Upstream,
 } from '../../src/core/subscriptions/upstream-reconciler.js';
+import type { Schedule } from '../../src/lib/backoff/retry-timer.js';
 import { WorkerPool } from '../../src/lib/queues/worker-pool.js';
-import { flushPromises } from './fake-link.js';
-import { FakeUpstream, ManualTimers, openReconciler } from './fake-upstream.js';
+import { flushPromises } from './promises.js';
+
+/** An upstream whose requests wait until the spec answers them. */
+export class FakeUpstream implements Upstream {
+  readonly sent: string[] = [];
+  stops = 0;
+  private readonly pending = new Map<string, (error?: Error) => void>();
+
+  subscribe(uri: string): Promise<void> {
+    return this.send(`+${uri}`);
+  }
+
+  stop(): void {
+    this.stops++;
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.send(`-${uri}`);
+  }
+
+  get waiting(): string[] {
+    return [...this.pending.keys()];
+  }
+
+  /** Answers the request, and runs what follows from the answer. */
+  async answer(request: string, error?: Error): Promise<void> {
+    const settle = this.pending.get(request);
+    if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
+    this.pending.delete(request);
+    settle(error);
+    await flushPromises();
+  }
+
+  private send(request: string): Promise<void> {
+    this.sent.push(request);
+    return new Promise((resolve, reject) => {
+      this.pending.set(request, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+}
+
+/** Timers that run when the spec says so. */
+export class ManualTimers {
+  private readonly waiting = new Set<() => void>();
+
+  readonly schedule = (run: () => void): (() => void) => {
+    const timer = (): void => run();
+    this.waiting.add(timer);
+    return () => this.waiting.delete(timer);
+  };
+
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  async elapse(): Promise<void> {
+    const due = [...this.waiting];
+    this.waiting.clear();
+    for (const run of due) run();
+    await flushPromises();
+  }
+}
+
+/** The upstream of a server that takes no subscriptions. */
+export const UNSOLICITED_UPSTREAM: Upstream = {
+  subscribe: () => Promise.resolve(),
+  unsubscribe: () => Promise.resolve(),
+};
+
+interface ReconcilerSetup {
+  readonly server?: string;
+  readonly upstream: Upstream;
+  readonly desired: DesiredSubscriptions;
+  readonly events?: ReconcilerEvents;
+  readonly maxConcurrent: number;
+  readonly schedule: Schedule;
+}
+
+export const openReconciler = (setup: ReconcilerSetup): UpstreamReconciler =>
+  new UpstreamReconciler(
+    setup.server ?? 'files',
+    setup.upstream,
+    setup.desired,
+    setup.events ?? { resubscribed: () => undefined, failed: () => undefined },
+    {
+      lingerMs: 100,
+      maxConcurrent: setup.maxConcurrent,
+      retry: { firstMs: 5000, maxMs: 300_000 },
+      schedule: setup.schedule,
+    },
+  );
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'no error');
 
@@ -112,4 +203,13 @@ export class FakeLinks {
     if (!reconciler) throw new Error('not connected');
     await reconciler.confirm(uri);
   }
+}
+
+/** The number of entries in all maps and sets that are reachable from an object. */
+export function entriesIn(thing: unknown, seen = new Set<unknown>()): number {
+  if (typeof thing !== 'object' || thing === null || seen.has(thing)) return 0;
+  seen.add(thing);
+  const isMapOrSet = thing instanceof Map || thing instanceof Set;
+  const inside: unknown[] = isMapOrSet ? [...thing.values()] : Object.values(thing);
+  return inside.reduce<number>((sum, each) => sum + entriesIn(each, seen), isMapOrSet ? thing.size : 0);
 }

@@ -18,9 +18,9 @@ import { ResourceUpdates } from '../../src/subscriptions/resource-updates.js';
 import { UpstreamSubscriptions } from '../../src/subscriptions/upstream-subscriptions.js';
 import { onCleanup } from './cleanup.js';
 import { configOf, liveConfig } from './config.js';
-import { flushPromises } from './fake-link.js';
+import { FakeSubscriber } from './fake-client.js';
+import { flushPromises } from './promises.js';
 import type { FakeServer } from './fake-server.js';
-import { FakeSubscriber } from './fake-subscriber.js';
 import { MemoryDecisionStore } from './memory-decision-store.js';
 import { Scrape } from './scrape.js';
 

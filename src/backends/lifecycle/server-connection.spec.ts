@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { FakeLink, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { FakeLink } from '../../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { Link } from '../link/link.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { FakeClient } from '../../../test/kit/fake-client.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { linkTo, type Sent } from '../../../test/kit/fake-transport.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { JsonRpcLink } from './json-rpc-link.js';

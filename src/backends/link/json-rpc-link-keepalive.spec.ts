@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../../test/kit/promises.js';
 import { linkTo } from '../../../test/kit/fake-transport.js';
 
 const INTERVAL_MS = 30_000;

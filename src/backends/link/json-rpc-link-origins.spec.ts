@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, outcomeOf, flushPromises, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
+import { outcomeOf, flushPromises } from '../../../test/kit/promises.js';
 import { linkTo, type FakeTransport } from '../../../test/kit/fake-transport.js';
 import type { JsonRpcLink, LinkOptions } from './json-rpc-link.js';
 import type { ServerNotification } from './link.js';

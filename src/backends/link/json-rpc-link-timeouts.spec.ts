@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  FakeClient,
-  outcomeOf,
-  refusalOf,
-  flushPromises,
-  type FakeCaller,
-} from '../../../test/kit/fake-link.js';
+import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { linkTo, LINK_OPTIONS, FakeTransport } from '../../../test/kit/fake-transport.js';
 import { JsonRpcLink } from './json-rpc-link.js';
 

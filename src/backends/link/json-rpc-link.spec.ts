@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { FakeClient, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { FakeClient } from '../../../test/kit/fake-client.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { FACTS, LINK_OPTIONS, linkTo, FakeTransport } from '../../../test/kit/fake-transport.js';
 import { RemoteError } from '../../core/errors.js';
 import { JsonRpcLink } from './json-rpc-link.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { configOf } from '../../../test/kit/config.js';
-import { flushPromises } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
 import { ScriptedServer } from '../../../test/kit/scripted-server/scripted-server.js';
 import { Limits } from '../../config/limits.js';
 import { createLinkFactory } from './link-factory.js';

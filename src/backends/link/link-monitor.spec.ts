@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeLink, outcomeOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { FakeLink } from '../../../test/kit/fake-link.js';
+import { outcomeOf, flushPromises } from '../../../test/kit/promises.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { LinkMonitor } from './link-monitor.js';
 import { TransportError } from './transport.js';

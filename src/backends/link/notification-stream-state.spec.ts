@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { flushPromises } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
 import { NotificationStreamState } from './notification-stream-state.js';
 import type { StreamState } from './transport.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { FakeClient, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';

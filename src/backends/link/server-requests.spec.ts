@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, flushPromises, type FakeCaller } from '../../../test/kit/fake-link.js';
+import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
+import { flushPromises } from '../../../test/kit/promises.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';

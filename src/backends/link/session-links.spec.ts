@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClient, FakeLink, outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { FakeClient } from '../../../test/kit/fake-client.js';
+import { FakeLink } from '../../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link } from './link.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { FakeLink, refusalOf } from '../../../test/kit/fake-link.js';
+import { FakeLink } from '../../../test/kit/fake-link.js';
+import { refusalOf } from '../../../test/kit/promises.js';
 import type { LinkRequest } from '../link/link.js';
 import { DEFAULT_LIST_LIMITS, type ListLimits } from './list-limits.js';
 import { fetchList, type ListMethod } from './fetch-list.js';

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeLink, flushPromises, type Answers } from '../../../test/kit/fake-link.js';
+import { FakeLink, type Answers } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
 import type { Listing } from '../../core/catalog/catalog.js';
 import { ListingSync } from './listing-sync.js';
 import { TransportError } from '../link/transport.js';

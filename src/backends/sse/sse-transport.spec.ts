@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
-import { refusalOf } from '../../../test/kit/fake-link.js';
+import { refusalOf } from '../../../test/kit/promises.js';
 import { bodyOf, freePort } from '../../../test/kit/http.js';
 import { serve } from '../../../test/kit/serve.js';
 import { SseTransport } from './sse-transport.js';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { entriesIn } from '../../../test/kit/entries-in.js';
-import { UNSOLICITED_UPSTREAM } from '../../../test/kit/fake-upstream.js';
-import { FakeLinks } from '../../../test/kit/reconciler-harness.js';
+import { entriesIn, UNSOLICITED_UPSTREAM, FakeLinks } from '../../../test/kit/reconciler-harness.js';
 import { GatewayError, RemoteError } from '../errors.js';
 import { addWithinLimits, type SubscriptionLimits } from './subscription-limits.js';
 import { SubscriptionTable, type NewSubscription, type RemovedSubscription } from './subscription-table.js';

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { flushPromises } from '../../../test/kit/fake-link.js';
-import { FakeUpstream } from '../../../test/kit/fake-upstream.js';
-import { ReconcilerHarness } from '../../../test/kit/reconciler-harness.js';
+import { flushPromises } from '../../../test/kit/promises.js';
+import { FakeUpstream, ReconcilerHarness } from '../../../test/kit/reconciler-harness.js';
 import { GatewayError, RemoteError } from '../errors.js';
 
 const REFUSAL = new RemoteError(-32602, 'no such resource', '{}');

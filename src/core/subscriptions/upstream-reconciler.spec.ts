@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { flushPromises } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
 import { ReconcilerHarness } from '../../../test/kit/reconciler-harness.js';
 import { GatewayError, RemoteError } from '../errors.js';
 

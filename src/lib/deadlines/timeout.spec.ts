@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { outcomeOf } from '../../../test/kit/fake-link.js';
+import { outcomeOf } from '../../../test/kit/promises.js';
 import { completesWithin, withTimeout } from './timeout.js';
 
 beforeEach(() => void jest.useFakeTimers());

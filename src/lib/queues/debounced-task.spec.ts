@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { flushPromises } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
 import { DebouncedTask } from './debounced-task.js';
 
 /** Runs of a task that the spec ends, with the times of their starts. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/fake-link.js';
+import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { deferred } from '../../../test/kit/until.js';
 import { SingleFlight } from './single-flight.js';
 

@@ -1,10 +1,97 @@
+import { getEventListeners } from 'node:events';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Cancellation, type CancelSignal } from '../../src/lib/cancellation/cancellation.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import type { EventFrame } from '../../src/mcp/event-frame.js';
-import type { DeliverOptions, SessionContext, Subscriber } from '../../src/mcp/mcp-context.js';
+import type {
+  Caller,
+  ClientRequestOptions,
+  ClientSession,
+  DeliverOptions,
+  SessionContext,
+  Subscriber,
+} from '../../src/mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../../src/mcp/principal.js';
 import type { Message } from './events.js';
-import { FakeClient } from './fake-link.js';
+import { JsonText } from '../../src/lib/json-text/json-text.js';
+import { LATEST } from '../../src/mcp/revisions/revision.js';
+
+/** A question that a client of the spec has been asked. */
+export interface PendingClientRequest {
+  readonly method: string;
+  readonly params: unknown;
+  readonly options: ClientRequestOptions;
+  answer(result: object): void;
+  decline(error: Error): void;
+}
+
+export class FakeClient implements ClientSession {
+  readonly notifications: { method: string; params: unknown }[] = [];
+  readonly requests: PendingClientRequest[] = [];
+  readonly closeListeners = new Set<() => void>();
+
+  constructor(
+    readonly id: string,
+    readonly capabilities: ClientCapabilities = {},
+  ) {}
+
+  notify(method: string, params: JsonText | undefined): void {
+    this.notifications.push({ method, params: params?.toJSON() });
+  }
+
+  sendRequest(
+    method: string,
+    params: JsonText | undefined,
+    options: ClientRequestOptions,
+  ): Promise<JsonText> {
+    return new Promise((resolve, reject) => {
+      options.signal.addEventListener('abort', () => reject(new Error('withdrawn')), { once: true });
+      const answer = (result: object): void => resolve(JsonText.of(result));
+      this.requests.push({ method, params: params?.toJSON(), options, answer, decline: reject });
+    });
+  }
+
+  onClose(listener: () => void): () => void {
+    this.closeListeners.add(listener);
+    return () => this.closeListeners.delete(listener);
+  }
+
+  close(): void {
+    for (const listener of this.closeListeners) listener();
+  }
+
+  /** A call of this client. */
+  call(): FakeCaller {
+    return new FakeCaller(this);
+  }
+}
+
+/** One request of a client; it hears and is asked on a stream of its own. */
+export class FakeCaller extends FakeClient implements Caller {
+  readonly key: string;
+  readonly principal = ANONYMOUS;
+  readonly revision = LATEST;
+  readonly logLevel = undefined;
+  private readonly abortController = new AbortController();
+
+  constructor(readonly session: FakeClient) {
+    super(`a call of ${session.id}`);
+    this.key = session.id;
+  }
+
+  get signal(): AbortSignal {
+    return this.abortController.signal;
+  }
+
+  cancel(): void {
+    this.abortController.abort();
+  }
+
+  /** How many still wait for it to be cancelled. */
+  get abortListeners(): number {
+    return getEventListeners(this.signal, 'abort').length;
+  }
+}
 
 /** A client that records the events delivered to it. */
 export class FakeSubscriber extends FakeClient implements Subscriber {
