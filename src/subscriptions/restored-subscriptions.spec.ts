@@ -52,6 +52,17 @@ describe.each([
 });
 
 describe('restored subscriptions', () => {
+  it('are subscribed at a server whose link is already open', async () => {
+    recordLog();
+    const server = new FakeServer(['x://a']);
+    const client = new FakeSubscriber('a');
+    const harness = await SubscriptionHarness.open({ s: server });
+    harness.restore(client, 's', 'x://a');
+    await harness.pass(0);
+    expect([...server.held]).toEqual(['x://a']);
+    expect(client.uris).toEqual(['resource://s/x://a']);
+  });
+
   it('send an update of a resource that is listed later, by a server that takes no subscriptions', async () => {
     recordLog();
     const server = new FakeServer(['x://a'], false);
