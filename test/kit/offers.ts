@@ -9,7 +9,7 @@ import { runSteps } from './run-steps.js';
 /** An offer without a rank: tables are built with the servers in the order of the offers. */
 export type Offer = Omit<NamedOffer, 'rank'>;
 
-/** What servers offer, made up: few names, chosen so that they meet. */
+/** Generated offers with few names, so that conflicts are frequent. */
 export const SEPARATOR = '__';
 export const SERVERS = ['a', 'a__b', 'b', 'c', 'x'];
 

@@ -16,7 +16,7 @@ import type { PublicResource } from '../../src/core/resources/public-resource.js
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import { runSteps } from './run-steps.js';
 
-/** What servers offer, made up: few names, chosen so that they meet. */
+/** Generated offers with few names, so that conflicts are frequent. */
 export interface Offered {
   readonly server: string;
   readonly uris: readonly string[];

@@ -32,7 +32,7 @@ function namesOf(claims: readonly Claim[], separator = SEPARATOR): (string | und
 const nameOf = (server: string, own: string, style: NamingStyle = 'always') =>
   namesOf([claim(server, own, style)])[0];
 
-/** What makes names meet: nested separators, long names, invisible characters, keys of Object.prototype. */
+/** Sources of name conflicts: nested separators, long names, invisible characters, keys of Object.prototype. */
 const serverId = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('a', 'b', 'a__b', 'a_', 'A', 'x') },
   { weight: 1, arbitrary: fc.constantFrom('constructor', 'a'.repeat(64), `${'a'.repeat(63)}b`) },

@@ -10,7 +10,7 @@ import { EVERYTHING } from '../../scope.js';
 const changed = (before: ResourceDirectory, after: ResourceDirectory): string[] =>
   [...after.changedServers(before)].toSorted();
 
-/** Long lists whose names meet in other ways: templates that both have, and URIs like what another's are called. */
+/** Long lists that conflict in templates and in URIs that equal resource forms of the other server. */
 const meeting = async (): Promise<ResourceOffer[]> => {
   const numbers = Array.from({ length: 1500 }, (_, n) => n);
   const templates = numbers.map((n) => `x:${n}/{y}`);
