@@ -2,7 +2,7 @@ import { Tracing } from './mcp/tracing.js';
 import { VERSION } from './version.js';
 
 /** Tracing and the function that ends it. */
-export interface StartedTracing {
+interface StartedTracing {
   readonly tracing: Tracing;
   /** Exports the remaining spans. */
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ import { AdminGuard } from './admin.guard.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
 import { ResponseInterceptor } from './response.interceptor.js';
 
-export const ADMIN_PATH = 'admin/v1';
+const ADMIN_PATH = 'admin/v1';
 
 /** A controller of the admin API, with guard, validation and redaction on every route. */
 export const AdminController = (path = ''): ClassDecorator =>

@@ -6,7 +6,7 @@ import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests } from './list-requests.js';
 import type { JsonObject } from './json-object.pipe.js';
 
-export interface CatalogItemsPage {
+interface CatalogItemsPage {
   readonly items: CatalogItemDto[];
   readonly nextCursor?: string;
 }

@@ -14,7 +14,7 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export type FeedEventKind =
+type FeedEventKind =
   'snapshot' | 'server' | 'catalog' | 'session' | 'subscription' | 'project' | 'decisions' | 'config';
 
 /** Streams events to the readers of `/admin/v1/events`. An event is serialized once for all readers. */

@@ -11,7 +11,7 @@ import { addGatewayCommands } from './gateway-commands.js';
 import { addLocalCommands } from './local-commands.js';
 
 /** Programs that the command line starts; passed in, so that it loads neither before it is needed. */
-export interface Programs {
+interface Programs {
   serve(options: { readonly config: string }): Promise<void>;
   tui(target: GatewayTarget, project: string | undefined): Promise<void>;
 }

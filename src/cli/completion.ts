@@ -1,19 +1,15 @@
 import type { Argument, Command, Option } from 'commander';
 
-export interface CompletionCandidate {
+interface CompletionCandidate {
   readonly value: string;
   readonly description: string;
 }
 
 /** Looks up values by the name of an argument or option; `given` are the arguments before it. */
-export type NameLookup = (
-  name: string,
-  command: Command,
-  given: readonly string[],
-) => Promise<readonly string[]>;
+type NameLookup = (name: string, command: Command, given: readonly string[]) => Promise<readonly string[]>;
 
 /** Printed instead of candidates: the shell completes file names itself. */
-export const COMPLETE_FILES = ':files';
+const COMPLETE_FILES = ':files';
 
 /** Names come from untrusted servers and end up on a command line: names with shell syntax are not offered. */
 const SHELL_SAFE = /^[\w.:/@%+,=-]+$/;

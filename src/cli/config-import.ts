@@ -4,7 +4,7 @@ import { readConfig } from '../config/load-config.js';
 import { RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID } from '../config/servers-config.js';
 
-export interface ImportResult {
+interface ImportResult {
   readonly config: { readonly mcpServers: Record<string, ServerDefinition> };
   /** Changes and omissions, for the user. */
   readonly notes: readonly string[];

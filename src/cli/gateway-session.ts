@@ -4,7 +4,7 @@ import { configPath } from '../config/config-path.js';
 import type { GatewayOptions } from './command-options.js';
 import { Output } from './output.js';
 
-export interface GatewaySession {
+interface GatewaySession {
   readonly target: GatewayTarget;
   readonly api: AdminApi;
   readonly out: Output;

@@ -13,7 +13,7 @@ export interface KeyOptions {
   readonly expires?: string;
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   /** Printed once and stored nowhere. */
   readonly key: string;
   /** An item for auth.apiKeys. */

@@ -1,7 +1,7 @@
 import { printable } from '../client/printable.js';
 import { truncateEnd, truncateMiddle, padTextEnd, padTextStart, textWidth } from '../client/terminal-text.js';
 
-export type CellStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+type CellStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 export type Paint = (style: CellStyle | undefined, text: string) => string;
 

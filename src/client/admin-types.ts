@@ -41,7 +41,7 @@ export interface RowPage<Row> {
 }
 
 /** One indicator of `/health`. */
-export interface HealthPart {
+interface HealthPart {
   readonly status: 'up' | 'down' | 'degraded';
   readonly [fact: string]: unknown;
 }

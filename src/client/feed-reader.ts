@@ -7,7 +7,7 @@ const MAX_EVENT_BYTES = 4_194_304;
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5_000;
 
-export interface FeedListener {
+interface FeedListener {
   /** The stream is open; its first event is a snapshot. */
   opened(): void;
   event(kind: string, data: Readonly<Record<string, unknown>>): void;
@@ -15,7 +15,7 @@ export interface FeedListener {
   lost(problem: string, waitMs: number): void;
 }
 
-export interface FeedSource {
+interface FeedSource {
   events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 

@@ -36,7 +36,7 @@ export const formatCount = (number: number): string => number.toLocaleString('en
 export const pluralize = (number: number, singular: string, plural = `${singular}s`): string =>
   `${formatCount(number)} ${number === 1 ? singular : plural}`;
 
-export type StateTone = 'good' | 'busy' | 'bad' | 'off';
+type StateTone = 'good' | 'busy' | 'bad' | 'off';
 
 const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {
   ready: 'good',

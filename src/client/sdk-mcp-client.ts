@@ -24,7 +24,7 @@ export interface ToolResult {
   readonly isError?: boolean;
 }
 
-export interface McpCallOptions {
+interface McpCallOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly onProgress?: (progress: Progress) => void;

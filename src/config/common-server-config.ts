@@ -2,10 +2,10 @@ import type { NamingStyle } from '../core/naming/naming.js';
 import { NAMING_STYLES } from './naming.js';
 import { Choice, Flag, Section, TextList, Integer } from './schema/keys.js';
 
-export const ISOLATIONS = ['shared', 'exclusive', 'session'] as const;
-export type Isolation = (typeof ISOLATIONS)[number];
+const ISOLATIONS = ['shared', 'exclusive', 'session'] as const;
+type Isolation = (typeof ISOLATIONS)[number];
 
-export class ServerTools {
+class ServerTools {
   @TextList('Own names of tools that are neither listed nor callable.', { open: true })
   readonly disabled: readonly string[] = [];
 
@@ -13,12 +13,12 @@ export class ServerTools {
   readonly exclusive: readonly string[] = [];
 }
 
-export class ServerNaming {
+class ServerNaming {
   @Choice(NAMING_STYLES, 'Overrides naming.tools for this server.')
   readonly tools?: NamingStyle;
 }
 
-export class ServerWatch {
+class ServerWatch {
   @Integer(
     100,
     86_400_000,

@@ -8,7 +8,7 @@ import {
   type TextRule,
 } from './schema/shape.js';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Every value that is not free text may also be a variable: `port: ${PORT}`. */
 const REFERENCE = { $ref: '#/$defs/reference' };

@@ -3,11 +3,7 @@ import type { ResourceStyle } from '../core/resources/resource-uri.js';
 import { Choice, Text } from './schema/keys.js';
 
 export const NAMING_STYLES = ['always', 'conflict', 'never'] as const satisfies readonly NamingStyle[];
-export const RESOURCE_STYLES = [
-  'resource',
-  'underscore',
-  'original',
-] as const satisfies readonly ResourceStyle[];
+const RESOURCE_STYLES = ['resource', 'underscore', 'original'] as const satisfies readonly ResourceStyle[];
 
 /** How public names and URIs are formed. */
 export class Naming {

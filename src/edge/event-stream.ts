@@ -23,7 +23,7 @@ interface QueuedEvent {
   readonly options: DeliverOptions;
 }
 
-export interface StreamLimits {
+interface StreamLimits {
   /** Maximum of queued events; those that are never dropped are not limited. */
   readonly queuedEvents: number;
   /** A connection whose client reads nothing for this long is destroyed. */

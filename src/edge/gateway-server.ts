@@ -20,7 +20,7 @@ const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
 /** At shutdown, clients have this long to read what was written last. */
 const CLOSE_TIMEOUT_MS = 500;
 
-export interface GatewayRoutes {
+interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
   readonly originGuard: Pick<OriginGuard, 'check'>;
 }

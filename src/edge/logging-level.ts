@@ -14,7 +14,7 @@ export const LOGGING_LEVELS = [
 ] as const satisfies readonly LoggingLevel[];
 
 /** The level for messages of a call whose client set none. */
-export const DEFAULT_LOGGING_LEVEL: LoggingLevel = 'info';
+const DEFAULT_LOGGING_LEVEL: LoggingLevel = 'info';
 
 export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
   LOGGING_LEVELS.includes(value as LoggingLevel);

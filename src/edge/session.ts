@@ -24,12 +24,12 @@ import { RunningRequests, type RunningRequest } from './running-requests.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-export interface SessionLimits extends SessionStreamLimits {
+interface SessionLimits extends SessionStreamLimits {
   readonly inFlightPerSession: number;
 }
 
 /** What the client declared in `initialize`. */
-export interface ClientProfile {
+interface ClientProfile {
   readonly revision: Revision;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 const MAX_WRITE_BYTES = 65_536;
 const NOTHING = Buffer.alloc(0);
 
-export interface ConnectionListener {
+interface ConnectionListener {
   drained(): void;
   closed(connection: StreamConnection): void;
 }

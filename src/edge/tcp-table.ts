@@ -2,7 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 
 /** A TCP connection with unacknowledged data. */
-export interface UnacknowledgedConnection {
+interface UnacknowledgedConnection {
   readonly localPort: number;
   readonly remoteAddress: string;
   readonly remotePort: number;

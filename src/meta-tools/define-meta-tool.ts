@@ -6,7 +6,7 @@ import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
 type Properties = Readonly<Record<string, object>>;
 
-export interface MetaToolSpec {
+interface MetaToolSpec {
   readonly name: string;
   readonly title: string;
   readonly description: string;

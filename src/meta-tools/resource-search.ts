@@ -9,7 +9,7 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 import { ServerResourceIndex, type IndexedResource } from './server-resource-index.js';
 import { mediaTypeFilter } from './media-types.js';
 
-export interface ResourceQuery {
+interface ResourceQuery {
   readonly scope: Scope;
   readonly limit: number;
   /** A media type, or a wildcard such as `image/*`. */

@@ -7,7 +7,7 @@ import {
 import type { CatalogEntry, ListedEntry } from '../core/naming/catalog-entry.js';
 
 /** The members of a definition that a model needs to choose it. */
-export type Summary = Readonly<Record<string, unknown>>;
+type Summary = Readonly<Record<string, unknown>>;
 
 type Definition = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import type { Scope } from '../core/scope.js';
 import type { ToolArguments } from './tool-arguments.js';
 
 /** One page of summaries and the cursor of the next page. */
-export interface SummaryPage<Card> {
+interface SummaryPage<Card> {
   readonly summaries: readonly Card[];
   readonly more: { readonly nextCursor?: string };
 }

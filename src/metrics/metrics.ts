@@ -28,11 +28,11 @@ const AUTH_FAILURES: readonly AuthFailure[] = [
 ];
 
 /** `unheard`: no subscriber. `coalesced`: replaced by a later update of the same resource. */
-export type UpdateOutcome = 'delivered' | 'unheard' | 'coalesced';
+type UpdateOutcome = 'delivered' | 'unheard' | 'coalesced';
 const UPDATE_OUTCOMES: readonly UpdateOutcome[] = ['delivered', 'unheard', 'coalesced'];
 
 /** `limit`: a subscription limit is reached. `failed`: the server refused. `unknown`: the resource does not exist. */
-export type SubscriptionRejection = 'limit' | 'failed' | 'unavailable' | 'unknown';
+type SubscriptionRejection = 'limit' | 'failed' | 'unavailable' | 'unknown';
 const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
   'limit',
   'failed',

@@ -13,7 +13,7 @@ const LINES_PER_SLICE = 500;
 const COMPACTION_FACTOR = 4;
 const MIN_COMPACTION_BYTES = 1_048_576;
 
-export interface JournalReading {
+interface JournalReading {
   readonly changes: readonly SessionChange[];
   /** Why the rest of the file cannot be read. An incomplete last line is not damage. */
   readonly damage?: string;

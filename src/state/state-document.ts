@@ -10,7 +10,7 @@ interface Envelope {
   readonly decisions: StateContent;
 }
 
-export type ParsedState =
+type ParsedState =
   | { readonly decisions: Decisions }
   | { readonly damage: string }
   /** Written by a later version, which may use another format. */

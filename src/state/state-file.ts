@@ -9,7 +9,7 @@ import { errnoOf, storageFailure } from './storage-failure.js';
 
 type Copy = { readonly decisions: Decisions } | { readonly damage: string } | 'absent';
 
-export interface LoadedState {
+interface LoadedState {
   readonly decisions: Decisions;
   /** Why the backup was used instead of the file. */
   readonly warning?: string;

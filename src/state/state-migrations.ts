@@ -1,7 +1,7 @@
 /** Content of a state file without its envelope, in the format of some schema version. */
 export type StateContent = Readonly<Record<string, unknown>>;
 
-export type Migration = (content: StateContent) => StateContent;
+type Migration = (content: StateContent) => StateContent;
 
 /** The migration at index n - 1 converts schema n to n + 1. Released migrations never change. */
 const MIGRATIONS: readonly Migration[] = [];

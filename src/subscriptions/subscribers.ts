@@ -24,7 +24,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 type ChangeListener = (subscription: Subscription, client: Subscriber, isAdded: boolean) => void;
 type RemoveListener = (subscription: Subscription, client: Subscriber) => void;
 /** Why subscriptions ended: the client closed its session, or lost access to the server. */
-export type EndReason = 'client' | 'scope';
+type EndReason = 'client' | 'scope';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
 
 type RestorableSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;

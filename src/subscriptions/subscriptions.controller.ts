@@ -7,7 +7,7 @@ import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { Subscriptions } from './subscriptions.service.js';
 
 /** The key in `_meta` of the result under which a client gets the id of its subscription. */
-export const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
+const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
 
 @McpController()
 export class SubscriptionsController {

@@ -8,7 +8,7 @@ import { PollingUpstream } from './polling-upstream.js';
  * How changes become known: the server takes subscriptions, the gateway polls, or the server sends updates without
  * being asked, if it sends any.
  */
-export type UpstreamKind = 'subscribe' | 'poll' | 'unsolicited';
+type UpstreamKind = 'subscribe' | 'poll' | 'unsolicited';
 
 /** One live link to a server, with the reconciler of its upstream subscriptions. */
 export interface UpstreamLink {

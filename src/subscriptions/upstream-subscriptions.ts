@@ -28,7 +28,7 @@ const RECONCILER: ReconcilerOptions = {
 const STABLE_LINK_MS = 10_000;
 
 /** How a resource came into the listing of its server. */
-export interface Appearance {
+interface Appearance {
   /** Its public URI differs from the one it had before. */
   readonly isRenamed: boolean;
   /** The server had not listed its resources before. */

@@ -14,7 +14,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 const DEBOUNCE_MS = 150;
 const TICK_INTERVAL_MS = 1000;
 
-export interface TuiOptions {
+interface TuiOptions {
   readonly api: AdminApi;
   /** Limits the view to this project. */
   readonly project?: string | undefined;

@@ -17,7 +17,7 @@ export interface GetClient {
   get(lastEventId: string, handler: Dispatcher.DispatchHandler): void;
 }
 
-export interface GetStreamListener {
+interface GetStreamListener {
   onOpen?(): void;
   /** Bytes arrived, if only a comment. */
   onActivity?(): void;

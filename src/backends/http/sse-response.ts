@@ -10,7 +10,7 @@ const MAX_ATTEMPTS_WITHOUT_PROGRESS = 3;
 const TEMPORARY = new Set([408, 409, 425, 429]);
 
 /** The request that the events answer. */
-export interface SseRequest {
+interface SseRequest {
   /** Delivers the messages in the text; true when the response to the request is among them. */
   deliver(text: string): boolean;
   /** The response was delivered; the server may take a moment to end the stream. */

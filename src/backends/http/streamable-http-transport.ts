@@ -12,7 +12,7 @@ import { headerOf, type ResponseHead } from './post-client/response-head.js';
 import { RequestHeaders } from './request-headers.js';
 import { transportClosed } from './transport-errors.js';
 
-export interface HttpServer {
+interface HttpServer {
   readonly url: string | URL;
   /** Sent with every request, except those that the protocol or the connection sets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -46,7 +46,7 @@ export type ConnectionEvent =
   | { readonly type: 'failed' | 'lost'; readonly cause: Error };
 
 /** What a transition depends on besides the status and the event. */
-export interface TransitionInput {
+interface TransitionInput {
   readonly now: number;
   /** Between 0 and 1, for the jitter of the backoff. */
   readonly random: number;

@@ -14,7 +14,7 @@ import {
   type ConnectionStatus,
 } from './connection-state.js';
 
-export interface ConnectionObserver {
+interface ConnectionObserver {
   opened(link: Link): void;
   /** Called before the state changes. */
   lost(link: Link, cause: Error): void;

@@ -5,7 +5,7 @@ import { TransportError, type StreamState } from './transport.js';
 
 const PING_TIMEOUT_MS = 5000;
 
-export interface LinkMonitorEvents {
+interface LinkMonitorEvents {
   /** The link cannot be used any more. */
   dead(reason: Error): void;
   /** The notification stream is dead, though it is not closed. */

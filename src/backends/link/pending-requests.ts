@@ -28,7 +28,7 @@ export interface PendingRequest {
 
 export type AbandonReason = 'cancelled' | 'timeout';
 
-export interface PendingRequestEvents {
+interface PendingRequestEvents {
   /** A request was cancelled by its caller or timed out. Called before its promise is rejected. */
   abandoned(pending: PendingRequest, reason: AbandonReason): void;
   /** A request of this caller is no longer pending. */
@@ -38,7 +38,7 @@ export interface PendingRequestEvents {
 }
 
 /** The calls that a message of the server may belong to. */
-export interface MessageOrigin {
+interface MessageOrigin {
   /** All of one client, the latest last. */
   readonly callers: readonly Caller[];
   /** The message belongs to a call, but calls of several clients are possible. */

@@ -8,7 +8,7 @@ import { progressTokenOf, progressUnder } from '../../mcp/progress-token.js';
 /** Requests that a server may send to the client whose call it is executing. */
 const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-export interface ServerRequest {
+interface ServerRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: string | undefined;

@@ -2,7 +2,7 @@ const LF = 0x0a;
 const MAX_LOOSE_PIECES = 1024;
 
 /** Receives one line without its newline, as a range of bytes. */
-export type LineReader = (bytes: Buffer, start: number, end: number) => void;
+type LineReader = (bytes: Buffer, start: number, end: number) => void;
 
 /** Splits chunks into lines. Keeps only the pieces of an unfinished line, and joins them once. */
 export class LineSplitter {

@@ -17,7 +17,7 @@ export interface TextShape {
   readonly open: boolean;
 }
 
-export interface ChoiceShape {
+interface ChoiceShape {
   readonly kind: 'choice';
   readonly values: readonly string[];
   /** Aliases that MCP clients use, and the value of each. */

@@ -1,6 +1,6 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Interpolated {
+interface Interpolated {
   readonly text: string;
   /** The variables whose values were inserted. */
   readonly used: readonly string[];

@@ -100,7 +100,7 @@ export class NameTable {
 }
 
 /** The part of a table that one scope sees. */
-export class NameView implements Paged {
+class NameView implements Paged {
   private readonly pages = new PageCache();
   private readonly found = new Map<string, CatalogEntry>();
   private readonly byServer: ReadonlyMap<string, ServerEntries>;

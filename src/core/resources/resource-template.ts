@@ -76,7 +76,7 @@ export function publicUriTemplate(
 }
 
 /** An instance of a template, by its own URI. */
-export interface TemplateInstance {
+interface TemplateInstance {
   readonly template: ResourceTemplate;
   readonly uri: string;
 }

@@ -17,7 +17,7 @@ export const isUriTooLong = (uri: string): boolean => Buffer.byteLength(uri) > M
 
 const RESOURCE_SCHEME = 'resource://';
 /** Hosts of MCP apps recognise user interfaces by this scheme, so every style keeps it. */
-export const UI_SCHEME = 'ui://';
+const UI_SCHEME = 'ui://';
 
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 

@@ -4,7 +4,7 @@ export const MAX_TOKEN_LENGTH = 8192;
 const BEARER = /^bearer(?: +|$)/i;
 const TOKEN = /^[\x21-\x7e]+$/;
 
-export type BearerToken =
+type BearerToken =
   { readonly kind: 'token'; readonly token: string } | { readonly kind: 'none' | 'malformed' | 'too-long' };
 
 /** Reads the Authorization header. Another scheme, or Bearer without a token, counts as no token. */

@@ -37,7 +37,7 @@ export class SharedJson extends JsonText {
 }
 
 /** The position of one member in the text. */
-export interface Member {
+interface Member {
   readonly key: string;
   /** Start of its key. */
   readonly from: number;

@@ -1,4 +1,4 @@
-export interface DebounceTimes {
+interface DebounceTimes {
   /** Delay of a scheduled run, so that a burst of requests causes one run. */
   readonly debounceMs: number;
   /** Minimum time between the starts of two scheduled runs. */

@@ -1,4 +1,4 @@
-export interface SortedDifference<Item> {
+interface SortedDifference<Item> {
   readonly removed?: Item | undefined;
   readonly added?: Item | undefined;
 }

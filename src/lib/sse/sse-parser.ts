@@ -17,7 +17,7 @@ const MAX_ID_LENGTH = 1024;
 const FIELD_OVERHEAD = 16;
 
 /** Receives one event. The type is `message` if the stream gave none. */
-export type SseEventListener = (data: string, type: string) => void;
+type SseEventListener = (data: string, type: string) => void;
 
 /**
  * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every

@@ -7,7 +7,7 @@ import { SegmentScores } from './segment-scores.js';
 import { TermScorer } from './term-scorer.js';
 import { TopK } from './top-k.js';
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly limit: number;
   /** Only documents whose kind passes the test. */
   readonly kind?: ((name: string) => boolean) | undefined;

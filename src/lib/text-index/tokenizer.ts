@@ -2,7 +2,7 @@
 export const SEPARATOR = 0;
 export const LOWER = 1;
 export const UPPER = 2;
-export const DIGIT = 4;
+const DIGIT = 4;
 /** A term by itself: these scripts have no spaces between words. */
 export const IDEOGRAPH = 8;
 

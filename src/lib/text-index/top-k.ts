@@ -1,4 +1,4 @@
-export interface ScoredItem<Item> {
+interface ScoredItem<Item> {
   readonly item: Item;
   readonly score: number;
 }

@@ -181,7 +181,7 @@ const COLUMNS: Readonly<Record<ListId, readonly TuiColumn[]>> = {
   subscriptions: SUBSCRIPTIONS,
 };
 
-export interface PlacedColumn {
+interface PlacedColumn {
   readonly column: TuiColumn;
   readonly width: number;
 }

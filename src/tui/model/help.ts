@@ -38,7 +38,7 @@ const HELP: readonly (readonly [string, readonly (readonly [string, string])[]])
 const KEYS_WIDTH = 20;
 
 /** A title, or keys with their description. */
-export interface HelpLine {
+interface HelpLine {
   readonly title?: string;
   readonly keys?: string;
   readonly description?: string;

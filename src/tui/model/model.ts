@@ -5,7 +5,7 @@ import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions';
 
 /** A panel shows one list, or two below each other. */
-export interface PanelDefinition {
+interface PanelDefinition {
   readonly id: PanelId;
   readonly title: string;
   readonly main: ListId;
@@ -46,7 +46,7 @@ export interface PanelState {
 }
 
 /** Connection to the event feed of the gateway. */
-export type FeedConnection =
+type FeedConnection =
   | { readonly state: 'connecting' }
   | { readonly state: 'live' }
   | { readonly state: 'lost'; readonly problem: string; readonly retryAt: number };
@@ -82,7 +82,7 @@ export interface Preview {
   readonly problem: string | undefined;
 }
 
-export interface Details {
+interface Details {
   readonly isOpen: boolean;
   /** Whether keys scroll the details instead of moving in the list. */
   readonly hasFocus: boolean;

@@ -5,7 +5,7 @@ import { selectedRow, type PendingAction, type Model } from './model.js';
 import { withSearch } from './model-changes.js';
 
 /** A command for the selected row. */
-export interface RowCommand {
+interface RowCommand {
   readonly key: string;
   /** Shown in the key line. */
   readonly label: string;

@@ -4,7 +4,7 @@ import { HttpConnection, type HttpConnectionOwner, type PostRequest } from './ht
 
 const IDLE_CHECK_INTERVAL_MS = 1000;
 
-export interface PostClientOptions {
+interface PostClientOptions {
   /** Requests beyond this number wait for a connection. */
   readonly maxConnections: number;
   readonly connectTimeoutMs: number;
