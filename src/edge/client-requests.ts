@@ -3,7 +3,7 @@ import { GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { isObject, notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions } from '../mcp/mcp-context.js';
-import { progressTokenOf, withProgressToken } from '../mcp/progress-token.js';
+import { progressTokenOf, withProgressToken } from '../mcp/params.js';
 
 interface PendingRequest {
   resolve(result: JsonText): void;

@@ -123,7 +123,7 @@ export class MessageReceiver {
   private answerResult(context: RequestContext, exchange: Exchange, result: unknown): void {
     if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
     else exchange.answer(context.revision.resultMessage(context.requestId!, result));
-    endSpan(context.span);
+    if (context.span) endSpan(context.span);
     this.recordMetrics(context, exchange, 'ok');
   }
 

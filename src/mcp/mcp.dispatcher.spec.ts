@@ -198,7 +198,7 @@ function contextOf(method: string, requestId?: number): McpContext {
     capabilities: {},
     logLevel: undefined,
     signal: new AbortController().signal,
-    revision: { ...LATEST, hasMethod: (name) => name !== 'test/later' },
+    revision: { ...LATEST, methods: { has: (name) => name !== 'test/later' } },
     principal: ANONYMOUS,
     namedProjects: [],
     project: undefined,

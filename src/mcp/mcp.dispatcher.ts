@@ -36,7 +36,7 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   /** Runs guards, handler and filter of one request method. Rejects only with a JsonRpcError. */
   async request(context: McpContext, params: Params | undefined): Promise<unknown> {
     const { method, revision } = context;
-    const handler = revision.hasMethod(method) ? this.messageHandlers.get(method) : undefined;
+    const handler = revision.methods.has(method) ? this.messageHandlers.get(method) : undefined;
     if (!handler || handler.isEventHandler)
       throw revision.errorOf(new GatewayError('method-not-found', `Method not found: ${method}`));
     const result: unknown = await handler(params, context);

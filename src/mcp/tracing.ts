@@ -27,16 +27,16 @@ export interface TracedMethod {
 
 /** Spans by the semantic conventions of OpenTelemetry for MCP. Without a tracer it makes none. */
 export class Tracing {
-  private constructor(private readonly tracer: Tracer | undefined) {}
+  readonly isOn: boolean;
+
+  private constructor(private readonly tracer: Tracer | undefined) {
+    this.isOn = tracer !== undefined;
+  }
 
   static readonly OFF = new Tracing(undefined);
 
   static using(tracer: Tracer): Tracing {
     return new Tracing(tracer);
-  }
-
-  get isOn(): boolean {
-    return this.tracer !== undefined;
   }
 
   /** For a client's request. The parent is in its `_meta`, else in the HTTP headers. */

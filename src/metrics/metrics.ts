@@ -1,10 +1,9 @@
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client';
 import { VERSION } from '../version.js';
 import type { CallOutcome } from './call-outcome.js';
-import { DurationHistogram } from './duration-histogram.js';
+import { DurationHistogram, LabelledCounter } from './labelled-metrics.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
 import { NOTIFICATION_KINDS, type NotificationKind } from '../core/notification-kind.js';
-import { LabelledCounter } from './labelled-counter.js';
 
 export type RequestOutcome = 'ok' | 'error';
 

@@ -4,7 +4,7 @@ import { completesWithin } from '../../lib/deadlines/timeout.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { notificationMessage, readMessage, requestMessage, type Inbound } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
-import { withProgressToken } from '../../mcp/progress-token.js';
+import { withProgressToken } from '../../mcp/params.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
 import { brokenError, cancelledError, isSessionExpired, toTransportError } from './link-errors.js';
 import { LinkMonitor } from './link-monitor.js';
@@ -183,7 +183,7 @@ export class JsonRpcLink implements Link {
   }
 
   private receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
-    this.monitor.messageReceived();
+    this.monitor.hasReceived = true;
     const message = readMessage(raw, extra?.text ?? JSON.stringify(raw));
     if (message.kind === 'response') this.pending.respond(message);
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);

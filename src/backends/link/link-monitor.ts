@@ -17,9 +17,10 @@ interface LinkMonitorEvents {
  * Where the event alone does not show it, the monitor pings the server.
  */
 export class LinkMonitor {
+  /** To be set with every message of the server. */
+  hasReceived = true;
   private isStarted = false;
   private keepaliveTimer: NodeJS.Timeout | undefined;
-  private hasReceived = true;
   private isKeepalivePending = false;
   private isSessionCheckPending = false;
 
@@ -50,11 +51,6 @@ export class LinkMonitor {
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
     }
-  }
-
-  /** To be called for every message of the server. */
-  messageReceived(): void {
-    this.hasReceived = true;
   }
 
   sendFailed(error: TransportError): void {

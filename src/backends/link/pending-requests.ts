@@ -5,7 +5,7 @@ import { IdTable } from '../../lib/id-table/id-table.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import { progressTokenOf, progressUnder } from '../../mcp/progress-token.js';
+import { progressTokenOf, progressUnder } from '../../mcp/params.js';
 import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 

@@ -28,7 +28,7 @@ interface Differences {
 const legacyRevision = ({ version, batches = false, primesStreams = false }: Differences) => ({
   version,
   batches,
-  hasMethod: (method: string): boolean => METHODS.has(method),
+  methods: METHODS,
   resultHead,
   resultMessage,
   errorOf: (exception: unknown): JsonRpcError => JsonRpcError.from(exception, '2025'),

@@ -9,7 +9,7 @@ export interface Revision {
   /** Whether a POST may hold several messages, as an array. */
   readonly batches: boolean;
   /** A request of any other method is answered with "method not found". */
-  hasMethod(method: string): boolean;
+  readonly methods: Pick<ReadonlySet<string>, 'has'>;
   resultMessage(id: RequestId, result: unknown): string;
   /** What precedes the text of a result in its message; one brace follows it. */
   resultHead(id: RequestId): string;
