@@ -149,11 +149,11 @@ const SEED_002: Scenarios = {
   'Unsubscribe from resource': [UNSUBSCRIBED],
   'Forward resource update notification': [DELIVERED],
   'Catalog resources with filter': [
-    e2e('meta-tools', 'catalog_resources gives cards, of all servers or of one'),
+    e2e('meta-tools', 'catalog_resources lists summaries, of all servers or of one'),
   ],
   'Describe resource details': [
-    e2e('meta-tools', 'describe_resource tells everything of one, in whatever form it is named'),
-    e2e('meta-tools', 'describe_resource says of what is not there that it is not'),
+    e2e('meta-tools', 'describe_resource returns the definition of a resource by each form of its name'),
+    e2e('meta-tools', 'describe_resource refuses an unknown resource'),
   ],
   'Search resources': [
     e2e('meta-tools', 'search_resources finds %s'),
@@ -161,7 +161,7 @@ const SEED_002: Scenarios = {
     e2e('meta-tools', 'of one type only'),
   ],
   'Catalog resource templates': [
-    e2e('meta-tools', 'catalog_resource_templates gives the templates, of all servers or of one'),
+    e2e('meta-tools', 'catalog_resource_templates lists the templates, of all servers or of one'),
   ],
   'Resource not found': [
     e2e('resource-failures', 'of an unknown URI is -32002 with that URI, and no server gets a request'),
@@ -211,10 +211,10 @@ const SEED_003: Scenarios = {
     e2e('naming', 'marks every tool with its server'),
   ],
   'Route tool call to server': [
-    e2e('naming', 'routes each name to the server behind it'),
+    e2e('naming', 'routes each public name to its server, under the own name'),
     e2e('byte-fidelity', 'of a tool result arrive as the server wrote them'),
   ],
-  'Tool not found': [e2e('naming', 'says of an unknown tool that it is unknown, by its name')],
+  'Tool not found': [e2e('naming', 'refuses an unknown tool with its name, without a request to a server')],
   'Server unavailable during tool call': [
     e2e('recovery', 'fails its calls at once with -31003'),
     e2e('recovery', 'stays listed, and its calls fail at once with -31003'),
@@ -254,8 +254,8 @@ const SEED_003: Scenarios = {
     e2e('equal-ids', 'get their own answers'),
   ],
   'Server concurrency limits': [
-    e2e('call-gate', 'lets through as many calls as the config says, lets as many wait'),
-    e2e('call-gate', 'lets clients take turns'),
+    e2e('call-gate', 'admits as many calls as concurrency, queues as many as queue'),
+    e2e('call-gate', 'queues fairly: a busy client does not starve another'),
   ],
 };
 

@@ -62,7 +62,7 @@ describe('API keys', () => {
     ['an empty one', { authorization: 'Bearer ' }],
     ['another scheme', { authorization: `Basic ${Buffer.from('key-of-all:').toString('base64')}` }],
     ['another header', { 'x-api-key': 'key-of-all', cookie: 'token=key-of-all' }],
-  ])('let nobody in with %s, whatever is asked', async (_what, headers) => {
+  ])('refuse every request with %s', async (_what, headers) => {
     const { id } = await RawSession.open(gateway.url, { headers: of('all') });
     const inSession = { ...headers, 'mcp-session-id': id, accept: BOTH_TYPES };
     const refused = [
@@ -80,19 +80,19 @@ describe('API keys', () => {
   });
 
   it.each(['access_token', 'token', 'key', 'api_key', 'authorization'])(
-    'in the query string count for nothing: %s',
+    'are not read from the query string: %s',
     async (name) => {
       const { status } = await initialize(`${gateway.url}?${name}=key-of-all`);
       expect(status).toBe(401);
     },
   );
 
-  it('let in who has one that is valid', async () => {
+  it('accept a request with a valid key', async () => {
     expect(await toolsOf('all')).toEqual(['left__t', 'right__t']);
     expect(await toolsOf('young')).toEqual(['left__t', 'right__t']);
   });
 
-  it('show the projects they were granted, and nothing else', async () => {
+  it('limit their clients to the granted projects', async () => {
     expect(await toolsOf('red')).toEqual(['left__t']);
     expect(await toolsOf('red', '/projects/red/mcp')).toEqual(['left__t']);
     expect(await toolsOf('none')).toEqual([]);
@@ -102,7 +102,7 @@ describe('API keys', () => {
     expect(body).toContain('Unknown project: blue');
   });
 
-  it('hold their sessions: to another valid key a stolen session does not exist', async () => {
+  it('own their sessions: with another valid key a stolen session id is unknown', async () => {
     const victim = await RawSession.open(gateway.url, { headers: of('red') });
     const stream = await victim.listen();
     const stolen = { ...of('blue'), 'mcp-session-id': victim.id, accept: BOTH_TYPES };
@@ -122,8 +122,8 @@ describe('API keys', () => {
   });
 });
 
-describe('a key that is taken away while the gateway runs', () => {
-  it('opens nothing from the next request on, and its streams end, but no others do', async () => {
+describe('an API key that is removed by a reload', () => {
+  it('is refused from the next request on, and only its streams end', async () => {
     const backend = await scripted();
     backend.tool('wait', () => undefined);
     const file = writeConfig({
@@ -141,7 +141,7 @@ describe('a key that is taken away while the gateway runs', () => {
       ({ error }) => error?.code,
       () => 'cut off',
     );
-    await until('the call is under way', () => backend.inFlight === 1);
+    await until('the call is in flight', () => backend.inFlight === 1);
 
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(`${file}.new`, JSON.stringify({ ...config, auth: { apiKeys: [key('b', ['*'])] } }));
@@ -149,7 +149,7 @@ describe('a key that is taken away while the gateway runs', () => {
 
     await ending.untilEnded();
     expect([-31099, 'cut off']).toContain(await within('the call to end', call));
-    await until('the backend was told', () => backend.inFlight === 0);
+    await until('the server got the cancellation', () => backend.inFlight === 0);
     expect((await initialize(gateway.url, of('a'))).status).toBe(401);
     expect((await gone!.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
     expect(going.hasEnded).toBe(false);
@@ -174,7 +174,7 @@ describe('tokens of an issuer', () => {
     await gateway.listed({ tools: ['left', 'right'] }, of('all'));
   }, 30_000);
 
-  it('let in who comes with one that is valid, into the projects it names', async () => {
+  it('accept a request with a valid token, in the projects of its claims', async () => {
     const headers = bearer(await issuer.token(AUDIENCE));
     const session = await RawSession.open(gateway.url, { headers });
     expect((await session.list('tools')).map(({ name }) => name)).toEqual(['left__t']);
@@ -184,7 +184,7 @@ describe('tokens of an issuer', () => {
     );
   });
 
-  it('hold a session over a refresh, and give it to nobody else', async () => {
+  it('keep a session over a refresh, and refuse it to other principals', async () => {
     const session = await RawSession.open(gateway.url, { headers: bearer(await issuer.token(AUDIENCE)) });
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const refreshed = await session.post(ping, bearer(await issuer.token(AUDIENCE)));
@@ -194,7 +194,7 @@ describe('tokens of an issuer', () => {
     expect((await session.post(ping, of('all'))).status).toBe(404);
   });
 
-  it('narrow what an open stream hears when a refresh brings fewer grants', async () => {
+  it('reduce the notifications on an open stream when a refresh has fewer grants', async () => {
     const claims = { aud: AUDIENCE, sub: 's', exp: Math.floor(Date.now() / 1000) + 60 };
     const both = await issuer.forge({ claims: { ...claims, projects: ['red', 'blue'] } });
     const session = await RawSession.open(gateway.url, { headers: bearer(both) });
@@ -216,13 +216,13 @@ describe('tokens of an issuer', () => {
       'without a signature',
       async () => `${(await issuer.token(AUDIENCE)).split('.').slice(0, 2).join('.')}.`,
     ],
-  ])('let nobody in with one %s', async (_what, make) => {
+  ])('refuse a request with a token %s', async (_what, make) => {
     const { status, headers } = await initialize(gateway.url, bearer(await make()));
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
-  it('are asked for where the metadata say it (RFC 9728)', async () => {
+  it('are announced in the protected resource metadata (RFC 9728)', async () => {
     const { status, headers } = await initialize(gateway.url);
     expect(status).toBe(401);
     const metadata = 'https://gateway.example/.well-known/oauth-protected-resource/mcp';
@@ -248,9 +248,9 @@ describe('tokens of an issuer', () => {
   });
 });
 
-describe('what a client sends to prove who it is', () => {
+describe('the credentials of a client', () => {
   it.each(['http', 'sse'] as const)(
-    'reaches no server, and neither does any other header (%s)',
+    'are not forwarded to a server, nor is any other header (%s)',
     async (kind) => {
       const backend = await scripted();
       backend.tool('talk', (call) => {
@@ -295,15 +295,15 @@ describe('what a client sends to prove who it is', () => {
   );
 });
 
-describe('a gateway that would listen beyond loopback without authentication', () => {
-  it.each(['0.0.0.0', '::'])('does not start, and names the key: %s', async (host) => {
+describe('a gateway that listens beyond loopback without authentication', () => {
+  it.each(['0.0.0.0', '::'])('does not start, and names the config key: %s', async (host) => {
     const gateway = launchGateway(['--config', writeConfig({ http: { host } })]);
-    const { code } = await within('it to give up', gateway.exited);
+    const { code } = await within('the gateway to exit', gateway.exited);
     expect({ code, stdout: gateway.stdout }).toEqual({ code: 2, stdout: '' });
     expect(gateway.stderr).toMatch(/^ {2}http\.host: .*auth/m);
   });
 
-  it('starts with keys, also with none of them left, which lets nobody in', async () => {
+  it('starts with API keys, and refuses every request with an empty list of them', async () => {
     const gateway = await startGateway({ http: { host: '0.0.0.0' }, auth: { apiKeys: [] } });
     const url = gateway.url.replace(/\/\/[^:]+/, '//127.0.0.1');
     expect((await initialize(url, of('a'))).status).toBe(401);

@@ -2,18 +2,18 @@ import { describe, expect, it } from '@jest/globals';
 import { launchGateway, writeConfig, type Gateway, type GatewayConfig } from '../kit/gateway.js';
 import { within } from '../kit/until.js';
 
-/** Starts, and expects it to end at once with exit code 2 and nothing on stdout. */
+/** Starts the gateway, and expects exit code 2 and no output on stdout. */
 async function refused(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Gateway> {
   const gateway = launchGateway(args, env);
-  const { code } = await within('the gateway to give up', gateway.exited);
+  const { code } = await within('the gateway to exit', gateway.exited);
   expect({ code, stdout: gateway.stdout }).toEqual({ code: 2, stdout: '' });
   return gateway;
 }
 
 const withConfig = (config: GatewayConfig | string): string[] => ['--config', writeConfig(config)];
 
-describe('a start with something wrong in the config', () => {
-  it('ends with exit code 2 and, on stderr, the path of every key that is wrong', async () => {
+describe('a start with an invalid config', () => {
+  it('exits with code 2 and writes the path of every invalid key to stderr', async () => {
     const { stderr } = await refused(
       withConfig({
         http: { host: '0.0.0.0' },
@@ -49,7 +49,7 @@ describe('a start with something wrong in the config', () => {
       expect(stderr).toMatch(line);
   });
 
-  it('names the file that is no JSON', async () => {
+  it('names the file that is not JSON', async () => {
     expect((await refused(withConfig('{ "http": '))).stderr).toContain('gatehouse.json');
   });
 
@@ -57,12 +57,12 @@ describe('a start with something wrong in the config', () => {
     [['--config', '/nonexistent/gatehouse.yaml']],
     [['-c', '/nonexistent/gatehouse.yaml']],
     [['serve', '--config=/nonexistent/gatehouse.yaml']],
-  ])('names the file that is not there, however it was named: %j', async (args) => {
+  ])('names the missing file with the arguments %j', async (args) => {
     const { stderr } = await refused(args);
     expect(stderr).toContain('/nonexistent/gatehouse.yaml');
   });
 
-  it('names the variable where the value came from the environment, and does not repeat a secret', async () => {
+  it('names the variable of an invalid value from the environment, without the value of a secret', async () => {
     const { stderr } = await refused(withConfig({ mcpServers: { x: { url: '${GATEHOUSE_TEST_SECRET}' } } }), {
       GATEHOUSE_TEST_SECRET: 'hunter2hunter2',
       GATEHOUSE__LIMITS__PAGESIZE: 'many',
@@ -76,7 +76,7 @@ describe('a start with something wrong in the config', () => {
     ['an option is unknown', ['--confg', 'x'], "unknown option '--confg'"],
     ['the file is left out', ['--config'], 'argument missing'],
     ['there is a word too many', ['serve', 'now'], 'too many arguments'],
-  ])('says how it is used when %s', async (_what, args, words) => {
+  ])('prints its usage when %s', async (_what, args, words) => {
     const { stderr } = await refused(args);
     expect(stderr).toContain(words);
     expect(stderr).toContain('Usage: gatehouse');

@@ -10,7 +10,7 @@ const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const MESSAGE = { accept: BOTH_TYPES, 'content-type': 'application/json' };
 const LIMIT = 4_194_304;
 
-/** A message of exactly so many bytes. */
+/** A message with this number of bytes. */
 function padded(size: number): string {
   const start = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":"';
   return `${start}${'x'.repeat(size - start.length - 3)}"}}`;
@@ -18,7 +18,7 @@ function padded(size: number): string {
 
 const chunkOf = (size: number): string => `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
 
-describe('bad input in exchanges', () => {
+describe('an HTTP request', () => {
   let gateway: Gateway;
   let session: RawSession;
 
@@ -37,7 +37,7 @@ describe('bad input in exchanges', () => {
   const inSession = (headers: Record<string, string> = {}): Promise<RawResponse> =>
     post({ 'mcp-session-id': session.id, ...headers });
 
-  /** A connection on which a body has begun whose length nobody knows; closed says what went wrong, if anything. */
+  /** A connection with the start of a chunked body; `closed` resolves with the error, if there was one. */
   function beginBody(): { socket: Socket; said: () => string; closed: Promise<string | undefined> } {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
@@ -59,14 +59,14 @@ describe('bad input in exchanges', () => {
     return { socket, said: () => said, closed };
   }
 
-  describe('in headers', () => {
+  describe('headers', () => {
     it.each([
       'application/json',
       'text/event-stream',
       'text/html',
       '',
       'application/json;q=0, text/event-stream',
-    ])('that take less than both kinds of answer are 406 (%s)', async (accept) => {
+    ])('are answered 406 when Accept lacks JSON or event streams (%s)', async (accept) => {
       expect(await refusal(inSession({ accept }))).toEqual([406, -32000]);
     });
 
@@ -76,22 +76,22 @@ describe('bad input in exchanges', () => {
       'application/*, text/*',
       'TEXT/EVENT-STREAM, Application/JSON',
       `x/y, ${BOTH_TYPES};q=0.5`,
-    ])('that take both kinds are fine, however they say it (%s)', async (accept) => {
+    ])('are accepted when Accept matches JSON and event streams (%s)', async (accept) => {
       expect((await inSession({ accept })).status).toBe(200);
     });
 
     it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
-      'that do not announce JSON are 415 (%s)',
+      'are answered 415 when Content-Type is not JSON (%s)',
       async (contentType) => {
         expect(await refusal(inSession({ 'content-type': contentType }))).toEqual([415, -32000]);
       },
     );
 
-    it('may say which characters the JSON is written in', async () => {
+    it('may name the charset of the JSON', async () => {
       expect((await inSession({ 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
     });
 
-    it('without a session are 400', async () => {
+    it('are answered 400 without a session id', async () => {
       expect(await refusal(post({}))).toEqual([400, -32000]);
       expect(await refusal(exchange(gateway.url, { headers: { accept: 'text/event-stream' } }))).toEqual([
         400, -32000,
@@ -99,7 +99,7 @@ describe('bad input in exchanges', () => {
       expect(await refusal(exchange(gateway.url, { method: 'DELETE' }))).toEqual([400, -32000]);
     });
 
-    it('with a session that does not exist are 404 and -32001, for every verb', async () => {
+    it('are answered 404 and -32001 with an unknown session id, for every verb', async () => {
       const gone = await RawSession.open(gateway.url);
       await gone.end();
       for (const id of [gone.id, 'never-was', '__proto__']) {
@@ -112,7 +112,7 @@ describe('bad input in exchanges', () => {
     });
 
     it.each(['2026-07-28', '1.0', 'x'])(
-      'of an unknown MCP-Protocol-Version are 400 (%s)',
+      'are answered 400 with an unknown MCP-Protocol-Version (%s)',
       async (version) => {
         expect(await refusal(inSession({ 'mcp-protocol-version': version }))).toEqual([400, -32000]);
       },
@@ -125,14 +125,14 @@ describe('bad input in exchanges', () => {
       'http://evil.example?http://localhost',
       'http://localhost@evil.example',
       'file://localhost',
-    ])('of a strange Origin are 403, on every path (%s)', async (origin) => {
+    ])('are answered 403 with a foreign Origin, on every path (%s)', async (origin) => {
       expect(await refusal(inSession({ origin }))).toEqual([403, -32000]);
       for (const path of ['/health/live', '/health/ready', '/nope'])
         expect((await exchange(gateway.urlOf(path), { headers: { origin } })).status).toBe(403);
     });
 
     it.each(['http://localhost:5173', 'http://127.0.0.1', 'https://localhost'])(
-      'of an Origin on this machine are fine (%s)',
+      'are accepted with a loopback Origin (%s)',
       async (origin) => {
         const response = await inSession({ origin });
         expect(response.status).toBe(200);
@@ -141,27 +141,27 @@ describe('bad input in exchanges', () => {
     );
 
     it.each(['evil.example', 'evil.example:80', 'localhost.evil.example', '127.0.0.1.evil.example'])(
-      'of a strange Host are 403 (%s)',
+      'are answered 403 with a foreign Host (%s)',
       async (host) => {
         expect(await refusal(inSession({ host }))).toEqual([403, -32000]);
       },
     );
 
     it.each(['localhost', 'LOCALHOST:3000', '127.0.0.1', '[::1]:80'])(
-      'of a Host of ours are fine (%s)',
+      'are accepted with a loopback Host (%s)',
       async (host) => {
         expect((await inSession({ host })).status).toBe(200);
       },
     );
 
-    it('let orchestrators ask for health under any name', async () => {
+    it('are not checked for the Host of a health probe', async () => {
       const headers = { host: '10.0.0.7:3000' };
       expect((await exchange(gateway.urlOf('/health/live'), { headers })).status).toBe(200);
     });
   });
 
   it.each(['PUT', 'PATCH', 'HEAD', 'TRACE'])(
-    'by a verb that means nothing here is 405 (%s)',
+    'is answered 405 with the unsupported verb %s',
     async (method) => {
       const response = await exchange(gateway.url, { method, headers: { 'mcp-session-id': session.id } });
       expect(response.status).toBe(405);
@@ -169,28 +169,28 @@ describe('bad input in exchanges', () => {
     },
   );
 
-  it('at a path that is none is 404', async () => {
+  it('is answered 404 at an unknown path', async () => {
     for (const path of ['/', '/mcp/', '/mcp/x', '/MCP'])
       expect((await exchange(gateway.urlOf(path), { headers: { accept: '*/*' } })).status).toBe(404);
   });
 
-  describe('in size', () => {
-    it('is fine up to the limit', async () => {
+  describe('body size', () => {
+    it('is accepted up to the limit', async () => {
       expect((await session.post(padded(LIMIT))).status).toBe(200);
     });
 
-    it('is 413 beyond it, by what was announced', async () => {
+    it('is answered 413 beyond the limit, by Content-Length', async () => {
       expect(await refusal(session.post(padded(LIMIT + 1)))).toEqual([413, -32000]);
     });
 
-    it('is 413 beyond it, by what has come, when nothing was announced', async () => {
+    it('is answered 413 beyond the limit, by the bytes received, without Content-Length', async () => {
       const headers = { ...MESSAGE, 'mcp-session-id': session.id, 'transfer-encoding': 'chunked' };
       expect(
         await refusal(exchange(gateway.url, { method: 'POST', headers, body: padded(LIMIT + 1) })),
       ).toEqual([413, -32000]);
     });
 
-    it('is 413 to clients that first send everything, too', async () => {
+    it('is answered 413 to a client that sends the whole body first', async () => {
       const headers = { ...MESSAGE, 'mcp-session-id': session.id, 'content-length': String(5 * LIMIT) };
       const body = Buffer.alloc(5 * LIMIT, 'x');
       for (let attempt = 0; attempt < 10; attempt++)
@@ -199,7 +199,7 @@ describe('bad input in exchanges', () => {
         ]);
     });
 
-    it('is 413 in the middle of a body that has no end', async () => {
+    it('is answered 413 in the middle of an endless body', async () => {
       const { socket, said, closed } = beginBody();
       socket.write(chunkOf(LIMIT));
       socket.write(chunkOf(1));
@@ -207,7 +207,7 @@ describe('bad input in exchanges', () => {
       expect(said()).toMatch(/^HTTP\/1\.1 413 /);
     });
 
-    it('is not taken in before it is refused: an endless body is cut off', async () => {
+    it('is not read before the refusal: the connection of an endless body is closed', async () => {
       const { socket, said, closed } = beginBody();
       const chunk = chunkOf(0x10000);
       let written = 0;
@@ -217,13 +217,13 @@ describe('bad input in exchanges', () => {
       socket.on('drain', pump);
       pump();
       await within('the connection to be closed', closed);
-      // Who is still writing when the connection ends may learn of that first, and never get to read why.
+      // A client that still writes when the connection closes may see the reset before the response.
       expect(said() || (await closed)).toMatch(/^(HTTP\/1\.1 413 |ECONNRESET$|EPIPE$)/);
       expect(written).toBeLessThan(64 * LIMIT);
     });
   });
 
-  it('does the gateway no harm', async () => {
+  it('leaves the gateway working after all bad requests', async () => {
     expect(gateway.isRunning).toBe(true);
     expect((await session.request('ping')).result).toEqual({});
     expect(gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);

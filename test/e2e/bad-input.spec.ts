@@ -7,7 +7,7 @@ import { deferred, until } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-describe('bad input in messages', () => {
+describe('JSON-RPC input', () => {
   let gateway: Gateway;
   let backend: ScriptedServer;
   let session: RawSession;
@@ -30,7 +30,7 @@ describe('bad input in messages', () => {
     await session.end();
   });
 
-  describe('in a body', () => {
+  describe('a body', () => {
     it.each<[string, string | Buffer]>([
       ['nothing at all', ''],
       ['half an object', '{"jsonrpc":"2.0","id":1,"method":"ping"'],
@@ -40,7 +40,7 @@ describe('bad input in messages', () => {
       ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
       ['a byte order mark', `\uFEFF${JSON.stringify(PING)}`],
       ['NaN', '{"jsonrpc":"2.0","id":NaN,"method":"ping"}'],
-    ])('that is no JSON is a parse error (%s)', async (_what, body) => {
+    ])('that is not JSON is a parse error (%s)', async (_what, body) => {
       const response = await postMessage(gateway.url, body, { 'mcp-session-id': session.id });
       expect(response.status).toBe(400);
       expect(response.headers['content-type']).toBe('application/json');
@@ -73,14 +73,14 @@ describe('bad input in messages', () => {
       expect(await refusal(session.post(JSON.stringify(body)))).toEqual([400, -32600]);
     });
 
-    it('is answered under its id where that can be read, and without one where it cannot', async () => {
+    it('is answered under its id if it has a valid one, and without an id otherwise', async () => {
       const known = await session.post({ jsonrpc: '1.0', id: 'x', method: 'ping' });
       expect(messageIn(known.text)).toMatchObject({ id: 'x', error: { code: -32600 } });
       const unknown = await session.post({ jsonrpc: '2.0', id: {}, method: 'ping' });
       expect(messageIn(unknown.text)).not.toHaveProperty('id');
     });
 
-    it.each([0, '', -1, 'ü', 2 ** 53 - 1])('may have an id of any kind: %j is one', async (id) => {
+    it.each([0, '', -1, 'ü', 2 ** 53 - 1])('may have the id %j', async (id) => {
       expect(await session.request('ping', {}, id)).toMatchObject({ id, result: {} });
     });
 
@@ -91,16 +91,16 @@ describe('bad input in messages', () => {
     });
   });
 
-  describe('in a batch', () => {
+  describe('a batch', () => {
     it.each(['2025-11-25', '2025-06-18'])(
-      'is refused where the revision has none (%s)',
+      'is refused in a session of revision %s, which has no batches',
       async (protocolVersion) => {
         const client = await RawSession.open(gateway.url, { protocolVersion });
         expect(await refusal(client.post([PING]))).toEqual([400, -32600]);
       },
     );
 
-    it('is accepted in a session of 2025-03-26, and every request in it answered', async () => {
+    it('is accepted in a session of 2025-03-26, and every request in it is answered', async () => {
       const client = await RawSession.open(gateway.url, { protocolVersion: '2025-03-26' });
       const batch = [
         { ...PING, id: 'a' },
@@ -120,7 +120,7 @@ describe('bad input in messages', () => {
       expect(answers).toHaveLength(4);
     });
 
-    it('of notifications alone is accepted without a word', async () => {
+    it('of notifications alone is answered 202 without a body', async () => {
       const client = await RawSession.open(gateway.url, { protocolVersion: '2025-03-26' });
       const response = await client.post([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
       expect([response.status, response.text]).toEqual([202, '']);
@@ -132,21 +132,21 @@ describe('bad input in messages', () => {
     });
   });
 
-  describe('in a method', () => {
+  describe('a method', () => {
     it.each(['nope', 'tools/call/x', '__proto__', 'constructor', '', 'notifications/initialized', 'Ping'])(
-      'that nobody knows is -32601 (%s)',
+      'that is unknown is answered -32601 (%s)',
       async (method) => {
         const { error } = await session.request(method);
         expect(error).toMatchObject({ code: -32601, message: `Method not found: ${method}` });
       },
     );
 
-    it('is ignored in a notification that nobody knows', async () => {
+    it('is ignored in an unknown notification', async () => {
       const response = await session.notify('notifications/nope', { a: 1 });
       expect([response.status, response.text]).toEqual([202, '']);
     });
 
-    it('is ignored in an answer to nothing', async () => {
+    it('is ignored in a response without a request', async () => {
       const response = await session.post({ jsonrpc: '2.0', id: 99, result: {} });
       expect([response.status, response.text]).toEqual([202, '']);
     });
@@ -166,19 +166,19 @@ describe('bad input in messages', () => {
       ],
       ['a log level that does not exist', 'logging/setLevel', { level: 'loud' }],
       ['no log level', 'logging/setLevel', {}],
-    ])('with params that make no sense is -32602 (%s)', async (_what, method, params) => {
+    ])('with invalid params is answered -32602 (%s)', async (_what, method, params) => {
       const before = backend.countOf(method);
       const { error } = await session.request(method, params);
       expect(error?.code).toBe(-32602);
       expect(backend.countOf(method)).toBe(before);
     });
 
-    it('names the tool that nobody has', async () => {
+    it('names the unknown tool in its error', async () => {
       const { error } = await session.callTool('unknown_tool');
       expect(error?.message).toBe('Unknown tool: unknown_tool');
     });
 
-    it('is refused under an id that is in flight, and the first request is not harmed', async () => {
+    it('is refused under an id that is in flight, and the first request completes', async () => {
       waiting = deferred();
       const before = backend.inFlight;
       const first = session.callTool('s__wait', {}, 'twice');
@@ -190,27 +190,27 @@ describe('bad input in messages', () => {
       expect((await session.request('ping', {}, 'twice')).result).toEqual({});
     });
 
-    it('finds prototypes untouched by what arguments are called', async () => {
+    it('leaves prototypes unchanged by names of arguments', async () => {
       const args = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
       const { result } = await session.request('tools/call', `{"name":"s__echo","arguments":${args}}`);
       expect(JSON.stringify(result)).toContain(JSON.stringify(args).slice(1, -1));
     });
   });
 
-  describe('in a handshake', () => {
+  describe('initialize', () => {
     it.each<[string, unknown]>([
       ['no params', undefined],
       ['no version', { capabilities: {}, clientInfo: { name: 'x', version: '1' } }],
       ['a version that is no string', { protocolVersion: 1, capabilities: {} }],
       ['capabilities that are no object', { protocolVersion: '2025-11-25', capabilities: 'all' }],
-    ])('is -32602, and makes no session (%s)', async (_what, params) => {
+    ])('is answered -32602 without a session when invalid (%s)', async (_what, params) => {
       const response = await postMessage(gateway.url, { ...PING, method: 'initialize', params });
       expect(messageIn(response.text).error?.code).toBe(-32602);
       expect(response.headers).not.toHaveProperty('mcp-session-id');
     });
 
     it.each(['2026-07-28', '1999-01-01', ''])(
-      'is no reason to refuse an unknown revision: the latest we speak is offered (%s)',
+      'offers the latest revision for the unknown revision %s',
       async (protocolVersion) => {
         const client = await RawSession.open(gateway.url, { protocolVersion });
         expect(client.initializeResult['protocolVersion']).toBe('2025-11-25');
@@ -218,26 +218,26 @@ describe('bad input in messages', () => {
     );
 
     it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
-      'is none where the revision is one we speak (%s)',
+      'accepts the supported revision %s',
       async (protocolVersion) => {
         const client = await RawSession.open(gateway.url, { protocolVersion });
         expect(client.initializeResult['protocolVersion']).toBe(protocolVersion);
       },
     );
 
-    it('is a second one in the same session', async () => {
+    it('is refused a second time in the same session', async () => {
       const params = { protocolVersion: '2025-11-25', capabilities: {} };
       expect(await refusal(session.post({ ...PING, method: 'initialize', params }))).toEqual([400, -32600]);
     });
 
-    it('makes session ids that nobody can guess, in characters that a header may carry', async () => {
+    it('creates unguessable session ids of visible ASCII characters', async () => {
       const ids = await Promise.all([1, 2, 3].map(async () => (await RawSession.open(gateway.url)).id));
       expect(new Set(ids).size).toBe(3);
       for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{24,}$/);
     });
   });
 
-  it('does the gateway no harm', async () => {
+  it('leaves the gateway working after all bad messages', async () => {
     expect(gateway.isRunning).toBe(true);
     expect((await session.request('ping')).result).toEqual({});
     expect(gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);

@@ -3,7 +3,7 @@ import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
 
-/** Everything that a parse and a stringify would change, or a typed SDK would drop or refuse. */
+/** Content that a parse and stringify would change, or that a typed SDK would drop or refuse. */
 const ODDITIES = [
   '"tooBig":12345678901234567890',
   '"one":1.0',
@@ -81,12 +81,12 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     expect(completion.text).toContain(`{"completion":{"values":["a"],"x":1.0},${ODDITIES}}`);
   });
 
-  it('of an error arrive as the server wrote them: code, message, data and whatever else', async () => {
+  it('of an error arrive as the server wrote them: code, message, data and unknown members', async () => {
     const { text: answer } = await session.request('tools/call', { name: `${server}__fail` }, 1);
     expect(answer).toBe(`{"jsonrpc":"2.0","id":1,"error":${ERROR}}`);
   });
 
-  it('of a definition stay but for the name, and the mark of the server is added', async () => {
+  it('of a definition are unchanged except for the name and the added server mark', async () => {
     const { text: tools } = await session.request('tools/list');
     const mark = `"io.gatehouse/server":"${server}"`;
     expect(tools).toContain(`${nameIn(server, DEFINITION).slice(0, -1)},"_meta":{${mark}}}`);
@@ -95,13 +95,13 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     expect(prompts).toContain(`"arguments":[{"name":"a","x":1.0}],${ODDITIES},"_meta":{${mark}}}`);
   });
 
-  it('of a request reach the server but for the name and the progress token', async () => {
+  it('of a request reach the server unchanged except for the name and the progress token', async () => {
     await session.request('tools/call', oddParams(`${server}__odd`, '"mine"'));
     const { text: received, message } = backend.messages('tools/call').at(-1)!;
     expect(received).toContain(`"params":${oddParams('odd', message.id as number)}`);
   });
 
-  it('of a question reach the client, and of its answer the server', async () => {
+  it('of a server request reach the client, and those of its response reach the server', async () => {
     const asked = await session.stream('tools/call', { name: `${server}__ask` });
     const question = await asked.message('the question', ({ method }) => method === 'sampling/createMessage');
     await session.post(`{"jsonrpc":"2.0","id":${question.id},"result":{"role":"assistant",${ODDITIES}}}`);
@@ -122,14 +122,14 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
   });
 });
 
-/** The SDK's schemas leave this one key out. */
+/** The SDK's schemas drop this key. */
 const tame = (json: string): string => json.replaceAll('"__proto__":{"constructor":null},', '');
 
-/** What a parse leaves of it, sent once more; no JSON can say infinity. */
+/** The content after a parse and stringify; JSON cannot express infinity. */
 const meaningOf = (json: string): object => JSON.parse(JSON.stringify(JSON.parse(tame(json)))) as object;
 
 describe('fields over sse', () => {
-  it('that nobody here knows keep their meaning, if not their bytes: the SDK reads that transport', async () => {
+  it('that are unknown keep their values but not their bytes, because the SDK parses this transport', async () => {
     const backend = await ScriptedServer.start();
     backend.tool('odd', () => tame(RESULT), tame(DEFINITION)).prompt('odd', () => tame(PROMPT));
     const gateway = await startGateway({ mcpServers: { sse: backend.sse } });

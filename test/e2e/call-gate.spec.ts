@@ -4,10 +4,10 @@ import { RawSession, type Answer } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until, type Deferred } from '../kit/until.js';
 
-describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
+describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
   let backend: ScriptedServer;
   let gateway: Gateway;
-  /** Calls that have reached the server, by what they say of themselves, with the way to end each. */
+  /** Calls that have reached the server, by their argument, with a function that ends each. */
   const reached: { who: string; end: Deferred<void> }[] = [];
 
   beforeAll(async () => {
@@ -29,18 +29,18 @@ describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
     await gateway.listed({ tools: ['three', 'one', 'short'] });
   }, 30_000);
 
-  /** Ends every call that comes, until the promise is settled. */
+  /** Ends every call that arrives until the promise settles. */
   async function endAllUntil<T>(done: Promise<T>): Promise<T> {
     let isDone = false;
     const settled = done.finally(() => (isDone = true));
-    await until('all calls are over', () => {
+    await until('all calls have ended', () => {
       for (const { end } of reached) end.resolve();
       return isDone;
     });
     return settled;
   }
 
-  it('lets through as many calls as the config says, lets as many wait, and refuses the rest at once', async () => {
+  it('admits as many calls as concurrency, queues as many as queue, and refuses the rest at once', async () => {
     const session = await RawSession.open(gateway.url);
     const [from, most] = [reached.length, backend.maxInFlight];
     const refused: Answer[] = [];
@@ -63,11 +63,11 @@ describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
     await gateway.logged({ level: 'warn', kind: 'overloaded' });
   });
 
-  it('lets clients take turns: a busy one does not starve another', async () => {
+  it('queues fairly: a busy client does not starve another', async () => {
     const busy = await RawSession.open(gateway.url, { protocolVersion: '2025-03-26' });
     const modest = await RawSession.open(gateway.url);
     const from = reached.length;
-    // One batch is taken in one go: when its first call is at the server, all the others are waiting.
+    // A batch is dispatched at once: when its first call is at the server, the others are queued.
     const batch = Array.from({ length: 20 }, (_, index) => ({
       jsonrpc: '2.0',
       id: index,
@@ -89,18 +89,18 @@ describe.each(['stdio', 'http'])('the gate before a server (%s)', (kind) => {
     expect((await ofModest).result).toEqual(text('modest'));
   });
 
-  it('lets nobody wait where the queue is 0', async () => {
+  it('queues no call when queue is 0', async () => {
     const session = await RawSession.open(gateway.url);
     const from = reached.length;
     const first = session.callTool('short__work', { who: 'first' });
-    await until('it is in flight', () => reached.length > from);
+    await until('the call is in flight', () => reached.length > from);
     const { error } = await session.callTool('short__work', { who: 'second' });
     expect(error).toMatchObject({ code: -31029, data: { code: 'Overloaded', server: 'short', limit: 0 } });
     await endAllUntil(first);
     expect((await first).result).toEqual(text('first'));
   });
 
-  it('counts calls of a session that are in flight, and refuses more than the limit', async () => {
+  it('refuses more calls in flight of one session than the limit', async () => {
     const session = await RawSession.open(gateway.url);
     const calls = Array.from({ length: 101 }, (_, index) =>
       session.callTool('one__work', { who: `${index}` }),

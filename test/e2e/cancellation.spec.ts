@@ -19,7 +19,7 @@ async function abortableOfV2(url: string): Promise<Abortable> {
   return (name, signal) => client.callTool({ name }, { signal });
 }
 
-describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) => {
+describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
   let backend: ScriptedServer;
   let gateway: Gateway;
 
@@ -48,18 +48,21 @@ describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) 
     await gateway.listed({ tools: ['patient', 'hasty'] });
   }, 30_000);
 
-  /** The id under which the server knows the call that `start` makes. */
+  /** The id that the server sees of the call made by `start`. */
   async function begin(start: () => unknown): Promise<unknown> {
     const before = backend.countOf('tools/call');
     start();
-    const { message } = await until('the call has come', () => backend.messages('tools/call')[before]);
+    const { message } = await until(
+      'the call reached the server',
+      () => backend.messages('tools/call')[before],
+    );
     return message.id;
   }
 
   const isCancelled = (id: unknown): Promise<unknown> =>
     backend.untilReceived(CANCELLED, ({ params }) => params?.['requestId'] === id);
 
-  it('is cancelled at the server when its client cancels it, and its place is free again', async () => {
+  it('is cancelled at the server when its client cancels it, and its slot of the call gate is free', async () => {
     const session = await RawSession.open(gateway.url);
     const id = await begin(() => session.callTool('patient__hang', {}, 'mine').catch(() => {}));
     await session.notify(CANCELLED, { requestId: 'mine', reason: 'enough' });
@@ -103,11 +106,11 @@ describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) 
     expect(resumed.messages.at(-1)?.result).toEqual(text('done'));
   });
 
-  it('never reaches the server when it is cancelled while it waits for its turn', async () => {
+  it('never reaches the server when it is cancelled in the queue', async () => {
     const [one, two] = await Promise.all([RawSession.open(gateway.url), RawSession.open(gateway.url)]);
     const id = await begin(() => one.callTool('patient__hang', {}, 'holder').catch(() => {}));
     const waiting = two.callTool('patient__hang', { never: 'seen' }, 'waiting');
-    // A request that comes after it is answered, so it has come itself.
+    // A later request is answered, so this one has arrived.
     await two.request('ping');
     await two.notify(CANCELLED, { requestId: 'waiting' });
     expect((await waiting).error?.code).toBe(-31099);
@@ -138,7 +141,7 @@ describe.each(['stdio', 'http'])('a call that is no longer wanted (%s)', (kind) 
     expect(before).toHaveLength(10);
   });
 
-  it('may be cancelled although nobody knows it: nothing happens', async () => {
+  it('is ignored when its id is unknown', async () => {
     const session = await RawSession.open(gateway.url);
     for (const requestId of ['unknown', 1, null, { a: 1 }]) {
       expect((await session.notify(CANCELLED, { requestId })).status).toBe(202);

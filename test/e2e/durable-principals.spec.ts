@@ -18,7 +18,7 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-/** What becomes of every kind of request in a session. */
+/** The status of each kind of request in a session. */
 async function statusesOf(session: RawSession, headers: Record<string, string>): Promise<number[]> {
   const inSession = { ...headers, 'mcp-session-id': session.id };
   const listening = { ...inSession, accept: 'text/event-stream' };
@@ -30,10 +30,10 @@ async function statusesOf(session: RawSession, headers: Record<string, string>):
   ];
 }
 
-describe('the session of whoever came with the token of an issuer, after the gateway was killed', () => {
+describe('a session opened with a token of an issuer, after the gateway was killed', () => {
   let issuer: OidcIssuer;
   let docs: ScriptedServer;
-  let lives: GatewayProcesses;
+  let processes: GatewayProcesses;
   let token: string;
   let id: string;
   let back: RawSession;
@@ -44,7 +44,7 @@ describe('the session of whoever came with the token of an issuer, after the gat
   beforeAll(async () => {
     [issuer, docs] = await Promise.all([OidcIssuer.start(), startSubscribableServer('x://a')]);
     issuer.projects = ['red', 'blue'];
-    lives = await GatewayProcesses.start({
+    processes = await GatewayProcesses.start({
       mcpServers: { docs: docs.http },
       projects: { red: { servers: ['docs'] }, blue: { servers: [] } },
       auth: { jwt: { issuer: issuer.url, audience: AUDIENCE } },
@@ -52,20 +52,20 @@ describe('the session of whoever came with the token of an issuer, after the gat
     });
     token = await issuer.token(AUDIENCE);
     const headers = bearer(token);
-    await lives.gateway.listed({ resources: ['docs'] }, headers);
-    const listener = await SubscribedClient.open(lives.gateway.url, { headers });
+    await processes.gateway.listed({ resources: ['docs'] }, headers);
+    const listener = await SubscribedClient.open(processes.gateway.url, { headers });
     id = await listener.subscribed(A);
-    await lives.restart('SIGKILL');
-    back = lives.sessionOf(listener);
+    await processes.restart('SIGKILL');
+    back = processes.sessionOf(listener);
   }, 30_000);
 
-  it('does not exist for anybody else, whatever they ask', async () => {
+  it('is unknown to every other principal, for every kind of request', async () => {
     expect(await statusesOf(back, await newToken(OTHER_CLIENT))).toEqual([404, 404, 404, 404]);
     expect(await statusesOf(back, bearer(ADMIN_TOKEN))).toEqual([401, 401, 401, 401]);
-    expect(await lives.subscriptions()).toMatchObject([{ id, server: 'docs' }]);
+    expect(await processes.subscriptions()).toMatchObject([{ id, server: 'docs' }]);
   });
 
-  it('is there for its owner, who hears what may have been missed and what comes', async () => {
+  it('is restored for its owner, with updates for missed and new changes', async () => {
     const again = await SubscribedClient.onSession(back);
     await again.untilUpdated(A);
     sendUpdate(docs, 'x://a', { n: 1 });
@@ -74,20 +74,20 @@ describe('the session of whoever came with the token of an issuer, after the gat
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
   });
 
-  it('stays out of reach for others when its owner is back, and within reach of a token that was renewed', async () => {
+  it('stays unknown to others after its owner returned, and accepts a renewed token', async () => {
     expect((await back.post(PING, await newToken(OTHER_CLIENT))).status).toBe(404);
     expect((await back.post(PING, await newToken())).status).toBe(200);
-    expect(await lives.subscriptions()).toMatchObject([{ id }]);
+    expect(await processes.subscriptions()).toMatchObject([{ id }]);
   });
 
-  it('loses its subscriptions with the grants that a renewed token does not have any more', async () => {
+  it('loses the subscriptions whose grants a renewed token lacks', async () => {
     issuer.projects = ['blue'];
     expect((await back.post(PING, await newToken())).status).toBe(200);
-    expect(await lives.subscriptions()).toEqual([]);
+    expect(await processes.subscriptions()).toEqual([]);
   });
 
-  it('is written down without any part of the token', () => {
-    expect(lives.stored).toContain(issuer.url);
-    for (const part of token.split('.')) expect(lives.stored).not.toContain(part);
+  it('is stored without any part of the token', () => {
+    expect(processes.stored).toContain(issuer.url);
+    for (const part of token.split('.')) expect(processes.stored).not.toContain(part);
   });
 });

@@ -18,10 +18,10 @@ import {
 import { until } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
-/** As many starts as a stage has, on a busy machine. */
+/** Time for all starts of one describe block on a busy machine. */
 const STARTS_MS = 90_000;
 
-/** What clients call the resource `x://a` of a server. */
+/** The public URI of the resource `x://a` of a server. */
 const a = (server: string): string => `resource://${server}/x://a`;
 const b = (server: string): string => `resource://${server}/x://b`;
 const A = a('docs');
@@ -39,28 +39,28 @@ async function serversOf<Name extends string>(...names: readonly Name[]): Promis
   return Object.fromEntries(await Promise.all(started)) as Servers<Name>;
 }
 
-/** A gateway that knows what its servers have. */
-async function begin(
+/** Starts a gateway and waits until its servers are listed. */
+async function startListed(
   servers: Servers<string>,
   more: GatewayConfig = {},
   headers?: Record<string, string>,
 ): Promise<GatewayProcesses> {
   const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { http }]) => [name, http]));
-  const lives = await GatewayProcesses.start({ mcpServers, admin: { token: ADMIN_TOKEN }, ...more });
-  await lives.gateway.listed({ resources: Object.keys(servers) }, headers);
-  return lives;
+  const processes = await GatewayProcesses.start({ mcpServers, admin: { token: ADMIN_TOKEN }, ...more });
+  await processes.gateway.listed({ resources: Object.keys(servers) }, headers);
+  return processes;
 }
 
-/** Waits until the server was asked what it has, since this began. */
+/** Acts, and waits until the gateway has synced the server after that. */
 async function synced(server: ScriptedServer, act: () => Promise<void>): Promise<void> {
   const before = server.countOf('resources/templates/list');
   await act();
-  await until('the server is asked what it has', () => server.countOf('resources/templates/list') > before);
+  await until('the gateway syncs the server', () => server.countOf('resources/templates/list') > before);
 }
 
-/** Waits until the gateway of now knows what the server has. */
+/** Waits until the current process lists the resources of the server. */
 const listsAgain = (session: RawSession, server: string): Promise<unknown> =>
-  until('the list is there again', async () => {
+  until('the resources are listed again', async () => {
     const uris = (await session.list('resources')).map(({ uri }) => uri);
     return uris.includes(a(server)) && uris.includes(b(server));
   });
@@ -68,14 +68,14 @@ const listsAgain = (session: RawSession, server: string): Promise<unknown> =>
 describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   ['SIGTERM', ['SIGTERM']],
   ['SIGKILL', ['SIGTERM', 'SIGKILL']],
-])('the subscriptions of a gateway that starts again after %s', (signal, later) => {
-  let lives: GatewayProcesses;
-  let servers: Servers<'docs' | 'crowd' | 'team' | 'wide' | 'loud' | 'ended' | 'patient'>;
-  /** Of the stage, by what becomes of it. */
+])('subscriptions after a restart by %s', (signal, later) => {
+  let processes: GatewayProcesses;
+  let servers: Servers<'docs' | 'shared' | 'team' | 'wide' | 'loud' | 'ended' | 'patient'>;
+  /** Clients, named after what happens to their subscriptions. */
   let listener: SubscribedClient;
   let before: unknown[];
   let id: string;
-  let crowd: SubscribedClient[];
+  let shared: SubscribedClient[];
   let inProject: SubscribedClient;
   let wide: SubscribedClient;
   let loud: SubscribedClient;
@@ -83,30 +83,30 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
   let patient: SubscribedClient;
 
   beforeAll(async () => {
-    servers = await serversOf('docs', 'crowd', 'team', 'wide', 'loud', 'ended', 'patient');
+    servers = await serversOf('docs', 'shared', 'team', 'wide', 'loud', 'ended', 'patient');
     servers.wide.template('x://t/{id}');
-    lives = await begin(servers, { projects: { one: { servers: ['team'] } } });
-    const { url } = lives.gateway;
+    processes = await startListed(servers, { projects: { one: { servers: ['team'] } } });
+    const { url } = processes.gateway;
     listener = await SubscribedClient.open(url);
     id = await listener.subscribed(A);
     sendUpdate(servers.docs, 'x://a');
     await listener.untilUpdated(A);
-    before = await lives.subscriptions('docs');
-    crowd = await Promise.all([1, 2, 3].map(() => SubscribedClient.of(url, a('crowd'))));
-    inProject = await SubscribedClient.of(lives.gateway.urlOf('/projects/one/mcp'), a('team'));
+    before = await processes.subscriptions('docs');
+    shared = await Promise.all([1, 2, 3].map(() => SubscribedClient.of(url, a('shared'))));
+    inProject = await SubscribedClient.of(processes.gateway.urlOf('/projects/one/mcp'), a('team'));
     wide = await SubscribedClient.of(url, 'resource://wide/x://*', 'resource://wide/x://t/7');
     loud = await SubscribedClient.open(url);
     await loud.session.request('logging/setLevel', { level: 'warning' });
     await loud.subscribed(a('loud'));
     patient = await SubscribedClient.of(url, a('patient'));
     ended = await endings();
-    await lives.restart(signal);
+    await processes.restart(signal);
   }, STARTS_MS);
 
-  /** Clients whose subscription ends in one way each. */
+  /** Clients whose subscription ends by DELETE, by an administrator and by unsubscribe. */
   async function endings(): Promise<SubscribedClient[]> {
     const uri = a('ended');
-    const listeners = await Promise.all([1, 2, 3].map(() => SubscribedClient.open(lives.gateway.url)));
+    const listeners = await Promise.all([1, 2, 3].map(() => SubscribedClient.open(processes.gateway.url)));
     const [deleted, byAdmin, unsubscribed] = listeners as [
       SubscribedClient,
       SubscribedClient,
@@ -116,44 +116,46 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     const subscription = await byAdmin.subscribed(uri);
     await unsubscribed.subscribed(uri);
     await deleted.session.end();
-    await lives.admin.delete(`subscriptions/${subscription}`);
+    await processes.admin.delete(`subscriptions/${subscription}`);
     await unsubscribed.unsubscribe(uri);
-    expect(await lives.subscriptions('ended')).toEqual([]);
+    expect(await processes.subscriptions('ended')).toEqual([]);
     return listeners;
   }
 
-  it('are one at the server, whatever the number of clients', async () => {
-    const again = await Promise.all(crowd.map((one) => SubscribedClient.onSession(lives.sessionOf(one))));
-    await Promise.all(again.map((one) => one.untilUpdated(a('crowd'))));
-    sendUpdate(servers.crowd, 'x://a', { n: 1 });
-    await Promise.all(again.map((one) => one.untilUpdated(a('crowd'), 2)));
+  it('share one upstream subscription of several clients', async () => {
+    const again = await Promise.all(
+      shared.map((one) => SubscribedClient.onSession(processes.sessionOf(one))),
+    );
+    await Promise.all(again.map((one) => one.untilUpdated(a('shared'))));
+    sendUpdate(servers.shared, 'x://a', { n: 1 });
+    await Promise.all(again.map((one) => one.untilUpdated(a('shared'), 2)));
     for (const { updates } of again)
-      expect(updates).toEqual([{ uri: a('crowd') }, { uri: a('crowd'), n: 1 }]);
-    expect(subscriptionRequests(servers.crowd)).toEqual(['+x://a', '+x://a']);
+      expect(updates).toEqual([{ uri: a('shared') }, { uri: a('shared'), n: 1 }]);
+    expect(subscriptionRequests(servers.shared)).toEqual(['+x://a', '+x://a']);
   });
 
-  it('are those of the project that the session was opened in', async () => {
-    const again = await SubscribedClient.onSession(lives.sessionOf(inProject));
+  it('are restored in the project of their session', async () => {
+    const again = await SubscribedClient.onSession(processes.sessionOf(inProject));
     await again.untilUpdated(a('team'));
-    expect(await statusOf(inProject.session.at(lives.gateway.url))).toBe(200);
-    const sessions = (await lives.admin.get('sessions')).json['sessions'] as { project?: string }[];
+    expect(await statusOf(inProject.session.at(processes.gateway.url))).toBe(200);
+    const sessions = (await processes.admin.get('sessions')).json['sessions'] as { project?: string }[];
     expect(sessions.filter(({ project }) => project !== undefined)).toMatchObject([
       { project: 'one', client: { name: 'raw', version: '1' } },
     ]);
   });
 
-  it('also take patterns, and instances of templates', async () => {
+  it('include patterns and instances of templates', async () => {
     await untilRequested(servers.wide, '+x://t/7', 2);
     await untilRequested(servers.wide, '+x://b', 2);
-    const again = await SubscribedClient.onSession(lives.sessionOf(wide));
+    const again = await SubscribedClient.onSession(processes.sessionOf(wide));
     for (const uri of [a('wide'), b('wide'), 'resource://wide/x://t/7']) await again.untilUpdated(uri);
     sendUpdate(servers.wide, 'x://t/7', { n: 1 });
     await again.untilUpdated('resource://wide/x://t/7', 2);
     expect(again.updates).toHaveLength(4);
   });
 
-  it('come with the level of log messages that the client had set', async () => {
-    const again = await SubscribedClient.onSession(lives.sessionOf(loud));
+  it('come back with the log level of their session', async () => {
+    const again = await SubscribedClient.onSession(processes.sessionOf(loud));
     await again.untilUpdated(a('loud'));
     for (const level of ['info', 'error'])
       servers.loud.broadcast('notifications/message', { level, data: level });
@@ -163,31 +165,31 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     expect(said.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
   });
 
-  it('that ended in whatever way do not come back', async () => {
-    for (const one of ended) expect(await statusOf(lives.sessionOf(one))).toBe(404);
-    expect(await lives.subscriptions('ended')).toEqual([]);
+  it('that ended before the restart do not come back', async () => {
+    for (const one of ended) expect(await statusOf(processes.sessionOf(one))).toBe(404);
+    expect(await processes.subscriptions('ended')).toEqual([]);
   });
 
-  it('are kept with no word that would open a session, for nobody else to read', async () => {
-    const next = await SubscribedClient.of(lives.gateway.url, b('ended'));
-    expect(lives.stored).toContain('x://b');
-    expect(lives.stored).not.toContain(next.session.id);
-    expect(statSync(lives.journal).mode & 0o777).toBe(0o600);
+  it('are stored without session ids, readable by the owner of the file only', async () => {
+    const next = await SubscribedClient.of(processes.gateway.url, b('ended'));
+    expect(processes.stored).toContain('x://b');
+    expect(processes.stored).not.toContain(next.session.id);
+    expect(statSync(processes.journal).mode & 0o777).toBe(0o600);
   });
 
-  it('are not written down by calls that have nothing to do with them', async () => {
-    const { session } = await SubscribedClient.of(lives.gateway.url, b('ended'));
-    const { stored } = lives;
+  it('are not written again by unrelated calls', async () => {
+    const { session } = await SubscribedClient.of(processes.gateway.url, b('ended'));
+    const { stored } = processes;
     for (let n = 0; n < 20; n++) await session.list('tools');
-    expect(lives.stored).toBe(stored);
+    expect(processes.stored).toBe(stored);
   });
 
-  it('are those of before: the client goes on in its session, and hears what it may have missed', async () => {
+  it('keep their ids: the client continues its session and gets an update for missed changes', async () => {
     const { docs } = servers;
-    expect(await lives.subscriptions('docs')).toEqual(before);
+    expect(await processes.subscriptions('docs')).toEqual(before);
     expect(before).toMatchObject([{ id, server: 'docs', uri: A }]);
 
-    const session = lives.sessionOf(listener);
+    const session = processes.sessionOf(listener);
     await listsAgain(session, 'docs');
     await untilRequested(docs, '+x://a', 2);
     const again = await SubscribedClient.onSession(session, listener.events.lastId);
@@ -199,32 +201,32 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
 
     await again.unsubscribe(A);
-    expect(await lives.subscriptions('docs')).toEqual([]);
+    expect(await processes.subscriptions('docs')).toEqual([]);
     await untilRequested(docs, '-x://a');
   });
 
-  describe(`and once more after ${later.join(', ')}`, () => {
+  describe(`and after another ${later.join(', ')}`, () => {
     beforeAll(async () => {
-      for (const next of later) await synced(servers.docs, () => lives.restart(next));
+      for (const next of later) await synced(servers.docs, () => processes.restart(next));
     }, STARTS_MS);
 
-    it('are not those that ended meanwhile', async () => {
-      expect(await statusOf(lives.sessionOf(listener))).toBe(404);
+    it('do not include those that ended in between', async () => {
+      expect(await statusOf(processes.sessionOf(listener))).toBe(404);
       expect(subscriptionRequests(servers.docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     });
 
-    it('survive one start after the other, without their client', async () => {
-      const again = await SubscribedClient.onSession(lives.sessionOf(patient));
+    it('survive several restarts without their client', async () => {
+      const again = await SubscribedClient.onSession(processes.sessionOf(patient));
       await again.untilUpdated(a('patient'));
       expect(again.updates).toEqual([{ uri: a('patient') }]);
     });
   });
 });
 
-describe('the subscriptions of a gateway that starts again with another configuration', () => {
-  let lives: GatewayProcesses;
+describe('subscriptions after a restart with another configuration', () => {
+  let processes: GatewayProcesses;
   let servers: Servers<'docs' | 'disabled' | 'removed' | 'narrowed' | 'hidden'>;
-  /** By whose key, or by which server. */
+  /** By API key or by server. */
   const listeners = new Map<string, SubscribedClient>();
   let kept: string;
 
@@ -236,20 +238,20 @@ describe('the subscriptions of a gateway that starts again with another configur
       other: { servers: ['hidden'] },
     };
     const auth = { apiKeys: ['ann', 'ben', 'keyless', 'rekeyed'].map((id) => key(id)) };
-    lives = await begin(servers, { projects, auth }, of('ann'));
+    processes = await startListed(servers, { projects, auth }, of('ann'));
     for (const who of ['ann', 'keyless', 'rekeyed']) {
-      const listener = await SubscribedClient.open(lives.gateway.url, { headers: of(who) });
+      const listener = await SubscribedClient.open(processes.gateway.url, { headers: of(who) });
       const id = await listener.subscribed(A);
       if (who === 'ann') kept = id;
       listeners.set(who, listener);
     }
     for (const server of ['disabled', 'removed', 'narrowed', 'hidden']) {
-      const url = lives.gateway.urlOf(`/projects/${server === 'hidden' ? 'other' : 'one'}/mcp`);
+      const url = processes.gateway.urlOf(`/projects/${server === 'hidden' ? 'other' : 'one'}/mcp`);
       const listener = await SubscribedClient.open(url, { headers: of('ann') });
       await listener.subscribed(a(server));
       listeners.set(server, listener);
     }
-    await lives.restart('SIGTERM', {
+    await processes.restart('SIGTERM', {
       mcpServers: {
         docs: docs.http,
         narrowed: narrowed.http,
@@ -259,15 +261,15 @@ describe('the subscriptions of a gateway that starts again with another configur
       projects: { one: { servers: ['disabled'] } },
       auth: { apiKeys: [key('ann'), key('ben'), key('rekeyed', 'another')] },
     });
-    await lives.gateway.listed({ resources: ['docs', 'narrowed', 'hidden'] }, of('ann'));
+    await processes.gateway.listed({ resources: ['docs', 'narrowed', 'hidden'] }, of('ann'));
   }, STARTS_MS);
 
   it.each([
     ['whose key was taken away', 'keyless'],
     ['whose key is another', 'rekeyed'],
-  ])('of a client %s are gone', async (_what, who) => {
-    expect(await lives.subscriptions()).toMatchObject([{ id: kept }]);
-    expect(await statusOf(lives.sessionOf(listeners.get(who)!, of('ben')))).toBe(404);
+  ])('of a client %s are dropped', async (_what, who) => {
+    expect(await processes.subscriptions()).toMatchObject([{ id: kept }]);
+    expect(await statusOf(processes.sessionOf(listeners.get(who)!, of('ben')))).toBe(404);
   });
 
   it.each([
@@ -276,42 +278,42 @@ describe('the subscriptions of a gateway that starts again with another configur
     ['is not in the project any more', 'narrowed'],
     ['was seen through a project that is gone', 'hidden'],
   ] as const)('to a server that %s are gone', async (_what, server) => {
-    expect(await lives.subscriptions(server)).toEqual([]);
-    expect(await statusOf(listeners.get(server)!.session.at(lives.gateway.url))).toBe(404);
+    expect(await processes.subscriptions(server)).toEqual([]);
+    expect(await statusOf(listeners.get(server)!.session.at(processes.gateway.url))).toBe(404);
     expect(subscriptionRequests(servers[server])).toEqual(['+x://a']);
   });
 
-  it('belong to who made them: to anybody else the session is not there', async () => {
+  it('belong to their principal: with another key the session is unknown', async () => {
     const ann = listeners.get('ann')!;
-    expect(await statusOf(lives.sessionOf(ann, of('ben')))).toBe(404);
-    expect(await statusOf(lives.sessionOf(ann, {}))).toBe(401);
-    expect(await statusOf(lives.sessionOf(ann))).toBe(200);
-    expect(await statusOf(lives.sessionOf(ann, of('ben')))).toBe(404);
-    await (await SubscribedClient.onSession(lives.sessionOf(ann))).untilUpdated(A);
+    expect(await statusOf(processes.sessionOf(ann, of('ben')))).toBe(404);
+    expect(await statusOf(processes.sessionOf(ann, {}))).toBe(401);
+    expect(await statusOf(processes.sessionOf(ann))).toBe(200);
+    expect(await statusOf(processes.sessionOf(ann, of('ben')))).toBe(404);
+    await (await SubscribedClient.onSession(processes.sessionOf(ann))).untilUpdated(A);
   });
 
-  describe('in which nobody need say who they are any more', () => {
-    beforeAll(() => lives.restart('SIGTERM', { auth: undefined }), STARTS_MS);
+  describe('without authentication', () => {
+    beforeAll(() => processes.restart('SIGTERM', { auth: undefined }), STARTS_MS);
 
-    it('are gone', async () => {
-      expect(await lives.subscriptions()).toEqual([]);
-      expect(await statusOf(lives.sessionOf(listeners.get('ann')!, of('ben')))).toBe(404);
+    it('are dropped', async () => {
+      expect(await processes.subscriptions()).toEqual([]);
+      expect(await statusOf(processes.sessionOf(listeners.get('ann')!, of('ben')))).toBe(404);
     });
   });
 });
 
-describe('the subscriptions of a gateway that starts again', () => {
+describe('subscriptions after a restart', () => {
   let abandoned: GatewayProcesses;
   let docs: ScriptedServer;
   let revived: unknown[];
 
-  // Whose client does not come back; that takes its time, in which the other tests run.
+  // Its client does not come back; the wait for that runs beside the other tests.
   beforeAll(async () => {
     const servers = await serversOf('docs');
     ({ docs } = servers);
     const start = performance.now();
-    abandoned = await begin(servers);
-    // Longer than the next start takes, on whatever machine this is.
+    abandoned = await startListed(servers);
+    // Longer than the next start takes on a slow machine.
     const sessionIdleMs = 1500 + 2 * Math.round(performance.now() - start);
     await SubscribedClient.of(abandoned.gateway.url, A);
     await abandoned.restart('SIGKILL', { limits: { sessionIdleMs } });
@@ -322,12 +324,12 @@ describe('the subscriptions of a gateway that starts again', () => {
   it.each([
     ['original', 'x://a'],
     ['underscore', 'docs_x___a'],
-  ])('are told of by the names of the lists, in the style %s', async (resources, uri) => {
+  ])('get updates with the public URI of the naming style %s', async (resources, uri) => {
     const servers = await serversOf('docs');
-    const lives = await begin(servers, { naming: { resources } });
-    const listener = await SubscribedClient.of(lives.gateway.url, uri);
-    await lives.restart('SIGKILL');
-    const again = await SubscribedClient.onSession(lives.sessionOf(listener));
+    const processes = await startListed(servers, { naming: { resources } });
+    const listener = await SubscribedClient.of(processes.gateway.url, uri);
+    await processes.restart('SIGKILL');
+    const again = await SubscribedClient.onSession(processes.sessionOf(listener));
     await again.untilUpdated(uri);
     const heard = again.uris.length;
     sendUpdate(servers.docs, 'x://a');
@@ -335,52 +337,52 @@ describe('the subscriptions of a gateway that starts again', () => {
     expect(again.uris).toHaveLength(heard + 1);
   });
 
-  it('are gone when their time is over, and the server is not asked', async () => {
+  it('are dropped when their session has expired, without a request to the server', async () => {
     const servers = await serversOf('docs');
-    const lives = await begin(servers);
-    const listener = await SubscribedClient.of(lives.gateway.url, A);
-    await synced(servers.docs, () => lives.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
-    expect(await statusOf(lives.sessionOf(listener))).toBe(404);
-    expect(await lives.subscriptions()).toEqual([]);
+    const processes = await startListed(servers);
+    const listener = await SubscribedClient.of(processes.gateway.url, A);
+    await synced(servers.docs, () => processes.restart('SIGTERM', { limits: { sessionIdleMs: 1 } }));
+    expect(await statusOf(processes.sessionOf(listener))).toBe(404);
+    expect(await processes.subscriptions()).toEqual([]);
     expect(subscriptionRequests(servers.docs)).toEqual(['+x://a']);
     await until(
-      'nothing is kept of it',
-      () => !lives.stored.includes('"subscribe"') || lives.stored.includes('"forget"'),
+      'the record is removed',
+      () => !processes.stored.includes('"subscribe"') || processes.stored.includes('"forget"'),
     );
   });
 
-  it('count, as those do that were made since', async () => {
-    const lives = await begin(await serversOf('docs'));
-    const listener = await SubscribedClient.of(lives.gateway.url, A);
-    await lives.restart('SIGTERM', { limits: { subscriptionsPerClient: 1, sessions: 1 } });
-    const session = lives.sessionOf(listener);
+  it('count towards the limits as new ones do', async () => {
+    const processes = await startListed(await serversOf('docs'));
+    const listener = await SubscribedClient.of(processes.gateway.url, A);
+    await processes.restart('SIGTERM', { limits: { subscriptionsPerClient: 1, sessions: 1 } });
+    const session = processes.sessionOf(listener);
     await listsAgain(session, 'docs');
     const again = await SubscribedClient.onSession(session);
     expect((await again.subscribe(B)).error).toMatchObject({ code: -31029 });
-    await expect(RawSession.open(lives.gateway.url)).rejects.toThrow('LimitExceeded');
+    await expect(RawSession.open(processes.gateway.url)).rejects.toThrow('LimitExceeded');
     await session.end();
-    expect(await lives.subscriptions()).toEqual([]);
-    await SubscribedClient.of(lives.gateway.url, B);
+    expect(await processes.subscriptions()).toEqual([]);
+    await SubscribedClient.of(processes.gateway.url, B);
   });
 
-  it('are lost with a journal that cannot be read, which is put aside, said and counted', async () => {
-    const lives = await begin(await serversOf('docs'));
-    const listener = await SubscribedClient.of(lives.gateway.url, A);
-    await lives.gateway.stop();
-    writeFileSync(lives.journal, 'something\nelse\n');
-    await lives.start();
-    await lives.gateway.logged({
+  it('are lost with an unreadable journal, which is set aside, logged and counted', async () => {
+    const processes = await startListed(await serversOf('docs'));
+    const listener = await SubscribedClient.of(processes.gateway.url, A);
+    await processes.gateway.stop();
+    writeFileSync(processes.journal, 'something\nelse\n');
+    await processes.start();
+    await processes.gateway.logged({
       level: 'warn',
       message: 'some session records are damaged: their clients have to initialize again',
     });
-    expect(await statusOf(lives.sessionOf(listener))).toBe(404);
-    const { text } = await exchange(lives.gateway.urlOf('/metrics'));
+    expect(await statusOf(processes.sessionOf(listener))).toBe(404);
+    const { text } = await exchange(processes.gateway.urlOf('/metrics'));
     expect(new Scrape(text).value('gatehouse_session_write_failures_total')).toBe(1);
-    await lives.gateway.listed({ resources: ['docs'] });
-    const next = await SubscribedClient.of(lives.gateway.url, A);
-    expect(readFileSync(`${lives.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
-    await lives.restart('SIGKILL');
-    await (await SubscribedClient.onSession(lives.sessionOf(next))).untilUpdated(A);
+    await processes.gateway.listed({ resources: ['docs'] });
+    const next = await SubscribedClient.of(processes.gateway.url, A);
+    expect(readFileSync(`${processes.journal}.damaged`, 'utf8')).toBe('something\nelse\n');
+    await processes.restart('SIGKILL');
+    await (await SubscribedClient.onSession(processes.sessionOf(next))).untilUpdated(A);
   });
 
   it('end when their client does not come back', async () => {

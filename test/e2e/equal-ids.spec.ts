@@ -6,7 +6,7 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
 const CLIENTS = 200;
 const ROUNDS = 3;
 
-/** Lets a random number of other things happen first, so that answers overtake one another. */
+/** Waits a random number of event loop turns, so that responses overtake one another. */
 async function dawdle(): Promise<void> {
   const turns = Math.floor(Math.random() * 20);
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -68,7 +68,7 @@ describe('clients that all use the same ids', () => {
         expect(result).toEqual(text(`${index}`));
         const progress = before.filter(({ method }) => method === 'notifications/progress');
         expect(progress.map(({ params }) => params)).toEqual([{ progressToken: 1, progress: 0.5 }]);
-        // A log message comes only to the client it belongs to, and where that cannot be told, to nobody.
+        // A log message is delivered only to the client of its call, and dropped if the call is unknown.
         const messages = before.filter(({ method }) => method === 'notifications/message');
         for (const { params } of messages) expect(params?.['data']).toBe(`${index}`);
       });
@@ -76,7 +76,7 @@ describe('clients that all use the same ids', () => {
     30_000,
   );
 
-  it('do not cancel one another’s requests', async () => {
+  it('do not cancel the requests of other clients', async () => {
     const [one, two] = clients as [RawSession, RawSession];
     const call = two.callTool('stdio__silent', { secret: 'two' }, 'same');
     await one.notify('notifications/cancelled', { requestId: 'same' });

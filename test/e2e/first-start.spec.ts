@@ -7,7 +7,7 @@ import { descendantsOf, untilExited } from '../kit/processes.js';
 import { RawSession } from '../kit/raw-session.js';
 import { tempDir } from '../kit/temp-dir.js';
 
-/** What a clone has after `npm ci`, and nothing that was ever built. */
+/** The files of a clone after `npm ci`, without build output. */
 const CLONED = ['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const CLONED_ROOMS = ['src', 'scripts', 'config', 'docs'];
 
@@ -29,7 +29,7 @@ async function npmStart(cwd: string): Promise<Gateway> {
 }
 
 describe('npm start', () => {
-  it('builds what is missing or outdated, serves the default config, and ends when it is told to', async () => {
+  it('builds missing or outdated output, serves the default config, and stops on a signal', async () => {
     const dir = freshClone();
     const builtAt = (): number => statSync(join(dir, 'dist/main.js')).mtimeMs;
 

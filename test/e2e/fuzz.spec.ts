@@ -8,7 +8,7 @@ import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { within } from '../kit/until.js';
 
-/** Every status the gateway gives on purpose. Not among them: 500. */
+/** Every status that the gateway sends intentionally; 500 is not one of them. */
 const DELIBERATE = [200, 202, 204, 400, 403, 404, 405, 406, 413, 415];
 
 const METHODS = [
@@ -25,7 +25,7 @@ const METHODS = [
   'initialize',
 ];
 
-/** Messages that are nearly right. */
+/** Messages that are almost valid. */
 const message = fc.record(
   {
     jsonrpc: fc.oneof({ weight: 5, arbitrary: fc.constant('2.0') }, fc.jsonValue()),
@@ -60,7 +60,7 @@ const message = fc.record(
   { requiredKeys: ['jsonrpc', 'id', 'method'] },
 );
 
-/** Their text, with some bytes put in the place of others. */
+/** Their text with some bytes replaced. */
 const mutated = fc
   .tuple(message, fc.nat(200), fc.nat(8), fc.uint8Array({ maxLength: 8 }))
   .map(([value, at, length, bytes]) => {
@@ -81,14 +81,14 @@ const headerValue = fc.string({
 const usually = (value: string): fc.Arbitrary<string> =>
   fc.oneof({ weight: 12, arbitrary: fc.constant(value) }, headerValue);
 
-/** An answer under an id is an answer to that id. */
+/** Whether a response has the id of its request. */
 function expectAnswerTo(sent: Buffer, answer: string): void {
   const { id } = JSON.parse(answer) as Message;
   if (id === undefined || answer.startsWith('[')) return;
   expect((JSON.parse(sent.toString()) as Message).id).toBe(id);
 }
 
-describe('whatever is thrown at the gateway', () => {
+describe('random input', () => {
   let gateway: Gateway;
   let sessions: RawSession[];
 
@@ -109,7 +109,7 @@ describe('whatever is thrown at the gateway', () => {
     expect(gateway.logs.filter(({ level }) => level === 'error')).toEqual([]);
   }
 
-  it('is answered, on purpose, and to the id that asked', async () => {
+  it('is answered with an intended status and the id of the request', async () => {
     const request = fc.record({
       method: fc.oneof(
         { weight: 8, arbitrary: fc.constant('POST') },
@@ -134,7 +134,7 @@ describe('whatever is thrown at the gateway', () => {
       const asked = { method: sent.method, headers, ...(isPost ? { body: sent.body } : {}) };
       const response = await within('an answer', openExchange(gateway.url, asked), 5000);
       expect(DELIBERATE).toContain(response.statusCode);
-      // Anything else may be answered with a stream that does not end.
+      // Other methods may be answered with an endless stream.
       if (!isPost) response.destroy();
       const answer = isPost ? await within('the whole answer', bodyOf(response), 5000) : '';
       if (isPost && response.headers['content-type'] === 'application/json')
@@ -144,7 +144,7 @@ describe('whatever is thrown at the gateway', () => {
     await expectUnharmed();
   });
 
-  it('does no harm either when it is not even HTTP', async () => {
+  it('that is not HTTP leaves the gateway working', async () => {
     const { hostname, port } = new URL(gateway.url);
     const bytes = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 300 }),

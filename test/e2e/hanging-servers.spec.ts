@@ -5,7 +5,7 @@ import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
-/** Far below every timeout of the servers in question, far above what a busy machine needs. */
+/** Far below every timeout of the hanging servers, far above what a busy machine needs. */
 const SOON_MS = 3000;
 
 describe('servers that hang', () => {
@@ -13,7 +13,7 @@ describe('servers that hang', () => {
   let session: RawSession;
   let mute: ScriptedServer;
   let stuck: ScriptedServer;
-  /** How much later the gateway listened than one without servers that was started at the same moment. */
+  /** How much later the gateway listened than one without servers, started at the same time. */
   let delay: number;
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('servers that hang', () => {
       mcpServers: {
         'mute-stdio': mute.stdio(),
         'mute-http': mute.http,
-        // Nobody answers there, and nobody refuses either.
+        // Connections are accepted and never answered.
         'mute-sse': { type: 'sse', url: mute.http.url },
         listless: listless.http,
         missing: { command: '/nonexistent/program' },
@@ -50,12 +50,12 @@ describe('servers that hang', () => {
     expect(delay).toBeLessThan(2000);
   });
 
-  it('do not delay a list, and are not in it', async () => {
+  it('do not delay a list, which leaves them out', async () => {
     const tools = await within('the list', session.list('tools'), SOON_MS);
     expect(tools.map(({ name }) => name)).toEqual(['healthy__echo', 'stuck__echo', 'stuck__hang']);
   });
 
-  it('are served as far as they answer: a list that hangs holds up only itself', async () => {
+  it('are served in part: a hanging list delays only itself', async () => {
     const prompts = await within('the list', session.list('prompts'), SOON_MS);
     expect(prompts.map(({ name }) => name)).toEqual(['listless__hello']);
   });
@@ -73,7 +73,7 @@ describe('servers that hang', () => {
     await Promise.all(hanging);
   });
 
-  it('cost each call no more than its timeout, and after three in a row nothing until a ping is answered', async () => {
+  it('delay a call by its timeout at most, and after three timeouts not at all until a ping is answered', async () => {
     await until(
       'the server answers again',
       async () => (await session.callTool('stuck__echo')).result !== undefined,
@@ -95,14 +95,14 @@ describe('servers that hang', () => {
     expect((await session.callTool('stuck__echo')).result).toEqual(text('echo'));
   });
 
-  it('are listed as soon as they do answer', async () => {
+  it('are listed as soon as they answer', async () => {
     mute.tool('awake', () => text('awake'));
     mute.on('initialize', () => ({ protocolVersion: '2025-06-18', capabilities: { tools: {} } }));
     for (const { link, message } of mute.messages('initialize'))
       link.send(
         `{"jsonrpc":"2.0","id":${message.id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}`,
       );
-    await until('the tools are there', async () =>
+    await until('the tools are listed', async () =>
       (await session.list('tools')).some(({ name }) => name === 'mute-stdio__awake'),
     );
     expect((await session.callTool('mute-stdio__awake')).result).toEqual(text('awake'));

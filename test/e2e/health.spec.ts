@@ -42,11 +42,11 @@ describe('health', () => {
     });
     for (const path of ['/live', '/ready'])
       expect(await health(gateway, path)).toMatchObject({ http: 200, status: 'ok' });
-    // A server is up before its first lists are there.
+    // A server is up before its first listing is synced.
     expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
   });
 
-  it('is degraded with a dead server, whose state and reason it tells; the gateway stays ready', async () => {
+  it('is degraded with a dead server and reports its state and reason; the gateway stays ready', async () => {
     const backend = await ScriptedServer.start();
     const gateway = await startGateway(
       { mcpServers: { fine: backend.stdio(), broken: secretive } },
@@ -78,7 +78,7 @@ describe('health', () => {
     }
   });
 
-  it('is degraded while the configuration was refused, and names what is wrong', async () => {
+  it('is degraded after a refused configuration, and names the problem', async () => {
     const file = writeConfig({});
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
@@ -91,7 +91,7 @@ describe('health', () => {
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'ok' });
   });
 
-  it('has not started up while a server has neither answered nor failed', async () => {
+  it('reports startup as unfinished while a server has neither answered nor failed', async () => {
     const backend = await ScriptedServer.start();
     const greeting = deferred<object>();
     backend.on('initialize', () => greeting.promise);
@@ -105,7 +105,7 @@ describe('health', () => {
       serverInfo: { name: 's', version: '1' },
     });
     await untilHealth(gateway, '/startup', 200, 'ok');
-    // Once and for all: what a server does later has nothing to do with it.
+    // Startup is final: later failures of a server do not change it.
     await gateway.logged({ server: 'slow', message: 'server is ready' });
     backend.on('initialize', () => undefined);
     process.kill(backend.link.pid!, 'SIGKILL');
@@ -113,7 +113,7 @@ describe('health', () => {
     expect(await health(gateway, '/startup')).toMatchObject({ http: 200, status: 'ok' });
   });
 
-  it('is not ready before the servers that must be there were connected; losing them later does not count', async () => {
+  it('is not ready before the required servers were connected; losing them later does not matter', async () => {
     const backend = await ScriptedServer.start();
     await backend.goDown();
     const gateway = await startGateway({
@@ -151,6 +151,6 @@ describe('health', () => {
     expect((await exchange(gateway.urlOf('/metrics'))).status).toBe(200);
     end.resolve();
     expect((await call).result).toEqual(text('done'));
-    expect((await within('the end', gateway.exited)).code).toBe(0);
+    expect((await within('the gateway to exit', gateway.exited)).code).toBe(0);
   });
 });

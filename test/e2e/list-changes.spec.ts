@@ -11,8 +11,8 @@ const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 const startBackend = async (): Promise<ScriptedServer> =>
   (await ScriptedServer.start()).tool('first', () => text('1')).prompt('initial', () => ({ messages: [] }));
 
-/** Two servers on one gateway; what follows is about the streams of its clients. */
-describe('a change of what a server offers', () => {
+/** Two servers behind one gateway, and the streams of its clients. */
+describe('a list change of a server', () => {
   let stdio: ScriptedServer;
   let http: ScriptedServer;
   let url: string;
@@ -34,7 +34,7 @@ describe('a change of what a server offers', () => {
   const heardMore = (method: string, than: number[]): Promise<unknown> =>
     until(`every client heard ${method}`, () => counts(method).every((count, index) => count > than[index]!));
 
-  /** A change of the other list comes after whatever was on its way; once it is there, nothing more will come. */
+  /** Notifications arrive in order: after the change of the other list, no earlier one is pending. */
   async function settle(): Promise<void> {
     const before = counts(PROMPTS_CHANGED);
     http.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
@@ -58,15 +58,15 @@ describe('a change of what a server offers', () => {
     },
   );
 
-  it('is not announced when the list turns out to be the same', async () => {
+  it('is not forwarded when the fetched list is the same', async () => {
     const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
     http.broadcast(TOOLS_CHANGED);
-    await until('the gateway asked again', () => http.countOf('tools/list') > listed);
+    await until('the gateway fetched the list again', () => http.countOf('tools/list') > listed);
     await settle();
     expect(counts(TOOLS_CHANGED)).toEqual(told);
   });
 
-  it('is taken as one when a server announces it again and again', async () => {
+  it('is coalesced when a server announces it repeatedly', async () => {
     const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
     http.tool('third', () => text('3'));
     for (let turn = 0; turn < 100; turn++) http.broadcast(TOOLS_CHANGED);
@@ -76,7 +76,7 @@ describe('a change of what a server offers', () => {
     expect(http.countOf('tools/list') - listed).toBeLessThanOrEqual(2);
   });
 
-  it('waits, once, for a client that has no stream open, and not for one that is not ready', async () => {
+  it('is kept once for a client without a stream, and not for one that is not initialized', async () => {
     const [late, unready] = await Promise.all([RawSession.open(url), RawSession.open(url, { ready: false })]);
     const told = counts(TOOLS_CHANGED);
     http.tool('fourth', () => text('4'));
@@ -94,7 +94,7 @@ describe('a change of what a server offers', () => {
     expect(opened.map((stream) => stream.count(TOOLS_CHANGED))).toEqual([1, 0]);
   });
 
-  it('takes a withdrawn tool from the list and from the map at once', async () => {
+  it('removes a tool from the list and from routing at once', async () => {
     const { error } = await sessions[0]!.callTool('stdio__second');
     expect(error).toMatchObject({ code: -32602, message: 'Unknown tool: stdio__second' });
     const names = (await sessions[0]!.list('tools')).map(({ name }) => name);

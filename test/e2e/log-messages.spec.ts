@@ -32,7 +32,7 @@ describe('log messages', () => {
     return [session, await session.listen()];
   }
 
-  it('of no call reach every client that asked for them, each from its own level up', async () => {
+  it('outside a call reach every client that set a level, from that level up', async () => {
     const [[, talkative], [, calm], [, silent]] = await Promise.all([
       listener('debug'),
       listener('error'),
@@ -40,7 +40,7 @@ describe('log messages', () => {
     ]);
     for (const level of ['debug', 'info', 'error', 'emergency'])
       backend.broadcast(MESSAGE, { level, data: 'x' });
-    await until('the last one is there', () =>
+    await until('the last message arrived', () =>
       [talkative, calm].every(({ messages }) => levels(messages).includes('emergency')),
     );
     expect(levels(talkative.messages)).toEqual(['debug', 'info', 'error', 'emergency']);
@@ -48,7 +48,7 @@ describe('log messages', () => {
     expect(silent.messages).toEqual([]);
   });
 
-  it('of a call reach its client on the stream of that call, and nobody else', async () => {
+  it('of a call reach only its client, on the stream of that call', async () => {
     const [session] = await listener('warning');
     const [, other] = await listener('debug');
     const { before } = await session.callTool('s__talk', { secret: 'mine' });
@@ -56,12 +56,12 @@ describe('log messages', () => {
     expect(JSON.stringify(other.messages)).not.toContain('mine');
   });
 
-  it('are asked of the server at the level of the most talkative client, also after it was restarted', async () => {
+  it('are requested from the server at the lowest level of its clients, also after its restart', async () => {
     await listener('error');
     await backend.untilReceived('logging/setLevel', ({ params }) => params?.['level'] === 'debug');
     const before = backend.countOf('logging/setLevel');
     backend.httpEndpoint.expireSessions();
-    await until('it is told again', () => backend.countOf('logging/setLevel') > before);
+    await until('the server gets the level again', () => backend.countOf('logging/setLevel') > before);
     expect(backend.messages('logging/setLevel').at(-1)?.message.params).toEqual({ level: 'debug' });
   });
 });

@@ -3,7 +3,7 @@ import { startGateway, type Gateway } from '../kit/gateway.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 
-/** Entries for each of which the SDK's clients refuse the whole page that it is on. */
+/** Definitions for each of which an SDK client refuses the whole page. */
 const ODD = {
   'tools/list': {
     tools: [
@@ -33,7 +33,7 @@ const ODD = {
   },
 };
 
-describe('entries that clients would refuse', () => {
+describe('malformed definitions', () => {
   let gateway: Gateway;
   let clients: (ClientV1 | ClientV2)[];
 
@@ -54,7 +54,7 @@ describe('entries that clients would refuse', () => {
     clients = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
   }, 30_000);
 
-  it('break no list for either generation of the SDK, and stand beside those of a healthy server', async () => {
+  it('break no list for clients of both SDKs, also beside those of a healthy server', async () => {
     for (const client of clients) {
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(['healthy__fine', 'odd__bare', 'odd__titled']);
@@ -67,7 +67,7 @@ describe('entries that clients would refuse', () => {
     }
   });
 
-  it('are warned of once per list, with their number', async () => {
+  it('are logged once per list, with their number', async () => {
     for (const [method, count] of [
       ['tools/list', 4],
       ['resources/list', 5],

@@ -27,7 +27,7 @@ type Card = Record<string, unknown>;
 const startServerWithDescribeTool = async (server: string): Promise<ScriptedServer> =>
   (await ScriptedServer.start()).tool('describe_tool', () => text(`the own one of ${server}`));
 
-describe('tools that find tools and resources', () => {
+describe('meta tools', () => {
   let files: ScriptedServer;
   let wiki: ScriptedServer;
   let gateway: Gateway;
@@ -102,12 +102,12 @@ describe('tools that find tools and resources', () => {
     await gateway.listed({ tools: [...both, 'odd'], resources: both, resourceTemplates: both });
     await gateway.logged({ level: 'warn', server: 'plain', name: 'describe_tool' });
     [v1, v2] = [await connectV1(gateway.url), await connectV2(gateway.url)];
-    // Whoever has listed the tools checks every result against the schema that the list had.
+    // A client that has listed the tools checks every result against the listed schema.
     await Promise.all([v1.listTools(), v2.listTools()]);
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
-  /** By both SDKs, which must get the same. */
+  /** Calls with both SDKs, which must get the same result. */
   async function call(name: string, args: object = {}): Promise<Result> {
     const request = { name, arguments: args as Record<string, unknown> };
     const [one, two] = [await v1.callTool(request), await v2.callTool(request)];
@@ -121,7 +121,7 @@ describe('tools that find tools and resources', () => {
     return (structuredContent![member] as Card[]).map((card) => card[by]);
   }
 
-  it('stand in the list under their own names, with schemas for what they take and give', async () => {
+  it('are listed under their own names, with input and output schemas', async () => {
     const tools = await session.list('tools');
     const metaTools = tools.filter(({ _meta }) => _meta?.['io.gatehouse/server'] === 'gatehouse');
     expect(metaTools.map(({ name }) => name)).toEqual(META_TOOLS);
@@ -134,7 +134,7 @@ describe('tools that find tools and resources', () => {
       });
   });
 
-  it('say everything twice: as structure and as text', async () => {
+  it('answer with structured content and the same as text', async () => {
     for (const [name, args] of [
       ['catalog_resources', {}],
       ['search_tools', { query: 'text' }],
@@ -146,7 +146,7 @@ describe('tools that find tools and resources', () => {
   });
 
   describe('of resources', () => {
-    it('catalog_resources gives cards, of all servers or of one', async () => {
+    it('catalog_resources lists summaries, of all servers or of one', async () => {
       const { structuredContent } = await call('catalog_resources');
       const cards = structuredContent!['resources'] as Card[];
       expect(cards).toHaveLength(5);
@@ -164,7 +164,7 @@ describe('tools that find tools and resources', () => {
       expect(await found('catalog_resources', { serverId: 'nobody' }, 'resources', 'uri')).toEqual([]);
     });
 
-    it('catalog_resources pages with a cursor that is good for nothing else', async () => {
+    it('catalog_resources pages with a cursor that other lists refuse', async () => {
       const uris: unknown[] = [];
       let cursor: unknown;
       do {
@@ -190,7 +190,7 @@ describe('tools that find tools and resources', () => {
     });
 
     it.each(['resource://files/file:///srv/logo.png', 'file:///srv/logo.png', 'files_file___srv_logo.png'])(
-      'describe_resource tells everything of one, in whatever form it is named (%s)',
+      'describe_resource returns the definition of a resource by each form of its name (%s)',
       async (uri) => {
         const { structuredContent } = await call('describe_resource', { uri });
         const [listed] = (await session.list('resources')).filter(({ name }) => name === 'logo.png');
@@ -200,7 +200,7 @@ describe('tools that find tools and resources', () => {
     );
 
     it.each(['resource://files/file:///srv/other', 'file:///srv/{name}', 'files_file___srv_{name}'])(
-      'describe_resource tells of the template that a URI fits, or that it names (%s)',
+      'describe_resource returns the template that matches or equals a URI (%s)',
       async (uri) => {
         const { structuredContent } = await call('describe_resource', { uri });
         expect(structuredContent).toMatchObject({
@@ -212,7 +212,7 @@ describe('tools that find tools and resources', () => {
       },
     );
 
-    it('describe_resource says of what is not there that it is not', async () => {
+    it('describe_resource refuses an unknown resource', async () => {
       const result = await call('describe_resource', { uri: 'nowhere://x' });
       expect(result).toMatchObject({ isError: true });
       expect(result.content[0]!.text).toBe('RESOURCE_NOT_FOUND: resource nowhere://x is not available');
@@ -234,22 +234,22 @@ describe('tools that find tools and resources', () => {
       expect(await found('search_resources', args, 'resources', 'name')).toEqual(names);
     });
 
-    it('search_resources finds what is new, and no longer what is gone', async () => {
+    it('search_resources finds added resources and no removed ones', async () => {
       const uri = 'wiki://zeppelin';
       wiki.resource(uri, undefined, defined({ uri, name: 'Zeppelin' }));
       wiki.broadcast('notifications/resources/list_changed');
       const isFound = async (): Promise<boolean> =>
         textIn(await session.callTool('search_resources', { query: 'zeppelin' }))!.includes(uri);
-      await until('it is found', isFound);
+      await until('the added resource is found', isFound);
       wiki.withoutResource(uri);
       wiki.broadcast('notifications/resources/list_changed');
-      await until('it is not', async () => !(await isFound()));
+      await until('the removed resource is not found', async () => !(await isFound()));
       expect(await found('search_resources', { query: 'payment' }, 'resources', 'uri')).toContain(
         'resource://wiki/wiki://payment',
       );
     });
 
-    it('catalog_resource_templates gives the templates, of all servers or of one', async () => {
+    it('catalog_resource_templates lists the templates, of all servers or of one', async () => {
       const { structuredContent } = await call('catalog_resource_templates');
       expect(structuredContent).toEqual({
         resourceTemplates: [
@@ -274,7 +274,7 @@ describe('tools that find tools and resources', () => {
   });
 
   describe('of tools', () => {
-    it('catalog_tools gives cards without schemas, of all servers or of one, in pages', async () => {
+    it('catalog_tools lists summaries without schemas, of all servers or of one, in pages', async () => {
       const { structuredContent } = await call('catalog_tools', { limit: 2 });
       expect(structuredContent!['tools']).toEqual([
         {
@@ -295,7 +295,7 @@ describe('tools that find tools and resources', () => {
       ]);
     });
 
-    it('describe_tool gives the whole definition, of meta tools as well', async () => {
+    it('describe_tool returns the whole definition, also of meta tools', async () => {
       for (const name of ['files__read_text', 'describe_tool']) {
         const { structuredContent } = await call('describe_tool', { name });
         const [listed] = (await session.list('tools')).filter((tool) => tool.name === name);
@@ -305,7 +305,7 @@ describe('tools that find tools and resources', () => {
       expect(result).toMatchObject({ isError: true, content: [{ text: 'Unknown tool: nope' }] });
     });
 
-    it('search_tools finds them by what is said of them', async () => {
+    it('search_tools finds tools by their descriptions', async () => {
       expect(await found('search_tools', { query: 'read text' }, 'tools', 'name')).toEqual([
         'files__read_text',
       ]);
@@ -322,19 +322,19 @@ describe('tools that find tools and resources', () => {
     ['catalog_resources', { limit: 1001 }, 'limit must be a whole number from 1 to 1000'],
     ['catalog_tools', { serverId: [] }, 'serverId must be a string'],
     ['describe_resource', { uri: 'é'.repeat(4097) }, 'uri must not be longer than 8192 bytes'],
-  ])('tell a model what it got wrong (%s %j)', async (name, args, message) => {
+  ])('return an error result for invalid arguments (%s %j)', async (name, args, message) => {
     const { result } = await session.callTool(name, args);
     expect(result).toEqual({ content: [{ type: 'text', text: message }], isError: true });
   });
 
-  it('take no list for arguments, and do without any', async () => {
+  it('refuse an array as arguments, and accept none', async () => {
     const wrong = await session.request('tools/call', { name: 'catalog_tools', arguments: [1] });
     expect(wrong.result ?? wrong.error).toMatchObject(wrong.result ? { isError: true } : { code: -32602 });
     const without = await session.request('tools/call', { name: 'catalog_tools' });
     expect(without.result).toHaveProperty('structuredContent');
   });
 
-  it('see no more than their caller: a project’s own servers, as if there were no others', async () => {
+  it('see only the servers in the scope of their caller', async () => {
     const inside = await RawSession.open(gateway.urlOf('/projects/reading/mcp'));
     const said = async (name: string, args: object): Promise<string | undefined> =>
       textIn(await inside.callTool(name, args));
@@ -360,20 +360,17 @@ describe('tools that find tools and resources', () => {
     ['always', 'files', ['files__search_tools']],
     ['conflict', 'odd', ['odd__describe_tool']],
     ['never', 'plain', []],
-  ])(
-    'do not hide a tool of a server that has the name of one of them (%s)',
-    async (_style, server, listed) => {
-      const inside = await RawSession.open(gateway.urlOf(`/projects/${server}/mcp`));
-      const name = server === 'files' ? 'search_tools' : 'describe_tool';
-      const names = (await inside.list('tools')).map((tool) => tool.name);
-      expect(names.filter((one) => one.endsWith(name))).toEqual([name, ...listed].toSorted());
-      expect((await inside.callTool(`${server}__${name}`)).result).toEqual(text(`the own one of ${server}`));
-      const args = { query: 'x', name: 'catalog_tools' };
-      expect((await inside.callTool(name, args)).result).toHaveProperty('structuredContent');
-    },
-  );
+  ])('do not hide a tool of a server with the same name (%s)', async (_style, server, listed) => {
+    const inside = await RawSession.open(gateway.urlOf(`/projects/${server}/mcp`));
+    const name = server === 'files' ? 'search_tools' : 'describe_tool';
+    const names = (await inside.list('tools')).map((tool) => tool.name);
+    expect(names.filter((one) => one.endsWith(name))).toEqual([name, ...listed].toSorted());
+    expect((await inside.callTool(`${server}__${name}`)).result).toEqual(text(`the own one of ${server}`));
+    const args = { query: 'x', name: 'catalog_tools' };
+    expect((await inside.callTool(name, args)).result).toHaveProperty('structuredContent');
+  });
 
-  it('are away with metaTools: false', async () => {
+  it('are not offered with metaTools: false', async () => {
     const without = await startGateway({ metaTools: false, mcpServers: { files: files.http } });
     await without.listed({ tools: ['files'] });
     const client = await RawSession.open(without.url);

@@ -9,7 +9,7 @@ import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scri
 import { until } from '../kit/until.js';
 
 const ADMIN_TOKEN = 'an-admin-token-of-some-length';
-/** Whoever a proxy on this machine speaks for is not on this machine. */
+/** Marks a request as forwarded by a proxy, so that its client is not on this machine. */
 const REMOTE = { 'x-forwarded-for': '203.0.113.7' };
 
 const scrape = async (gateway: Gateway): Promise<Scrape> =>
@@ -43,7 +43,7 @@ describe('/metrics', () => {
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
-  it('is in the format that Prometheus reads', async () => {
+  it('is in the Prometheus text format', async () => {
     const { status, headers } = await exchange(gateway.urlOf('/metrics'));
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -62,7 +62,7 @@ describe('/metrics', () => {
     }
   });
 
-  it('answers everybody when it is public', async () => {
+  it('answers every client when it is public', async () => {
     const open = await startGateway({ metrics: { public: true } });
     for (const path of ['/metrics', '/health'])
       expect((await exchange(open.urlOf(path), { headers: REMOTE })).status).toBe(200);
@@ -88,10 +88,10 @@ describe('/metrics', () => {
     expect(await read()).toEqual(before.map((count) => count! + 1));
   });
 
-  it('measures how long a request took', async () => {
+  it('measures the duration of requests', async () => {
     const now = await scrape(gateway);
     const labels = { method: 'tools/call', outcome: 'error' };
-    // The one that timed out after 300 ms is in it.
+    // It includes the call that timed out after 300 ms.
     expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeGreaterThan(0.29);
     expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeLessThan(10);
     expect(now.value('mcp_request_duration_seconds_bucket', { ...labels, le: '0.25' })).toBeLessThan(
@@ -99,7 +99,7 @@ describe('/metrics', () => {
     );
   });
 
-  it('shows which servers are up, what they work on, and in which state they are', async () => {
+  it('reports which servers are up, their calls and their states', async () => {
     const fresh = await startGateway({
       mcpServers: {
         s: { ...backend.stdio(), timeoutMs: 60_000, concurrency: 1, queue: 7 },
@@ -129,10 +129,10 @@ describe('/metrics', () => {
     const labels = { server_id: 'mortal' };
     const restarts = async (): Promise<number> =>
       (await scrape(gateway)).value('gatehouse_backend_restarts_total', labels)!;
-    await until('it was started', () => mortal.links.length === 1);
+    await until('the server was started', () => mortal.links.length === 1);
     const before = await restarts();
     process.kill(mortal.link.pid!, 'SIGKILL');
-    await until('it is back', async () => (await restarts()) > before);
+    await until('the restart is counted', async () => (await restarts()) > before);
     expect(await restarts()).toBe(before + 1);
   });
 
@@ -149,8 +149,8 @@ describe('/metrics', () => {
         (await client.list('tools')).some((tool) => tool.name === `s__${name}`),
       );
     }
-    // Nobody listened: of two that wait, the later one is enough.
-    await until('one took the place of the other', async () => (await count('coalesced')) > coalesced);
+    // Without an open stream, the later of two notifications replaces the earlier one.
+    await until('the notifications are coalesced', async () => (await count('coalesced')) > coalesced);
     const stream = await client.listen();
     await stream.message('the notice', ({ method }) => method === 'notifications/tools/list_changed');
     expect(await count('delivered')).toBe(delivered + 1);
@@ -160,7 +160,7 @@ describe('/metrics', () => {
     expect(finished).toBeGreaterThanOrEqual(1);
   });
 
-  it('counts requests whose credentials are not valid, by the reason', async () => {
+  it('counts requests with invalid credentials by reason', async () => {
     const hash = `sha256:${'0'.repeat(64)}`;
     const guarded = await startGateway({ auth: { apiKeys: [{ id: 'ci', hash, projects: ['*'] }] } });
     await postMessage(guarded.url, {});
@@ -173,12 +173,12 @@ describe('/metrics', () => {
     expect(failures).toEqual([1, 1, 2, 0]);
   });
 
-  it('knows its version', async () => {
+  it('reports the version of the gateway', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     expect((await scrape(gateway)).value('gatehouse_build_info', { version })).toBe(1);
   });
 
-  it('has all the metrics of the contract, and names nothing after the rules of nobody', async () => {
+  it('has all metrics of the contract, named by the rules of Prometheus', async () => {
     const now = await scrape(gateway);
     const contract = [
       'mcp_active_subscriptions',
@@ -198,18 +198,18 @@ describe('/metrics', () => {
     expect(contract.filter((name) => !now.families.has(name))).toEqual([]);
     const problems = now.problems();
     expect(problems.filter((problem) => !problem.startsWith('mcpResourceReadsTotal '))).toEqual([]);
-    // The checker itself is alive: it finds what is wrong with the name that the seed gave.
+    // The check itself works: it finds the violations of the alias.
     expect(problems).toContain('mcpResourceReadsTotal is not snake_case');
   });
 
-  it('leaves out the alias when told so', async () => {
+  it('leaves out the alias when it is switched off', async () => {
     const plain = await startGateway({ metrics: { aliases: false } });
     expect((await scrape(plain)).problems()).toEqual([]);
   });
 });
 
 describe('the series of /metrics', () => {
-  it('stay the same whatever clients write', async () => {
+  it('do not depend on the input of clients', async () => {
     const gateway = await startGateway({
       mcpServers: { s: { ...backend.stdio(), timeoutMs: 300 } },
       projects: { p: { servers: ['s'] } },
@@ -250,7 +250,7 @@ describe('the series of /metrics', () => {
     expect(before.length).toBeLessThan(400);
   }, 30_000);
 
-  it('of a server that is removed are gone, and the others stay', async () => {
+  it('of a removed server are dropped, and the others stay', async () => {
     const file = writeConfig({ mcpServers: { goes: backend.stdio(), stays: backend.stdio() } });
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
@@ -266,11 +266,11 @@ describe('the series of /metrics', () => {
     const config = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> };
     delete config.mcpServers['goes'];
     writeFileSync(file, JSON.stringify(config));
-    await until('its series are gone', async () => (await linesOf('goes')) === 0);
+    await until('its series are dropped', async () => (await linesOf('goes')) === 0);
     expect(await linesOf('stays')).toBe(before);
   });
 
-  it('tell of a configuration that was refused, and of when the last was accepted', async () => {
+  it('report a refused configuration, and when the last one was accepted', async () => {
     const file = writeConfig({});
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
@@ -281,10 +281,10 @@ describe('the series of /metrics', () => {
     writeFileSync(file, '{ "nonsense": 1 }');
     const successful = async (): Promise<number | undefined> =>
       (await scrape(gateway)).value('gatehouse_config_last_reload_successful');
-    await until('it was refused', async () => (await successful()) === 0);
+    await until('the configuration was refused', async () => (await successful()) === 0);
     expect((await scrape(gateway)).value(accepted)).toBe(first);
     writeFileSync(file, good);
-    await until('it was accepted', async () => (await successful()) === 1);
+    await until('the configuration was accepted', async () => (await successful()) === 1);
     expect((await scrape(gateway)).value(accepted)).toBeGreaterThan(first);
   });
 });
@@ -308,7 +308,7 @@ interface Dashboard {
   readonly templating: { readonly list: readonly { name: string; type: string; definition?: string }[] };
 }
 
-describe('what ships for operators', () => {
+describe('the alerts and the dashboard', () => {
   const rules = (
     parse(readFileSync('docker/prometheus-rules.yaml', 'utf8')) as { groups: { rules: Rule[] }[] }
   ).groups.flatMap((group) => group.rules);
@@ -323,12 +323,12 @@ describe('what ships for operators', () => {
     now = await scrape(gateway);
   }, 30_000);
 
-  it('asks in its alerts only for metrics that there are', () => {
+  it('query only existing metrics in alerts', () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(rules.flatMap(({ expr }) => metricsIn(expr)).filter((name) => !now.has(name))).toEqual([]);
   });
 
-  it('says with every alert what it means and what to do, and has a chapter on it', () => {
+  it('have a summary, an action and a runbook chapter for every alert', () => {
     for (const { alert, annotations, labels } of rules) {
       expect(annotations.summary).toBeTruthy();
       expect(annotations.description!.length).toBeGreaterThan(40);
@@ -338,7 +338,7 @@ describe('what ships for operators', () => {
     }
   });
 
-  it('asks in its dashboard only for metrics that there are', () => {
+  it('query only existing metrics in panels', () => {
     const queries = [
       ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
       ...dashboard.templating.list.map(({ definition = '' }) => definition),
@@ -347,7 +347,7 @@ describe('what ships for operators', () => {
     expect(queries.flatMap(metricsIn).filter((name) => !now.has(name))).toEqual([]);
   });
 
-  it('has an alert and a panel for every count of failures', () => {
+  it('have an alert and a panel for every failure counter', () => {
     const failures = [...now.families.keys()].filter((name) => name.endsWith('_failures_total'));
     expect(failures.length).toBeGreaterThan(1);
     const alerts = rules.flatMap(({ expr }) => metricsIn(expr));
@@ -357,7 +357,7 @@ describe('what ships for operators', () => {
     for (const shown of [alerts, drawn]) expect(shown).toEqual(expect.arrayContaining(failures));
   });
 
-  it('has a dashboard for any data source', () => {
+  it('work with any data source', () => {
     expect(dashboard.templating.list).toContainEqual(
       expect.objectContaining({ name: 'datasource', type: 'datasource' }),
     );
@@ -365,7 +365,7 @@ describe('what ships for operators', () => {
     expect(new Set(uids)).toEqual(new Set(['${datasource}']));
   });
 
-  it('describes every metric of the gateway in the manual', () => {
+  it('have every metric of the gateway described in the manual', () => {
     const own = [...now.families.keys()].filter((name) => !/^(nodejs|process)_/.test(name));
     expect(own.filter((name) => !manual.includes(`\`${name}\``))).toEqual([]);
   });

@@ -29,7 +29,7 @@ describe('naming', () => {
     [alpha, beta] = await Promise.all([scripted('alpha'), scripted('beta')]);
   });
 
-  /** Beta comes first in the config, so that order and alphabet differ. */
+  /** Beta is first in the config, so that the order of servers is not alphabetic. */
   async function start(naming: object, ofAlpha: object = {}): Promise<[Gateway, RawSession]> {
     const gateway = await startGateway({
       naming,
@@ -63,12 +63,12 @@ describe('naming', () => {
         expect(name.startsWith(String(_meta?.['io.gatehouse/server']))).toBe(true);
     });
 
-    it('routes each name to the server behind it, under the name that server knows', async () => {
+    it('routes each public name to its server, under the own name', async () => {
       expect(saidBy(await session.callTool('alpha__shared'))).toBe('shared of alpha');
       expect(saidBy(await session.callTool('beta__shared'))).toBe('shared of beta');
     });
 
-    it('takes a bare name where only one server has it, and no other', async () => {
+    it('accepts an own name that only one server has, and no ambiguous one', async () => {
       expect(saidBy(await session.callTool('only_beta'))).toBe('only_beta of beta');
       expect(saidBy(await session.callTool('shared'))).toEqual(unknown('shared'));
     });
@@ -84,7 +84,7 @@ describe('naming', () => {
       expect(completion.result).toEqual({ completion: { values: ['alpha'] } });
     });
 
-    it('shortens what is too long for model providers, always to the same name, and still routes it', async () => {
+    it('shortens a name that is too long for model providers deterministically, and routes it', async () => {
       const long = (await namesOf(session, 'tools')).filter((name) => name.includes('_tool_whose_'));
       expect(long).toHaveLength(2);
       for (const name of long) {
@@ -106,7 +106,7 @@ describe('naming', () => {
     );
 
     it.each(['gamma__shared', '__proto__', 'constructor', '', 'alpha__', '__shared'])(
-      'says of an unknown tool that it is unknown, by its name, and asks no server (%s)',
+      'refuses an unknown tool with its name, without a request to a server (%s)',
       async (name) => {
         const asked = alpha.countOf('tools/call') + beta.countOf('tools/call');
         expect(saidBy(await session.callTool(name))).toEqual(unknown(name));
@@ -114,7 +114,7 @@ describe('naming', () => {
       },
     );
 
-    it('says so of an unknown prompt too', async () => {
+    it('refuses an unknown prompt with its name', async () => {
       const { error } = await session.request('prompts/get', { name: 'nope' });
       expect(error).toMatchObject({ code: -32602, message: 'Unknown prompt: nope' });
       const ref = { type: 'ref/prompt', name: 'nope' };
@@ -138,7 +138,7 @@ describe('naming', () => {
     expect(saidBy(await session.callTool('beta__shared'))).toBe('shared of beta');
   });
 
-  it('never: lists bare names, keeps the first by server order and logs the loser', async () => {
+  it('never: lists own names, keeps the first by server order and logs the conflict', async () => {
     const [gateway, session] = await start({ tools: 'never' });
     const tools = await session.list('tools');
     expect(tools.map(({ name }) => name)).toEqual([LONG, 'only_alpha', 'only_beta', 'shared']);
@@ -149,7 +149,7 @@ describe('naming', () => {
     await gateway.logged({ level: 'warn', server: 'alpha', name: 'shared' });
   });
 
-  it('takes another separator, and another style for one server', async () => {
+  it('accepts another separator, and another style for one server', async () => {
     const [, session] = await start({ separator: '.' }, { naming: { tools: 'never' } });
     const names = await namesOf(session, 'tools');
     expect(names).toEqual(expect.arrayContaining(['beta.shared', 'shared', 'only_alpha', 'beta.only_beta']));
