@@ -74,7 +74,7 @@ describe('architecture rules', () => {
     ['the logger, from the entry point', 'main.ts', 'json-logger.ts'],
     ['every module, from the entry point', 'app.module.ts', 'edge/edge.module.ts'],
     ['an entry-point file, from the entry point', 'main.ts', 'process-signals.ts'],
-    ['any module, from a program', 'cli/command-line.ts', 'admin/audit/verify-audit.ts'],
+    ['any module, from a program', 'cli/command-line.ts', 'state/audit/verify-audit.ts'],
     ['the client, from a program', 'tui/run-tui.tsx', 'client/admin-api.ts'],
   ])('allow importing %s', (_what, from, to) => {
     expect(whenImporting(from, to)).toEqual([]);

@@ -3,11 +3,10 @@ import { DecisionStore, type Decisions } from '../state/decision-store.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AdminCaller } from './admin-caller.js';
-import { AuditLog } from './audit/audit-log.js';
+import type { AuditEvent } from '../state/audit/audit-entry.js';
+import { AuditLog } from '../state/audit/audit-log.js';
 import { SecretRedactor } from './secret-redactor.js';
 import type { JsonObject } from './json-object.pipe.js';
-
-type AuditEvent = Parameters<AuditLog['append']>[0];
 
 export interface AdminAction {
   /** For example `server.disable`. */

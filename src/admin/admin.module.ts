@@ -2,14 +2,12 @@ import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { BackendsModule } from '../backends/backends.module.js';
-import { DirectoryLock } from '../state/directory-lock.js';
-import { StateDir } from '../config/state-dir.js';
 import { MetaToolsModule } from '../meta-tools/meta-tools.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
-import { AuditLog } from './audit/audit-log.js';
+import { AuditLog } from '../state/audit/audit-log.js';
 import { CatalogLists } from './catalog-lists.js';
 import { CatalogController } from './catalog.controller.js';
 import { ListRequests } from './list-requests.js';
@@ -73,11 +71,6 @@ const MERGE_PATCH = 'application/merge-patch+json';
     SubscriptionAdmin,
     SubscriptionFeed,
     { provide: APP_FILTER, useClass: ProblemFilter },
-    {
-      provide: AuditLog,
-      inject: [StateDir, DirectoryLock],
-      useFactory: ({ path }: StateDir, lock: DirectoryLock) => AuditLog.open(path, lock),
-    },
   ],
   exports: [SecretRedactor],
 })
@@ -92,7 +85,7 @@ export class AdminModule implements BeforeApplicationShutdown {
     fastify.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, parseJson);
   }
 
-  /** After this, changes are refused because they cannot be recorded. */
+  /** Before the drain: after this, changes are refused because they cannot be recorded. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.audit.close();
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { verifyAudit } from '../admin/audit/verify-audit.js';
+import { verifyAudit } from '../state/audit/verify-audit.js';
 import { printable } from '../client/printable.js';
 import type { TargetOptions } from '../client/gateway-target.js';
 import { pluralize } from '../client/format.js';

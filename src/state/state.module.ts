@@ -1,16 +1,19 @@
 import { Logger, Module, type DynamicModule, type OnApplicationShutdown, type Type } from '@nestjs/common';
+import { AuditLog } from './audit/audit-log.js';
+import { FileAuditLog } from './audit/file-audit-log.js';
 import { DecisionStore } from './decision-store.js';
 import { DirectoryLock } from './directory-lock.js';
 import { FileDecisionStore } from './file-decision-store.js';
 import { FileSessionRecords } from './file-session-records.js';
 import { SessionRecords } from './session-records.js';
 
-/** Durable state behind ports: decisions and session records, here in files of a directory that one process locks. */
+/** State behind ports: decisions, session records and the audit log, here in files of a directory that one process locks. */
 @Module({})
 export class StateModule implements OnApplicationShutdown {
   constructor(
     private readonly state: DecisionStore,
     private readonly sessions: SessionRecords,
+    private readonly audit: AuditLog,
     private readonly lock: DirectoryLock,
   ) {}
 
@@ -38,14 +41,20 @@ export class StateModule implements OnApplicationShutdown {
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileSessionRecords.open(path, lock, new Logger('Sessions')),
         },
+        {
+          provide: AuditLog,
+          inject: [directory, DirectoryLock, DecisionStore],
+          useFactory: ({ path }: { path: string }, lock: DirectoryLock) => FileAuditLog.open(path, lock),
+        },
       ],
-      exports: [DecisionStore, SessionRecords, DirectoryLock],
+      exports: [DecisionStore, SessionRecords, AuditLog],
     };
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.state.close();
     await this.sessions.close();
+    await this.audit.close();
     await this.lock.release();
   }
 }

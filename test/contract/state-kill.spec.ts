@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import { verifyAudit } from '../../src/admin/audit/verify-audit.js';
+import { verifyAudit } from '../../src/state/audit/verify-audit.js';
 import type { Decisions } from '../../src/state/decision-store.js';
 import { onCleanup } from '../kit/cleanup.js';
 import { openState } from '../kit/state-store.js';

@@ -1,14 +1,14 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AuditLog } from '../../build/admin/audit/audit-log.js';
-import { verifyAudit } from '../../build/admin/audit/verify-audit.js';
+import { FileAuditLog } from '../../build/state/audit/file-audit-log.js';
+import { verifyAudit } from '../../build/state/audit/verify-audit.js';
 import { DirectoryLock } from '../../build/state/directory-lock.js';
 
 /** Adds entries until there is no room for another, then makes room. Prints how that went. */
 const [directory = ''] = process.argv.slice(2);
 const path = join(directory, 'audit.jsonl');
 const lock = new DirectoryLock(directory);
-const audit = await AuditLog.open(directory, lock);
+const audit = await FileAuditLog.open(directory, lock);
 const event = { actor: 'a', action: 'b', target: 'c', outcome: 'd', requestId: 'e' };
 
 const kinds = [];

@@ -1,19 +1,19 @@
-import { AuditLog, type AuditLogOptions } from '../../src/admin/audit/audit-log.js';
+import { FileAuditLog, type FileAuditLogOptions } from '../../src/state/audit/file-audit-log.js';
 import { DirectoryLock } from '../../src/state/directory-lock.js';
-import type { AuditEvent } from '../../src/admin/audit/audit-entry.js';
+import type { AuditEvent } from '../../src/state/audit/audit-entry.js';
 import { onCleanup } from './cleanup.js';
 
 export interface OpenAudit {
-  readonly audit: AuditLog;
+  readonly audit: FileAuditLog;
   /** What a gateway does when it stops. The lock is also released after the test. */
   readonly close: () => Promise<void>;
 }
 
 /** The audit log of a directory, opened as a gateway opens it. */
-export async function openAudit(directory: string, options?: AuditLogOptions): Promise<OpenAudit> {
+export async function openAudit(directory: string, options?: FileAuditLogOptions): Promise<OpenAudit> {
   const lock = new DirectoryLock(directory);
   onCleanup(() => lock.release());
-  const audit = await AuditLog.open(directory, lock, options);
+  const audit = await FileAuditLog.open(directory, lock, options);
   const close = async (): Promise<void> => {
     await audit.close();
     await lock.release();
@@ -29,11 +29,11 @@ export const auditEvent = (n: number): AuditEvent => ({
   requestId: `request-${n}`,
 });
 
-/** A log with this many entries, in one life. */
+/** A log with this many entries, written by one process. */
 export async function writeAudit(
   directory: string,
   entries: number,
-  options?: AuditLogOptions,
+  options?: FileAuditLogOptions,
 ): Promise<void> {
   const { audit, close } = await openAudit(directory, options);
   for (let n = 1; n <= entries; n++) await audit.append(auditEvent(n));

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { AuditLog } from '../../build/admin/audit/audit-log.js';
+import { FileAuditLog } from '../../build/state/audit/file-audit-log.js';
 import { decideServer } from '../../build/state/decisions.js';
 import { DirectoryLock } from '../../build/state/directory-lock.js';
 import { FileDecisionStore } from '../../build/state/file-decision-store.js';
@@ -11,7 +11,7 @@ import { FileDecisionStore } from '../../build/state/file-decision-store.js';
 const [directory = ''] = process.argv.slice(2);
 const lock = new DirectoryLock(directory);
 const state = await FileDecisionStore.open(directory, lock, console);
-const audit = await AuditLog.open(directory, lock);
+const audit = await FileAuditLog.open(directory, lock);
 
 for (;;) {
   const requestId = `request ${state.current.revision + 1}`;

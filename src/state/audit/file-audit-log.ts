@@ -1,27 +1,28 @@
 import { open, rename, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { DirectoryLock } from '../../state/directory-lock.js';
-import { syncDirectory, writeDurably } from '../../state/durable-write.js';
+import type { DirectoryLock } from '../directory-lock.js';
+import { syncDirectory, writeDurably } from '../durable-write.js';
 import { SerialQueue } from '../../lib/queues/serial-queue.js';
-import { errnoOf, storageFailure, storageUnavailable } from '../../state/storage-failure.js';
+import { errnoOf, storageFailure, storageUnavailable } from '../storage-failure.js';
 import { readEntry, writeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
+import { AuditLog } from './audit-log.js';
 import { AuditFiles } from './audit-files.js';
 import { writeHead } from './audit-head.js';
 import { findPosition, type AuditPosition } from './audit-position.js';
 
 const MAX_BYTES = 50 * 1024 * 1024;
 
-export interface AuditLogOptions {
+export interface FileAuditLogOptions {
   /** Maximum size of a file; beyond it a new file is started. */
   readonly maxBytes?: number;
   readonly now?: () => Date;
 }
 
 /**
- * Records admin actions as JSON lines in `audit.jsonl`. Every entry contains the hash of the previous one, so that a changed
- * entry is detected; a process that can write all files can still replace the whole chain.
+ * Audit log as JSON lines in `audit.jsonl` of the state directory, for a single gateway process. A process that can write
+ * all files can still replace the whole chain.
  */
-export class AuditLog {
+export class FileAuditLog extends AuditLog {
   private readonly queue = new SerialQueue();
   private readonly maxBytes: number;
   private readonly now: () => Date;
@@ -32,30 +33,29 @@ export class AuditLog {
     private readonly files: AuditFiles,
     private readonly lock: DirectoryLock,
     private position: AuditPosition,
-    { maxBytes = MAX_BYTES, now = () => new Date() }: AuditLogOptions,
+    { maxBytes = MAX_BYTES, now = () => new Date() }: FileAuditLogOptions,
   ) {
+    super();
     this.maxBytes = maxBytes;
     this.now = now;
   }
 
-  /** Only reads. Rejects with a StateError when the log cannot be continued. */
+  /** Only reads; the first `append` acquires the lock. The caller closes the log and releases the lock. Rejects with a StateError when the log cannot be continued. */
   static async open(
     directory: string,
     lock: DirectoryLock,
-    options: AuditLogOptions = {},
-  ): Promise<AuditLog> {
+    options: FileAuditLogOptions = {},
+  ): Promise<FileAuditLog> {
     const files = new AuditFiles(join(directory, 'audit.jsonl'));
-    return new AuditLog(files, lock, await findPosition(files), options);
+    return new FileAuditLog(files, lock, await findPosition(files), options);
   }
 
-  /** Resolves when the entry is durable. Rejects with `storage-full` or `storage-unavailable`, and writes no entry then. */
-  append(event: AuditEvent): Promise<AuditEntry> {
+  override append(event: AuditEvent): Promise<AuditEntry> {
     if (this.isClosed) return Promise.reject(storageUnavailable('the gateway is shutting down'));
     return this.queue.run(() => this.add(event));
   }
 
-  /** Waits for pending entries and refuses later ones. Idempotent. */
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.isClosed = true;
     await this.queue.run(() => Promise.resolve());
   }

@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { errnoOf } from '../../state/storage-failure.js';
+import { errnoOf } from '../storage-failure.js';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_BREAK = 0x0a;

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { auditLogContract } from '../../../test/contract/audit-log.contract.js';
 import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
 import { unprivileged } from '../../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../../test/kit/temp-dir.js';
@@ -40,7 +41,12 @@ beforeEach(() => {
   directory = tempDir();
 });
 
-describe('AuditLog', () => {
+auditLogContract('FileAuditLog', () => {
+  const state = tempDir();
+  return () => openAudit(state);
+});
+
+describe('FileAuditLog', () => {
   it('adds one line per event, chained to the previous one', async () => {
     const { audit } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
     const first = await audit.append({ ...auditEvent(1), change: { enabled: false } });
@@ -106,7 +112,7 @@ describe('AuditLog', () => {
   });
 });
 
-describe('AuditLog on a full or read-only disk', () => {
+describe('FileAuditLog on a full or read-only disk', () => {
   it('adds nothing while the disk is full, and continues afterwards', async () => {
     const { audit } = await openAudit(directory);
     symlinkSync('/dev/full', log());

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '../../state/durable-write.js';
-import { errnoOf } from '../../state/storage-failure.js';
+import { syncDirectory } from '../durable-write.js';
+import { errnoOf } from '../storage-failure.js';
 import type { ChainEnd } from './audit-entry.js';
 
 /** Less than a disk sector, which is written completely or not at all. */

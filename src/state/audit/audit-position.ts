@@ -1,4 +1,4 @@
-import { StateError } from '../../state/state-error.js';
+import { StateError } from '../state-error.js';
 import { EMPTY_CHAIN, readEntry, type ChainEnd } from './audit-entry.js';
 import type { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { errnoOf } from '../../state/storage-failure.js';
+import { errnoOf } from '../storage-failure.js';
 
 /** The files of an audit log. Full files get increasing numbers, so a name is never used for a second file. */
 export class AuditFiles {

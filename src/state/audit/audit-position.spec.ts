@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
 import { tempDir } from '../../../test/kit/temp-dir.js';
-import { StateError } from '../../state/state-error.js';
+import { StateError } from '../state-error.js';
 import { verifyAudit } from './verify-audit.js';
 
 let directory = '';
