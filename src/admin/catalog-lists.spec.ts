@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { definition } from '../../test/kit/offers.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Projects } from '../projects/projects.service.js';
@@ -44,6 +45,7 @@ const lists = new CatalogLists(
     new Projects(harness.live, harness.state),
     harness.views,
     Object.assign(new Limits(), { pageSize: 2 }),
+    new RandomCursorKey(),
   ),
 );
 const names = (query: Query, kind: 'tools' | 'prompts' = 'tools'): string[] =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
@@ -14,6 +15,7 @@ const requestsOf = (): ListRequests =>
     new Projects(harness.live, harness.state),
     harness.views,
     Object.assign(new Limits(), { pageSize: 7 }),
+    new RandomCursorKey(),
   );
 const requests = requestsOf();
 

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import { Cursors } from '../core/catalog/cursors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
+import { CursorKey } from '../state/cursor-key.js';
 import { Projects } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';
 import type { ListQuery } from './dto/list-query.dto.js';
@@ -27,13 +27,16 @@ export interface ListRequest {
 /** Validates list queries: the cursor, the server and the project must exist. */
 @Injectable()
 export class ListRequests {
-  private readonly cursors = new Cursors(randomBytes(32));
+  private readonly cursors: Cursors;
 
   constructor(
     private readonly projects: Projects,
     private readonly servers: ServerViews,
     private readonly limits: Limits,
-  ) {}
+    key: CursorKey,
+  ) {
+    this.cursors = new Cursors(key.derive('admin lists'));
+  }
 
   parse(kind: string, query: ListQuery): ListRequest {
     const { server, project, q = '', limit = this.limits.pageSize } = query;

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { resource, neverYield } from '../../test/kit/resource-offers.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/catalog-entry.js';
@@ -54,6 +55,7 @@ function createLists() {
     new Projects(harness.live, harness.state),
     harness.views,
     Object.assign(new Limits(), { pageSize: 2 }),
+    new RandomCursorKey(),
   );
   const subscribers = { table: subscribed() } as unknown as Subscribers;
   const put = async (id: string, resources: object[], templates: object[] = []): Promise<void> => {

@@ -4,6 +4,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { Projects } from '../projects/projects.service.js';
 import { AdminProblem } from './admin-problem.js';
@@ -46,6 +47,7 @@ describe('SubscriptionAdmin', () => {
       new Projects(adminHarness.live, adminHarness.state),
       adminHarness.views,
       new Limits(),
+      new RandomCursorKey(),
     );
     admin = new SubscriptionAdmin(
       harness.subscribers,

@@ -5,6 +5,7 @@ import { readConfig } from '../config/load-config.js';
 import { Naming } from '../config/naming.js';
 import { MetaTools } from '../registry/meta-tools.js';
 import { Registry } from '../registry/registry.service.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { MetaToolsModule } from './meta-tools.module.js';
 import { ResourceSearch } from './resource-search.js';
 import { ToolSearch } from './tool-search.js';
@@ -19,6 +20,7 @@ async function toolsWith(config: object): Promise<number> {
     new MetaTools(registry),
     new ResourceSearch(registry),
     new ToolSearch(registry),
+    new RandomCursorKey(),
   ).onModuleInit();
   return (JSON.parse(listOf(registry.catalog.tools)) as { tools: unknown[] }).tools.length;
 }

@@ -3,8 +3,10 @@ import { LiveConfig } from '../config/live-config.js';
 import { MetaTools } from '../registry/meta-tools.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { Registry } from '../registry/registry.service.js';
+import { CursorKey } from '../state/cursor-key.js';
 import { ResourceSearch } from './resource-search.js';
 import { resourceMetaTools } from './resource-meta-tools.js';
+import { SummaryPager } from './summary-pager.js';
 import { ToolSearch } from './tool-search.js';
 import { toolMetaTools } from './tool-meta-tools.js';
 
@@ -21,14 +23,16 @@ export class MetaToolsModule implements OnModuleInit {
     private readonly metaTools: MetaTools,
     private readonly resources: ResourceSearch,
     private readonly tools: ToolSearch,
+    private readonly cursorKey: CursorKey,
   ) {}
 
   async onModuleInit(): Promise<void> {
     const { metaTools, limits } = this.live.current;
     if (!metaTools) return;
+    const pager = new SummaryPager(limits.pageSize, this.cursorKey);
     await this.metaTools.register([
-      ...resourceMetaTools(this.registry, this.resources, limits.pageSize),
-      ...toolMetaTools(this.registry, this.tools, limits.pageSize),
+      ...resourceMetaTools(this.registry, this.resources, pager),
+      ...toolMetaTools(this.registry, this.tools, pager),
     ]);
   }
 }

@@ -3,7 +3,7 @@ import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
 import { resourceSummary, templateSummary, resourceDefinition, templateDefinition } from './summaries.js';
-import { SummaryPager } from './summary-pager.js';
+import type { SummaryPager } from './summary-pager.js';
 import { defineMetaTool } from './define-meta-tool.js';
 import type { ResourceSearch } from './resource-search.js';
 import {
@@ -19,12 +19,15 @@ import {
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 
 /** Meta tools to find a resource without listing all of them. */
-export function resourceMetaTools(registry: Registry, search: ResourceSearch, pageSize: number): MetaTool[] {
-  const cursors = new SummaryPager(pageSize);
+export function resourceMetaTools(
+  registry: Registry,
+  search: ResourceSearch,
+  pager: SummaryPager,
+): MetaTool[] {
   const view = (scope: Scope) => registry.catalog.resources.view(scope);
 
   function catalogResources(args: ToolArguments, scope: Scope): object {
-    const { summaries, more } = cursors.page(
+    const { summaries, more } = pager.page(
       'catalog_resources',
       scope,
       args,
@@ -40,7 +43,7 @@ export function resourceMetaTools(registry: Registry, search: ResourceSearch, pa
     const listed = view(scope).listedTemplates.filter(
       ({ template }) => serverId === undefined || template.server === serverId,
     );
-    const { summaries, more } = cursors.page(
+    const { summaries, more } = pager.page(
       'catalog_resource_templates',
       scope,
       args,
@@ -76,7 +79,7 @@ export function resourceMetaTools(registry: Registry, search: ResourceSearch, pa
       title: 'Catalog of resources',
       description:
         'Lists the resources of all servers or of one server in alphabetical order, without descriptions.',
-      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pageSize) },
+      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pager.pageSize) },
       output: { resources: RESOURCES_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
       answers: ['resources'],
       run: catalogResources,
@@ -113,7 +116,7 @@ export function resourceMetaTools(registry: Registry, search: ResourceSearch, pa
       name: 'catalog_resource_templates',
       title: 'Catalog of resource templates',
       description: 'Lists the resource templates of all servers or of one server.',
-      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pageSize) },
+      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pager.pageSize) },
       output: { resourceTemplates: TEMPLATES_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
       answers: ['resourceTemplates'],
       run: catalogTemplates,

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
+import type { CursorKey } from '../state/cursor-key.js';
 import type { ToolArguments } from './tool-arguments.js';
 
 /** One page of summaries and the cursor of the next page. */
@@ -11,9 +11,14 @@ interface SummaryPage<Card> {
 
 /** Pages the summaries of a meta tool. A cursor contains the last key, so that it stays valid when the catalog changes. */
 export class SummaryPager {
-  private readonly cursors = new Cursors(randomBytes(32));
+  private readonly cursors: Cursors;
 
-  constructor(private readonly pageSize: number) {}
+  constructor(
+    readonly pageSize: number,
+    key: CursorKey,
+  ) {
+    this.cursors = new Cursors(key.derive('meta tools'));
+  }
 
   page<Item, Card>(
     tool: string,

@@ -3,7 +3,7 @@ import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
 import { toolSummary, toolDefinition } from './summaries.js';
-import { SummaryPager } from './summary-pager.js';
+import type { SummaryPager } from './summary-pager.js';
 import { defineMetaTool } from './define-meta-tool.js';
 import {
   CURSOR_INPUT,
@@ -18,13 +18,12 @@ import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 import type { ToolSearch } from './tool-search.js';
 
 /** Meta tools to find a tool without reading the schemas of all. */
-export function toolMetaTools(registry: Registry, search: ToolSearch, pageSize: number): MetaTool[] {
-  const cursors = new SummaryPager(pageSize);
+export function toolMetaTools(registry: Registry, search: ToolSearch, pager: SummaryPager): MetaTool[] {
   const view = (scope: Scope) => registry.catalog.tools.view(scope);
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
     const { serverId } = args;
-    const { summaries, more } = cursors.page(
+    const { summaries, more } = pager.page(
       'catalog_tools',
       scope,
       args,
@@ -54,7 +53,7 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pageSize: 
       name: 'catalog_tools',
       title: 'Catalog of tools',
       description: 'Lists the tools of all servers or of one server, without their schemas.',
-      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pageSize) },
+      input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pager.pageSize) },
       output: { tools: TOOLS_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
       answers: ['tools'],
       run: catalogTools,

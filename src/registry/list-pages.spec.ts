@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { offer, only, tableOf } from '../../test/kit/offers.js';
 import { buildDirectory, offersOf } from '../../test/kit/resource-offers.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
 import { EVERYTHING } from '../core/scope.js';
@@ -8,7 +9,8 @@ import { ListPages } from './list-pages.js';
 
 const newTable = () => tableOf(offer('a', 'always', 'x', 'y', 'z'), offer('b', 'always', 'x'));
 const table = newTable();
-const pagesOf = (pageSize: number): ListPages => new ListPages(Object.assign(new Limits(), { pageSize }));
+const pagesOf = (pageSize: number): ListPages =>
+  new ListPages(Object.assign(new Limits(), { pageSize }), new RandomCursorKey());
 const pages = pagesOf(2);
 
 interface Page {

@@ -6,6 +6,7 @@ import { only } from '../../test/kit/offers.js';
 import { offerOf, resource, neverYield } from '../../test/kit/resource-offers.js';
 import type { BackendCall } from '../backends/backend.js';
 import type { Backends } from '../backends/backends.service.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -32,7 +33,7 @@ class Harness {
 
   constructor(resources: ResourceStyle = 'resource') {
     this.registry = new Registry(Object.assign(new Naming(), { resources }));
-    const pages = new ListPages(Object.assign(new Limits(), { pageSize: 2 }));
+    const pages = new ListPages(Object.assign(new Limits(), { pageSize: 2 }), new RandomCursorKey());
     this.controller = new ResourcesController(this.registry, this.backends(), pages, this.metrics);
   }
 

@@ -1,13 +1,18 @@
 import { Logger, Module, type DynamicModule, type OnApplicationShutdown, type Type } from '@nestjs/common';
 import { AuditLog } from './audit/audit-log.js';
 import { FileAuditLog } from './audit/file-audit-log.js';
+import { CursorKey } from './cursor-key.js';
 import { DecisionStore } from './decision-store.js';
 import { DirectoryLock } from './directory-lock.js';
 import { FileDecisionStore } from './file-decision-store.js';
 import { FileSessionRecords } from './file-session-records.js';
+import { RandomCursorKey } from './random-cursor-key.js';
 import { SessionRecords } from './session-records.js';
 
-/** State behind ports: decisions, session records and the audit log, here in files of a directory that one process locks. */
+/**
+ * State that outlives the process or will be shared by replicas, behind ports. Here the gateway is alone: decisions, session
+ * records and the audit log are files of a directory that one process locks.
+ */
 @Module({})
 export class StateModule implements OnApplicationShutdown {
   constructor(
@@ -46,8 +51,9 @@ export class StateModule implements OnApplicationShutdown {
           inject: [directory, DirectoryLock, DecisionStore],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) => FileAuditLog.open(path, lock),
         },
+        { provide: CursorKey, useClass: RandomCursorKey },
       ],
-      exports: [DecisionStore, SessionRecords, AuditLog],
+      exports: [DecisionStore, SessionRecords, AuditLog, CursorKey],
     };
   }
 

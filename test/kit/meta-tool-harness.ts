@@ -8,6 +8,8 @@ import { parseTemplates } from '../../src/core/resources/resource-template.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import { ResourceSearch } from '../../src/meta-tools/resource-search.js';
 import { resourceMetaTools } from '../../src/meta-tools/resource-meta-tools.js';
+import { SummaryPager } from '../../src/meta-tools/summary-pager.js';
+import { RandomCursorKey } from '../../src/state/random-cursor-key.js';
 import { ToolSearch } from '../../src/meta-tools/tool-search.js';
 import { toolMetaTools } from '../../src/meta-tools/tool-meta-tools.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
@@ -49,9 +51,10 @@ export class MetaToolHarness {
     this.resourceSearch = new ResourceSearch(this.registry);
     this.resourceSearch.onModuleInit();
     this.toolSearch = new ToolSearch(this.registry);
+    const pager = new SummaryPager(200, new RandomCursorKey());
     this.tools = [
-      ...resourceMetaTools(this.registry, this.resourceSearch, 200),
-      ...toolMetaTools(this.registry, this.toolSearch, 200),
+      ...resourceMetaTools(this.registry, this.resourceSearch, pager),
+      ...toolMetaTools(this.registry, this.toolSearch, pager),
     ];
     void this.metaTools.register(this.tools);
   }

@@ -1,0 +1,11 @@
+/**
+ * Port for the secret that seals list cursors. It does not change while the process runs. Replicas will share one, so that
+ * a cursor of one replica is valid at the others.
+ */
+export abstract class CursorKey {
+  /**
+   * A key of 32 bytes for one purpose, always the same for the same purpose. Keys of different purposes are independent,
+   * so that a cursor of one kind of list is not valid for another.
+   */
+  abstract derive(purpose: string): Buffer;
+}
