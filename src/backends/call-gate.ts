@@ -103,7 +103,8 @@ export class CallGate {
   private readonly leave = (): void => {
     this.running--;
     this.isExclusiveRunning = false;
-    this.advance();
+    if (this.queue.size > 0) this.advance();
+    else if (this.running === 0) this.resolveIdle();
   };
 
   private wait<T>(client: string, call: () => Promise<T>, options: QueueOptions): Promise<T> {

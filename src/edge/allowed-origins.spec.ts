@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { AllowedOrigins } from './allowed-origins.js';
+import { AllowedOrigins } from './origin.guard.js';
 
 const LOOPBACK = { host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] };
 

@@ -5,15 +5,20 @@ import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import { elementsOf } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
-import { revisionOf, SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
+import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { AuthenticationGuard, type AuthenticatedRequest } from './auth/authentication.guard.js';
 import { parseEventId } from '../mcp/event-frame.js';
-import { requireAccept, requireJson } from './content-negotiation.js';
 import { writeError } from './http-errors.js';
+import {
+  PROJECT_HEADERS,
+  readBody,
+  requireAccept,
+  requireJson,
+  sourceOf,
+  type RequestSource,
+} from './http-request.js';
 import { MessageReceiver } from './message-receiver.js';
 import { OriginGuard } from './origin.guard.js';
-import { readBody } from './request-body.js';
-import { PROJECT_HEADERS, sourceOf, type RequestSource } from './request-source.js';
 import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
 
@@ -174,7 +179,7 @@ export class McpEndpoint implements OnModuleInit {
 
   private sessionOf({ headers, principal }: AuthenticatedRequest): Session {
     const version = headers['mcp-protocol-version'];
-    if (version !== undefined && !revisionOf(version))
+    if (version !== undefined && !SUPPORTED_VERSIONS.includes(String(version)))
       throw new GatewayError(
         'bad-request',
         `Unsupported MCP-Protocol-Version (supported: ${SUPPORTED_VERSIONS.join(', ')})`,

@@ -10,7 +10,7 @@ import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { RequestLog } from './request-log.js';
-import type { RequestSource } from './request-source.js';
+import type { RequestSource } from './http-request.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { HttpSettings } from '../config/http-settings.js';
 import { GatewayError } from '../core/errors.js';
-import { AllowedOrigins } from './allowed-origins.js';
 
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 /** Orchestrators call these by address. Their answers hold nothing that a foreign web page may not read. */
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
@@ -46,3 +48,49 @@ function allowReading(response: ServerResponse, origin: string): void {
   );
   response.setHeader('vary', 'origin');
 }
+
+/**
+ * Hosts and origins that may reach the gateway; with empty lists, loopback only. Against DNS rebinding: a page whose
+ * name resolves to the gateway still sends its own name in Host and Origin.
+ */
+export class AllowedOrigins {
+  private readonly hosts: ReadonlySet<string>;
+  private readonly origins: ReadonlySet<string>;
+  /** Most requests name the same host. */
+  private lastHost: string | undefined;
+
+  constructor(settings: {
+    host: string;
+    allowedHosts: readonly string[];
+    allowedOrigins: readonly string[];
+  }) {
+    const own = WILDCARD_ADDRESSES.has(settings.host) ? [] : [bracketed(settings.host)];
+    this.hosts = new Set(
+      [...LOOPBACK_NAMES, ...own, ...settings.allowedHosts.map(bracketed)].map((name) => name.toLowerCase()),
+    );
+    this.origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
+  }
+
+  allowsHost(host: string | undefined): boolean {
+    if (host === undefined) return false;
+    if (host === this.lastHost) return true;
+    const name = host.toLowerCase();
+    if (!this.hosts.has(name) && !this.hosts.has(withoutPort(name))) return false;
+    this.lastHost = host;
+    return true;
+  }
+
+  /** A request without an Origin was not made by a web page of another site. */
+  allowsOrigin(origin: string | undefined): boolean {
+    if (origin === undefined) return true;
+    const name = origin.toLowerCase();
+    if (this.origins.has(name)) return true;
+    const match = /^https?:\/\/([^/?#@]+)$/.exec(name);
+    return match !== null && LOOPBACK_NAMES.includes(withoutPort(match[1]!));
+  }
+}
+
+/** The form of an address in a Host header, where a bare colon begins the port. */
+const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
+
+const withoutPort = (host: string): string => host.replace(/:\d{1,5}$/, '');

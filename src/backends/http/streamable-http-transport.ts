@@ -191,7 +191,11 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   }
 
   private deliverMessage(message: JSONRPCMessage, text: string, requestId?: RequestId): boolean {
-    this.guard(() => this.onmessage?.(message, requestId === undefined ? { text } : { text, requestId }));
+    try {
+      this.onmessage?.(message, requestId === undefined ? { text } : { text, requestId });
+    } catch (error) {
+      this.report(error);
+    }
     return isResponseTo(message, requestId);
   }
 

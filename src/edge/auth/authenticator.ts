@@ -19,6 +19,7 @@ export class Authenticator {
   private readonly logger = new Logger('Auth');
   private readonly keys: ApiKeys;
   private tokens: JwtVerifier | undefined;
+  private required = false;
 
   constructor(
     private settings: AuthSettings,
@@ -31,7 +32,7 @@ export class Authenticator {
 
   /** Whether requests need credentials. */
   get isRequired(): boolean {
-    return this.settings.isConfigured;
+    return this.required;
   }
 
   get jwt(): JwtSettings | undefined {
@@ -41,6 +42,7 @@ export class Authenticator {
   /** The next request is checked with the new settings. */
   replace(settings: AuthSettings): void {
     this.settings = settings;
+    this.required = settings.isConfigured;
     this.keys.replace(settings.apiKeys ?? []);
     if (JSON.stringify(settings.jwt) !== JSON.stringify(this.tokens?.settings))
       this.tokens = settings.jwt && new JwtVerifier(settings.jwt, this.now);
@@ -53,7 +55,7 @@ export class Authenticator {
 
   /** Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. */
   authenticate(headers: { readonly authorization?: string | undefined }): Principal | Promise<Principal> {
-    if (!this.isRequired) return ANONYMOUS;
+    if (!this.required) return ANONYMOUS;
     const token = this.tokenIn(headers.authorization);
     const digest = hash('sha256', token, 'hex');
     try {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { requireAccept, requireJson } from './content-negotiation.js';
+import { requireAccept, requireJson, sourceOf } from './http-request.js';
+import { ANONYMOUS } from '../mcp/principal.js';
 
 const requestWith = (headers: Record<string, string | undefined>): IncomingMessage =>
   ({ headers }) as unknown as IncomingMessage;
@@ -61,5 +62,27 @@ describe('content negotiation', () => {
     ['text/plain; application/json', false],
   ])('accepts the Content-Type %j: %s', (type, expected) => {
     expect(passes(() => requireJson(requestWith({ 'content-type': type })))).toBe(expected);
+  });
+});
+
+const projectsOf = (headers: Record<string, string>, path?: string): readonly string[] =>
+  sourceOf({ headers, principal: ANONYMOUS }, path).projects;
+
+describe('sourceOf', () => {
+  it.each([
+    ['nothing', {}, undefined, []],
+    ['the path', {}, 'a', ['a']],
+    ['the header', { 'x-gatehouse-project': 'a' }, undefined, ['a']],
+    ['the header of the other name', { 'x-mcpr-project': 'b' }, undefined, ['b']],
+    ['path and both headers', { 'x-gatehouse-project': 'b', 'x-mcpr-project': 'c' }, 'a', ['a', 'b', 'c']],
+    ['no similar header', { 'x-project': 'a', 'gatehouse-project': 'a' }, undefined, []],
+  ])('reads projects from %s', (_what, headers, path, projects) => {
+    expect(projectsOf(headers, path)).toEqual(projects);
+  });
+
+  it.each(['x-gatehouse-project', 'x-mcpr-project'])('refuses an empty %s header', (name) => {
+    expect(() => projectsOf({ [name]: '' })).toThrow(
+      expect.objectContaining({ kind: 'bad-request', message: expect.stringContaining(name) }),
+    );
   });
 });

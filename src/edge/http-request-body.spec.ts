@@ -7,7 +7,7 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { outcomeOf, type Outcome } from '../../test/kit/promises.js';
 import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
-import { readBody } from './request-body.js';
+import { readBody } from './http-request.js';
 
 const LIMIT = 1000;
 

@@ -1,0 +1,103 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { GatewayError } from '../core/errors.js';
+import type { Principal } from '../mcp/principal.js';
+import type { AuthenticatedRequest } from './auth/authentication.guard.js';
+
+/** What SDK clients send; compared first because parsing media ranges is slow. */
+const USUAL_ACCEPT = 'application/json, text/event-stream';
+
+/** The client must accept all of the types, because the answer may have any of them. */
+export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
+  const accept = request.headers.accept ?? '';
+  if (accept === USUAL_ACCEPT || types.every((type) => accepts(accept, type))) return;
+  throw new GatewayError('not-acceptable', `Not acceptable: the client must accept ${types.join(' and ')}`);
+}
+
+export function requireJson(request: IncomingMessage): void {
+  const header = request.headers['content-type'] ?? '';
+  if (header === 'application/json' || mediaType(header) === 'application/json') return;
+  throw new GatewayError('unsupported-media-type', 'Unsupported media type: send application/json');
+}
+
+const mediaType = (header: string): string => header.split(';', 1)[0]!.trim().toLowerCase();
+
+function accepts(header: string, type: string): boolean {
+  const group = `${type.slice(0, type.indexOf('/'))}/*`;
+  return header
+    .toLowerCase()
+    .split(',')
+    .some((range) => {
+      const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
+      return [type, group, '*/*'].includes(name) && !parameters.some(isRefusal);
+    });
+}
+
+/** A weight of zero excludes the type (RFC 9110, 12.4.2). */
+const isRefusal = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
+
+/** The body as text. Stops reading at the limit, with or without a Content-Length. */
+export function readBody(request: IncomingMessage, limit: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isOver = false;
+    const stop = (): void => {
+      isOver = true;
+      // The listener holds the body, and the request is referenced until it is answered.
+      request.off('data', onData);
+    };
+    const tooLarge = (): void => {
+      stop();
+      reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limit) tooLarge();
+      else chunks.push(chunk);
+    };
+    if (Number(request.headers['content-length']) > limit) {
+      tooLarge();
+      return;
+    }
+    request.on('data', onData);
+    request.on('end', () => {
+      if (isOver) return;
+      stop();
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+      // Processed after everything that has arrived was read (docs/decisions/0015).
+      setImmediate(() => {
+        if (isUtf8(bytes)) resolve(bytes.toString());
+        else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
+      });
+    });
+    // An aborted request emits 'close'; without a listener for 'error' it emits no error.
+    request.on('close', () => {
+      if (!isOver) reject(new GatewayError('bad-request', 'The body ended early'));
+    });
+  });
+}
+
+/** What the HTTP request of a message says besides its body. */
+export interface RequestSource {
+  readonly principal: Principal;
+  /** The projects that path and headers name. `ProjectGuard` decides whether they agree. */
+  readonly projects: readonly string[];
+  readonly headers: IncomingHttpHeaders;
+}
+
+export const PROJECT_HEADERS = ['x-gatehouse-project', 'x-mcpr-project'];
+
+export function sourceOf(
+  { headers, principal }: Pick<AuthenticatedRequest, 'headers' | 'principal'>,
+  projectInPath: string | undefined,
+): RequestSource {
+  const projects = projectInPath === undefined ? [] : [projectInPath];
+  for (const name of PROJECT_HEADERS) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    if (value === '') throw new GatewayError('bad-request', `The header ${name} names no project`);
+    projects.push(String(value));
+  }
+  return { principal, projects, headers };
+}
