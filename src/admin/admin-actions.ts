@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { DecisionStore, type Decisions } from '../state/decision-store.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -6,7 +7,6 @@ import type { AdminCaller } from './admin-caller.js';
 import type { AuditEvent } from '../state/audit/audit-entry.js';
 import { AuditLog } from '../state/audit/audit-log.js';
 import { SecretRedactor } from './secret-redactor.js';
-import type { JsonObject } from './json-object.pipe.js';
 
 export interface AdminAction {
   /** For example `server.disable`. */

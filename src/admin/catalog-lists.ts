@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { Registry } from '../registry/registry.service.js';
 import type { CatalogItemDto } from './dto/catalog.dto.js';
 import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests } from './list-requests.js';
-import type { JsonObject } from './json-object.pipe.js';
 
 interface CatalogItemsPage {
   readonly items: CatalogItemDto[];

@@ -1,10 +1,6 @@
 import type { PipeTransform } from '@nestjs/common';
+import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
 import { invalidInput } from './admin-problem.js';
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** For bodies whose members are validated by the service that reads them. */
 export class JsonObjectPipe implements PipeTransform<unknown, JsonObject> {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json-object.pipe.js';
+import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
 
 /** JSON Merge Patch (RFC 7396). Neither argument is changed. */
 export function mergePatch(target: unknown, patch: unknown): unknown {

@@ -6,6 +6,7 @@ import {
   type PublicResource,
   type PublicTemplate,
 } from '../core/resources/public-resource.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { searchFieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
@@ -15,7 +16,6 @@ import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
 import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
-import type { JsonObject } from './json-object.pipe.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
 
 export interface CountedPage<Item> {

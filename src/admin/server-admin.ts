@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import type { DesiredServer } from '../backends/desired-servers.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
 import { AdminSettings } from '../config/admin-settings.js';
@@ -10,7 +11,6 @@ import { AdminProblem, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions, type AdminAction, type PlannedChange } from './admin-actions.js';
 import { mergePatch } from './merge-patch.js';
-import type { JsonObject } from './json-object.pipe.js';
 import {
   changedKeys,
   definitionOf,

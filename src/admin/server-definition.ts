@@ -3,9 +3,9 @@ import type { DesiredServer } from '../backends/desired-servers.js';
 import { ConfigError } from '../config/config-error.js';
 import { readServer } from '../config/read-server.js';
 import { SERVER_ID, type ServerConfig } from '../config/servers-config.js';
+import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
 import { REDACTED } from './secret-redactor.js';
-import { isJsonObject, type JsonObject } from './json-object.pipe.js';
 
 /** Replaces a secret value in responses. In a request it keeps the stored value. */
 export const MASK = '********';

@@ -4,11 +4,11 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
 import type { ServerDetailDto, ServerDto, ServerToolDto } from './dto/server.dto.js';
 import { EntityTags } from './entity-tags.js';
-import type { JsonObject } from './json-object.pipe.js';
 import { definitionOf, maskSecrets } from './server-definition.js';
 
 /** Servers as the admin API shows them: their desired and their actual state. */

@@ -1,10 +1,10 @@
 import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
 import { ServerDetailDto, ServersDto, ServerToolsDto } from './dto/server.dto.js';
 import { JsonObjectPipe } from './json-object.pipe.js';
-import type { JsonObject } from './json-object.pipe.js';
 import { ServerAdmin, type TaggedServer } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 

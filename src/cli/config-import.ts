@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig } from '../config/load-config.js';
 import { RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID } from '../config/servers-config.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 
 interface ImportResult {
   readonly config: { readonly mcpServers: Record<string, ServerDefinition> };
@@ -30,7 +31,7 @@ const URL_ALIASES = ['serverUrl', 'httpUrl'];
 export function importServers(text: string, file: string): ImportResult {
   const document = documentIn(text, file);
   const servers = [document['mcpServers'], document['servers'], inside(document['mcp'], 'servers')].find(
-    isObject,
+    isJsonObject,
   );
   if (!servers) throw new RangeError(`${file} has neither mcpServers nor servers`);
   const notes = new Set<string>();
@@ -39,7 +40,7 @@ export function importServers(text: string, file: string): ImportResult {
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
     if (id !== name) notes.add(`${name}: renamed to ${id}, because public names start with it`);
-    if (isObject(entry)) mcpServers[id] = entryOf(id, entry, translate, notes);
+    if (isJsonObject(entry)) mcpServers[id] = entryOf(id, entry, translate, notes);
     else notes.add(`${name}: left out, not a server definition`);
   }
   return { config: { mcpServers }, notes: [...notes], problems: problemsIn(mcpServers) };
@@ -60,7 +61,7 @@ function documentIn(text: string, file: string): ServerDefinition {
   } catch (cause) {
     throw new RangeError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
   }
-  if (!isObject(document)) throw new RangeError(`${file} does not contain a JSON object`);
+  if (!isJsonObject(document)) throw new RangeError(`${file} does not contain a JSON object`);
   return document;
 }
 
@@ -97,7 +98,7 @@ class VariableTranslator {
   in(value: unknown, path: string): unknown {
     if (typeof value === 'string') return this.text(value, path);
     if (Array.isArray(value)) return value.map((item) => this.in(item, path));
-    if (!isObject(value)) return value;
+    if (!isJsonObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [
         name,
@@ -158,7 +159,7 @@ const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly 
 
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   const inputs = document['inputs'] ?? inside(document['mcp'], 'inputs');
-  const known = Array.isArray(inputs) ? inputs.filter(isObject) : [];
+  const known = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
   return new Map(
     known.map(({ id, description }) => [String(id), typeof description === 'string' ? description : '']),
   );
@@ -189,7 +190,4 @@ function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
   }
 }
 
-const isObject = (value: unknown): value is ServerDefinition =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const inside = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);
+const inside = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
 
 /** `name=text` or `name:=json`. */
 const PAIR = /^([^=:]+)(:?=)(.*)$/s;
@@ -11,7 +12,7 @@ export function parseToolArguments(
   json: string | undefined,
   pairs: readonly string[],
 ): Record<string, unknown> {
-  const args = json === undefined ? {} : objectIn(textOf(json));
+  const args = json === undefined ? {} : { ...objectIn(textOf(json)) };
   for (const pair of pairs) {
     const [, name, sign, value] = PAIR.exec(pair) ?? [];
     if (name === undefined || value === undefined)
@@ -31,11 +32,10 @@ function textOf(json: string): string {
   }
 }
 
-function objectIn(text: string): Record<string, unknown> {
+function objectIn(text: string): JsonObject {
   const value = parsed('--args', text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RangeError('--args must be a JSON object, such as {"path":"a.txt"}');
-  return value as Record<string, unknown>;
+  if (isJsonObject(value)) return value;
+  throw new RangeError('--args must be a JSON object, such as {"path":"a.txt"}');
 }
 
 const valueIn = (name: string, text: string): unknown => parsed(`${name}:=`, text);

@@ -2,9 +2,10 @@ import { Backends } from '../backends/backends.service.js';
 import { GatewayError, resourceNotFound } from '../core/errors.js';
 import { mapMember, type JsonText } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
-import { isObject, type Params } from '../mcp/json-rpc.js';
+import type { Params } from '../mcp/json-rpc.js';
 import { requireString, requireUri, withOwnValue } from '../mcp/params.js';
 import { Registry } from '../registry/registry.service.js';
 
@@ -26,7 +27,7 @@ export class CompletionController {
   @McpRequest('completion/complete')
   complete(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const ref = params?.['ref'];
-    if (!isObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
+    if (!isJsonObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
     const { server, key, own } = this.find(ref, context.scope);
     const ownParams = mapMember(context.paramsText ?? '{}', 'ref', (text) =>
       text.startsWith('{') ? withOwnValue(text, key, own) : text,

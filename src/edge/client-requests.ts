@@ -1,7 +1,8 @@
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
-import { isObject, notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import { notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions } from '../mcp/mcp-context.js';
 import { progressTokenOf, withProgressToken } from '../mcp/params.js';
 
@@ -80,7 +81,7 @@ export function supportsRequest(
   const { elicitation } = capabilities;
   if (method !== 'elicitation/create' || elicitation === undefined) return false;
   const value: unknown = params?.toJSON();
-  const mode = isObject(value) && value['mode'] === 'url' ? 'url' : 'form';
+  const mode = isJsonObject(value) && value['mode'] === 'url' ? 'url' : 'form';
   // Clients of older revisions declare no modes, which means form.
   return elicitation[mode] !== undefined || (mode === 'form' && Object.keys(elicitation).length === 0);
 }

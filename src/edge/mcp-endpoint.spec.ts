@@ -5,8 +5,8 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http.js';
 import { BOTH_TYPES, postMessage, RawSession } from '../../test/kit/raw-session.js';
 import type { Limits } from '../config/limits.js';
-import { isObject } from '../mcp/json-rpc.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 
 async function serve(limits: Partial<Limits> = {}): Promise<EdgeHarness> {
   const edge = new EdgeHarness(limits);
@@ -119,7 +119,7 @@ describe('McpEndpoint', () => {
       fc.asyncProperty(bodies, async (body) => {
         const response = await postMessage(edge.url, body, { 'mcp-session-id': session.id });
         expect([200, 202, 400, 413]).toContain(response.status);
-        expect(response.status === 202 ? response.text === '' : isObject(JSON.parse(response.text))).toBe(
+        expect(response.status === 202 ? response.text === '' : isJsonObject(JSON.parse(response.text))).toBe(
           true,
         );
       }),

@@ -2,7 +2,8 @@ import type { Implementation, InitializeResult, RequestId } from '@modelcontextp
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
-import { isObject, type Params } from '../mcp/json-rpc.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import type { Params } from '../mcp/json-rpc.js';
 import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
 import { requireString } from '../mcp/params.js';
 import { LATEST, revisionOf } from '../mcp/revisions/revision.js';
@@ -25,7 +26,8 @@ export class SessionController {
   initialize(params: Params | undefined, { session, project, scope }: RequestContext): InitializeResult {
     const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST;
     const capabilities = params?.['capabilities'];
-    if (!isObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
+    if (!isJsonObject(capabilities))
+      throw new GatewayError('invalid-params', 'capabilities must be an object');
     session.bindProject(project, scope);
     session.initialize({
       revision,

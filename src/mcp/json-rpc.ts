@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { cutOf, JsonText, memberText } from '../lib/json-text/json-text.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -32,9 +33,6 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value));
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Whether a transport may pass the value on; `readMessage` validates the rest. */
 export const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
@@ -44,13 +42,13 @@ export const isResponseTo = (message: JSONRPCMessage, requestId: RequestId | und
 
 /** Classifies and validates one message; `text` is the text that `message` was parsed from. */
 export function readMessage(message: unknown, text: string): Inbound {
-  if (!isObject(message)) return invalid(undefined, 'a message must be an object');
+  if (!isJsonObject(message)) return invalid(undefined, 'a message must be an object');
   const { id, method, params } = message;
   const knownId = isRequestId(id) ? id : undefined;
   if (message['jsonrpc'] !== '2.0') return invalid(knownId, 'jsonrpc must be "2.0"');
   if (method === undefined) return readResponse(message, text);
   if (typeof method !== 'string') return invalid(knownId, 'method must be a string');
-  if (params !== undefined && !isObject(params)) return invalid(knownId, 'params must be an object');
+  if (params !== undefined && !isJsonObject(params)) return invalid(knownId, 'params must be an object');
   const paramsText = params && memberText(text, 'params');
   if (id === undefined) return { kind: 'notification', method, params, paramsText };
   if (knownId === undefined) return invalid(undefined, 'id must be a string or an integer');
@@ -68,7 +66,7 @@ function readResponse(message: Record<string, unknown>, text: string): Inbound {
       value: result,
       text: cutOf(text, memberText(text, 'result') ?? 'null'),
     };
-  if (isObject(error) && result === undefined)
+  if (isJsonObject(error) && result === undefined)
     return {
       kind: 'response',
       id,

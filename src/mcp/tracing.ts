@@ -9,7 +9,8 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
-import { isObject, type Params } from './json-rpc.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import type { Params } from './json-rpc.js';
 
 /** The keys that MCP reserves for the trace context in `_meta`. */
 const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
@@ -84,7 +85,7 @@ export function endSpan(
 }
 
 function carrierIn(meta: unknown): Carrier | undefined {
-  if (!isObject(meta) || typeof meta['traceparent'] !== 'string') return undefined;
+  if (!isJsonObject(meta) || typeof meta['traceparent'] !== 'string') return undefined;
   return Object.fromEntries(
     TRACE_KEYS.flatMap((key) => (typeof meta[key] === 'string' ? [[key, meta[key]]] : [])),
   );

@@ -1,7 +1,7 @@
 import { JsonText } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { MetaTool } from '../registry/meta-tools.js';
-import { isObject } from '../mcp/json-rpc.js';
 import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
 type Properties = Readonly<Record<string, object>>;
@@ -32,7 +32,7 @@ export function defineMetaTool(spec: MetaToolSpec): MetaTool {
     },
     async call(args, { scope }) {
       try {
-        if (!isObject(args)) throw new ArgumentError('arguments must be an object');
+        if (!isJsonObject(args)) throw new ArgumentError('arguments must be an object');
         return resultOf(await spec.run(new ToolArguments(args), scope));
       } catch (error) {
         if (error instanceof ArgumentError) return errorResultOf(error.message);

@@ -1,6 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
-import { isObject, type Params } from '../mcp/json-rpc.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import type { Params } from '../mcp/json-rpc.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import { Projects } from './projects.service.js';
 
@@ -31,7 +32,7 @@ export class ProjectGuard implements CanActivate {
 /** The projects named in `_meta`. A value that is not a string is an error and not "no project". */
 function projectsIn(params: Params | undefined): string[] {
   const meta = params?.['_meta'];
-  if (!isObject(meta)) return [];
+  if (!isJsonObject(meta)) return [];
   return META_KEYS.filter((key) => meta[key] !== undefined).map((key) => {
     const project = meta[key];
     if (typeof project !== 'string')

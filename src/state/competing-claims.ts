@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { tryParseJson } from '../lib/json-text/json-value.js';
 import { removeQuietly } from './durable-write.js';
 import { isProcessIdentity, isRunning, type ProcessIdentity } from './process-identity.js';
 import { errnoOf } from './storage-failure.js';
@@ -48,18 +49,14 @@ async function read(
   try {
     const { mtimeMs } = await stat(path);
     const text = await readFile(path, 'utf8');
-    return { holder: path.endsWith('.tmp') ? undefined : parse(text), mtimeMs };
+    return { holder: path.endsWith('.tmp') ? undefined : processIdentityIn(text), mtimeMs };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-function parse(text: string): ProcessIdentity | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isProcessIdentity(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function processIdentityIn(text: string): ProcessIdentity | undefined {
+  const value = tryParseJson(text);
+  return isProcessIdentity(value) ? value : undefined;
 }

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /**
  * Identifies a process so that another process can check whether it still runs. A PID alone is not enough: PIDs are
@@ -28,8 +29,8 @@ export function isRunning({ pid, started, pidSpace }: ProcessIdentity): boolean 
 }
 
 export function isProcessIdentity(value: unknown): value is ProcessIdentity {
-  if (typeof value !== 'object' || value === null) return false;
-  const { pid, started, pidSpace, host } = value as Record<string, unknown>;
+  if (!isJsonObject(value)) return false;
+  const { pid, started, pidSpace, host } = value;
   return Number.isSafeInteger(pid) && [started, pidSpace, host].every((text) => typeof text === 'string');
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 import type { StoredSession, StoredSubscription } from './session-records.js';
 
 /** One change of the session records, as a line of the journal. Idempotent. */
@@ -13,46 +14,34 @@ export const writeChange = (change: SessionChange): string => `${JSON.stringify(
 
 /** Undefined when the line is incomplete or not a change. */
 export function readChange(line: string): SessionChange | undefined {
-  const value = parse(line);
-  return isObject(value) && SHAPES[String(value['do'])]?.(value) ? (value as SessionChange) : undefined;
+  const value = tryParseJson(line);
+  return isJsonObject(value) && SHAPES[String(value['do'])]?.(value) ? (value as SessionChange) : undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const SHAPES: Readonly<Record<string, (change: Fields) => boolean>> = Object.assign(Object.create(null), {
-  keep: ({ session, seen }: Fields) => isSession(session) && isTime(seen),
-  saw: ({ session, seen }: Fields) => isText(session) && isTime(seen),
-  subscribe: ({ session, subscription }: Fields) => isText(session) && isSubscription(subscription),
-  unsubscribe: ({ session, subscription }: Fields) => isText(session) && isText(subscription),
-  forget: ({ session }: Fields) => isText(session),
+const SHAPES: Readonly<Record<string, (change: JsonObject) => boolean>> = Object.assign(Object.create(null), {
+  keep: ({ session, seen }: JsonObject) => isSession(session) && isTime(seen),
+  saw: ({ session, seen }: JsonObject) => isText(session) && isTime(seen),
+  subscribe: ({ session, subscription }: JsonObject) => isText(session) && isSubscription(subscription),
+  unsubscribe: ({ session, subscription }: JsonObject) => isText(session) && isText(subscription),
+  forget: ({ session }: JsonObject) => isText(session),
 });
 
 const isSession = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   [value['id'], value['revision']].every(isText) &&
   [value['project'], value['logLevel']].every((text) => text === undefined || isText(text)) &&
-  isObject(value['capabilities']) &&
+  isJsonObject(value['capabilities']) &&
   isTime(value['opened']) &&
   isPrincipal(value['principal']);
 
 const isPrincipal = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   [value['id'], value['terms']].every(isText) &&
   (value['until'] === undefined || isTime(value['until'])) &&
   (value['grants'] === '*' || (Array.isArray(value['grants']) && value['grants'].every(isText)));
 
 const isSubscription = (value: unknown): boolean =>
-  isObject(value) && [value['id'], value['server'], value['uri']].every(isText) && isTime(value['since']);
+  isJsonObject(value) && [value['id'], value['server'], value['uri']].every(isText) && isTime(value['since']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): value is number => Number.isFinite(value);
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}

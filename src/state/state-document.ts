@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 import { fromJson, toJson, type DecisionsJson } from './decisions-json.js';
 import type { Decisions } from './decision-store.js';
 import { migrate, SCHEMA_VERSION, type StateContent } from './state-migrations.js';
@@ -26,18 +27,18 @@ export function serializeState(decisions: Decisions): string {
 }
 
 export function parseState(text: string): ParsedState {
-  const document = parse(text);
-  if (!isObject(document)) return { damage: 'it is not a JSON object' };
+  const document = tryParseJson(text);
+  if (!isJsonObject(document)) return { damage: 'it is not a JSON object' };
   const { schemaVersion, revision, checksum, decisions } = document;
   if (!isCount(schemaVersion) || schemaVersion < 1) return { damage: 'it has no schemaVersion' };
   if (schemaVersion > SCHEMA_VERSION) return { newerVersion: schemaVersion };
   if (!isCount(revision)) return { damage: 'it has no revision' };
-  if (!isObject(decisions)) return { damage: 'it holds no decisions' };
+  if (!isJsonObject(decisions)) return { damage: 'it holds no decisions' };
   if (checksum !== checksumOf(schemaVersion, revision, decisions)) {
     return { damage: 'its checksum does not match its content' };
   }
   const { servers, projects } = migrate(decisions, schemaVersion);
-  if (!isObject(servers) || !isObject(projects)) return { damage: 'its decisions are incomplete' };
+  if (!isJsonObject(servers) || !isJsonObject(projects)) return { damage: 'its decisions are incomplete' };
   return { decisions: fromJson({ servers, projects } as DecisionsJson, revision) };
 }
 
@@ -46,16 +47,5 @@ function checksumOf(schemaVersion: number, revision: number, content: StateConte
   const text = JSON.stringify([schemaVersion, revision, content]);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

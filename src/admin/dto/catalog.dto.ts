@@ -1,5 +1,5 @@
 import { IsInt, Min } from 'class-validator';
-import type { JsonObject } from '../json-object.pipe.js';
+import type { JsonObject } from '../../lib/json-text/json-value.js';
 
 /** A tool or a prompt. */
 export class CatalogItemDto {

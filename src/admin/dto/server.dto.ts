@@ -1,6 +1,6 @@
 import { IsInt, IsISO8601, Min } from 'class-validator';
 import type { BackendStatus } from '../../backends/backend-status.js';
-import type { JsonObject } from '../json-object.pipe.js';
+import type { JsonObject } from '../../lib/json-text/json-value.js';
 
 /** `serverInfo` of the server's initialize result, with every member that the server sent. */
 export class ServerInfoDto {

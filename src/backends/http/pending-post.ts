@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
+import { tryParseJson } from '../../lib/json-text/json-value.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
@@ -224,10 +225,6 @@ export class PendingPost implements PostRequest {
 }
 
 function isErrorResponse(text: string, requestId: RequestId | undefined): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMessage(value) && 'error' in value && isResponseTo(value, requestId);
-  } catch {
-    return false;
-  }
+  const value = tryParseJson(text);
+  return isMessage(value) && 'error' in value && isResponseTo(value, requestId);
 }

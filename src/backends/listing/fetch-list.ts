@@ -1,6 +1,6 @@
 import { elementsOf, membersOf, ownText } from '../../lib/json-text/json-text.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
-import { isObject } from '../../mcp/json-rpc.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
@@ -137,7 +137,7 @@ class ListBuilder {
   }
 
   private read(value: unknown, text: string): Definition | undefined {
-    if (!isObject(value)) return undefined;
+    if (!isJsonObject(value)) return undefined;
     const name = value[this.list.key];
     if (typeof name !== 'string' || !isUsable(name, this.list.key)) return undefined;
     const repaired = repairDefinition(this.list.member, name, text, value);

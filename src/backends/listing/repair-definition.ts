@@ -5,7 +5,7 @@ import {
   ToolSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { memberText, withMember, withoutMembers } from '../../lib/json-text/json-text.js';
-import { isObject } from '../../mcp/json-rpc.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
 
 /**
  * The schemas by which clients on the SDK validate definitions. Such a client rejects a whole page for one invalid
@@ -47,7 +47,7 @@ export function repairDefinition(
 function typedSchema(definition: string, schema: unknown): string | undefined {
   if (schema === undefined || schema === null) return '{"type":"object"}';
   const isTyped =
-    isObject(schema) && ToolSchema.shape.inputSchema.safeParse({ ...schema, type: 'object' }).success;
+    isJsonObject(schema) && ToolSchema.shape.inputSchema.safeParse({ ...schema, type: 'object' }).success;
   if (!isTyped || schema['type'] !== undefined) return undefined;
   return withMember(memberText(definition, 'inputSchema')!, 'type', '"object"');
 }

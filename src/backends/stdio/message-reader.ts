@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { tryParseJson } from '../../lib/json-text/json-value.js';
 import { isMessage } from '../../mcp/json-rpc.js';
 import { IgnoredLines } from './ignored-lines.js';
 import { LineSplitter } from './line-splitter.js';
@@ -46,7 +47,7 @@ export class MessageReader {
     if (text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end))) {
       return this.ignore('is not UTF-8', bytes, start, end);
     }
-    const message = parse(text);
+    const message = tryParseJson(text);
     if (!isMessage(message)) return this.ignore('is not JSON-RPC', bytes, start, end);
     try {
       this.onMessage(message, text);
@@ -63,12 +64,4 @@ export class MessageReader {
 
 function mayBeginObject(byte: number | undefined): boolean {
   return byte === OPEN_BRACE || byte === 0x20 || byte === 0x09;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { tryParseJson } from '../../lib/json-text/json-value.js';
 
 /** One admin action and its outcome. */
 export interface AuditEvent {
@@ -48,11 +49,7 @@ export function readEntry(line: Uint8Array): AuditEntry | undefined {
   const text = Buffer.from(line.buffer, line.byteOffset, line.length);
   const [, hash] = HASH.exec(text.toString('latin1', cut)) ?? [];
   if (hash === undefined || hash !== sha256(text.subarray(0, cut), '}')) return undefined;
-  try {
-    return JSON.parse(text.toString('utf8')) as AuditEntry;
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(text.toString('utf8')) as AuditEntry | undefined;
 }
 
 function sha256(...parts: readonly (string | Uint8Array)[]): string {

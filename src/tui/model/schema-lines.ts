@@ -1,17 +1,16 @@
 import { printable, printableLines } from '../../client/printable.js';
 import { wrapText } from '../../client/terminal-text.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { textLine, span, type TextLine } from './text-line.js';
-
-type Schema = Readonly<Record<string, unknown>>;
 
 const MAX_PROPERTIES = 200;
 
 /** The properties of a JSON Schema: name, type, `required`, description and default. */
 export function schemaLines(schema: unknown, width: number): TextLine[] {
   const properties =
-    isObject(schema) && isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+    isJsonObject(schema) && isJsonObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   if (properties.length === 0) return [textLine('none', 'dim')];
-  const required = isObject(schema) && Array.isArray(schema['required']) ? schema['required'] : [];
+  const required = isJsonObject(schema) && Array.isArray(schema['required']) ? schema['required'] : [];
   return properties
     .slice(0, MAX_PROPERTIES)
     .flatMap(([name, property]) => [
@@ -25,7 +24,7 @@ export function schemaLines(schema: unknown, width: number): TextLine[] {
 }
 
 function typeOf(property: unknown): string {
-  if (!isObject(property)) return 'any';
+  if (!isJsonObject(property)) return 'any';
   if (Array.isArray(property['enum']))
     return property['enum'].map((value) => JSON.stringify(value)).join(' | ');
   const { type, items, anyOf, oneOf } = property;
@@ -36,7 +35,7 @@ function typeOf(property: unknown): string {
 }
 
 function descriptionOf(property: unknown, width: number): TextLine[] {
-  const { description, default: fallback } = isObject(property) ? property : {};
+  const { description, default: fallback } = isJsonObject(property) ? property : {};
   const text = typeof description === 'string' ? description : '';
   const suffix =
     fallback === undefined ? '' : `${text === '' ? '' : ' '}(default ${JSON.stringify(fallback)})`;
@@ -45,6 +44,3 @@ function descriptionOf(property: unknown, width: number): TextLine[] {
     wrapText(line, width - 2).map((part): TextLine => [span('  '), span(part, 'dim')]),
   );
 }
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
