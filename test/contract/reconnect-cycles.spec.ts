@@ -11,7 +11,7 @@ import { until } from '../kit/until.js';
 
 const CYCLES = 100;
 
-/** No other process on the machine sleeps for just this long, nor do those of another server. */
+/** A sleep that no other process uses, and different for each server. */
 let naps = 0;
 const nextNap = (): string => `600.${process.pid}${naps++}`;
 
@@ -19,7 +19,7 @@ const nextNap = (): string => `600.${process.pid}${naps++}`;
 const wrapped = (nap: string): string[] => [
   '-c',
   'sh "$0" "$1"; true',
-  resolve('test/kit/quick-server.sh'),
+  resolve('test/kit/minimal-server.sh'),
   nap,
 ];
 
@@ -39,14 +39,14 @@ function startBackend(nap: string): Backend {
   const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: wrapped(nap) } } });
   const { mcpServers, limits } = readConfig({ text, file: 'test', env: {} });
   const config = mcpServers.get('cycles')!;
-  const nobody = {
+  const ignoreEvents = {
     listed: async () => {},
     notified: () => {},
     linkChanged: () => {},
     sessionLinkOpened: () => {},
     stateChanged: () => {},
   };
-  const backend = new Backend('cycles', config, createLinkFactory('cycles', config, limits), nobody);
+  const backend = new Backend('cycles', config, createLinkFactory('cycles', config, limits), ignoreEvents);
   onCleanup(() => backend.stop());
   backend.start();
   return backend;
@@ -68,7 +68,7 @@ const ENDS: [string, End][] = [
     async (backend, pid) => {
       process.kill(pid, 'SIGKILL');
       await until('the loss was noticed', () => backend.status().state !== 'ready');
-      // Nobody waits here for the pause that follows a crash.
+      // Skips the backoff after a crash.
       backend.reconnect();
     },
   ],
@@ -76,12 +76,12 @@ const ENDS: [string, End][] = [
 
 interface Outcome {
   readonly restarts: number;
-  /** What ran right before it was stopped, and after. */
+  /** The processes right before the stop, and after it. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** What became of a server whose connection ended in one way, over and over. */
+/** Ends the connection of a server in one way repeatedly, and counts the processes. */
 async function cycle(end: End): Promise<Outcome> {
   const nap = nextNap();
   const backend = startBackend(nap);
@@ -100,7 +100,7 @@ describe('repeated reconnects of a server', () => {
   const ofOthers = descendantsOf(process.pid);
   const outcomes = new Map<string, Outcome>();
 
-  // Mostly they wait for processes to end, and so they do it together.
+  // They mostly wait for processes to exit, so they run concurrently.
   beforeAll(async () => {
     Logger.overrideLogger(false);
     const cycles = ENDS.map(async ([why, end]) => outcomes.set(why, await cycle(end)));

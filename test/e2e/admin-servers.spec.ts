@@ -213,7 +213,7 @@ describe('enabling and disabling servers and tools', () => {
       headers: { etag },
       json: { enabled: false, state: 'disabled' },
     });
-    const counts = await until('beta has said what it offers', async () => {
+    const counts = await until('beta is listed', async () => {
       const found = (await after.get('servers/beta')).json['counts'] as { disabledTools: number };
       return found.disabledTools > 0 && found;
     });

@@ -55,7 +55,7 @@ describe('API keys', () => {
 
   it.each<[string, Record<string, string>]>([
     ['none', {}],
-    ['a wrong one', bearer('key-of-nobody')],
+    ['a wrong one', bearer('key-of-no-user')],
     ['one that expired', of('old')],
     ['its hash', bearer(hashOf('key-of-all'))],
     ['a longer one', bearer('key-of-all-')],
@@ -189,7 +189,7 @@ describe('tokens of an issuer', () => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const refreshed = await session.post(ping, bearer(await issuer.token(AUDIENCE)));
     expect(refreshed.status).toBe(200);
-    const claims = { aud: AUDIENCE, sub: 'somebody else', exp: Math.floor(Date.now() / 1000) + 60 };
+    const claims = { aud: AUDIENCE, sub: 'another-subject', exp: Math.floor(Date.now() / 1000) + 60 };
     expect((await session.post(ping, bearer(await issuer.forge({ claims })))).status).toBe(404);
     expect((await session.post(ping, of('all'))).status).toBe(404);
   });
@@ -255,7 +255,7 @@ describe('the credentials of a client', () => {
       const backend = await scripted();
       backend.tool('talk', (call) => {
         call.notify('notifications/message', { level: 'error', data: 'x' });
-        return text('said');
+        return text('answer');
       });
       const gateway = await startGateway({
         mcpServers: {
@@ -277,7 +277,7 @@ describe('the credentials of a client', () => {
       const stream = await session.listen();
       for (const server of ['s', 'own']) {
         expect(textIn(await session.callTool(`${server}__t`))).toBe('done');
-        expect(textIn(await session.callTool(`${server}__talk`))).toBe('said');
+        expect(textIn(await session.callTool(`${server}__talk`))).toBe('answer');
       }
       expect((await session.end()).status).toBe(200);
       await stream.untilEnded();

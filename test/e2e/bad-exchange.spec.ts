@@ -38,14 +38,14 @@ describe('an HTTP request', () => {
     post({ 'mcp-session-id': session.id, ...headers });
 
   /** A connection with the start of a chunked body; `closed` resolves with the error, if there was one. */
-  function beginBody(): { socket: Socket; said: () => string; closed: Promise<string | undefined> } {
+  function beginBody(): { socket: Socket; response: () => string; closed: Promise<string | undefined> } {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
     onCleanup(() => socket.destroy());
-    let said = '';
+    let response = '';
     let fault: string | undefined;
     socket
-      .on('data', (data) => (said += data.toString()))
+      .on('data', (data) => (response += data.toString()))
       .on('error', (error: NodeJS.ErrnoException) => (fault = error.code));
     const closed = new Promise<string | undefined>((resolve) => socket.once('close', () => resolve(fault)));
     const head = {
@@ -56,7 +56,7 @@ describe('an HTTP request', () => {
     };
     const lines = Object.entries(head).map(([key, value]) => `${key}: ${value}\r\n`);
     socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n`);
-    return { socket, said: () => said, closed };
+    return { socket, response: () => response, closed };
   }
 
   describe('headers', () => {
@@ -200,15 +200,15 @@ describe('an HTTP request', () => {
     });
 
     it('is answered 413 in the middle of an endless body', async () => {
-      const { socket, said, closed } = beginBody();
+      const { socket, response, closed } = beginBody();
       socket.write(chunkOf(LIMIT));
       socket.write(chunkOf(1));
       await within('the connection to be closed', closed);
-      expect(said()).toMatch(/^HTTP\/1\.1 413 /);
+      expect(response()).toMatch(/^HTTP\/1\.1 413 /);
     });
 
     it('is not read before the refusal: the connection of an endless body is closed', async () => {
-      const { socket, said, closed } = beginBody();
+      const { socket, response, closed } = beginBody();
       const chunk = chunkOf(0x10000);
       let written = 0;
       const pump = (): void => {
@@ -218,7 +218,7 @@ describe('an HTTP request', () => {
       pump();
       await within('the connection to be closed', closed);
       // A client that still writes when the connection closes may see the reset before the response.
-      expect(said() || (await closed)).toMatch(/^(HTTP\/1\.1 413 |ECONNRESET$|EPIPE$)/);
+      expect(response() || (await closed)).toMatch(/^(HTTP\/1\.1 413 |ECONNRESET$|EPIPE$)/);
       expect(written).toBeLessThan(64 * LIMIT);
     });
   });

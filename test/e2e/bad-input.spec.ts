@@ -106,7 +106,7 @@ describe('JSON-RPC input', () => {
         { ...PING, id: 'a' },
         { jsonrpc: '2.0', method: 'notifications/initialized' },
         { jsonrpc: '2.0', id: 'b', method: 'nope' },
-        { nonsense: true },
+        { unknown: true },
         { jsonrpc: '2.0', id: 'c', method: 'initialize', params: {} },
       ];
       const response = await client.post(batch);
@@ -152,11 +152,11 @@ describe('JSON-RPC input', () => {
     });
 
     it.each<[string, string, object]>([
-      ['a tool that nobody has', 'tools/call', { name: 'unknown_tool' }],
+      ['an unknown tool', 'tools/call', { name: 'unknown_tool' }],
       ['no tool', 'tools/call', {}],
       ['a tool name that is no string', 'tools/call', { name: 7 }],
       ['a second name in another case', 'tools/call', { name: 's__echo', Name: 's__wait' }],
-      ['a prompt that nobody has', 'prompts/get', { name: 'unknown_prompt' }],
+      ['an unknown prompt', 'prompts/get', { name: 'unknown_prompt' }],
       ['no prompt', 'prompts/get', {}],
       ['a completion of nothing', 'completion/complete', {}],
       [

@@ -161,8 +161,8 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
       servers.loud.broadcast('notifications/message', { level, data: level });
     sendUpdate(servers.loud, 'x://a');
     await again.untilUpdated(a('loud'), 2);
-    const said = again.events.messages.filter(({ method }) => method === 'notifications/message');
-    expect(said.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
+    const logMessages = again.events.messages.filter(({ method }) => method === 'notifications/message');
+    expect(logMessages.map(({ params }) => params)).toEqual([{ level: 'error', data: 'error' }]);
   });
 
   it('that ended before the restart do not come back', async () => {
@@ -331,10 +331,10 @@ describe('subscriptions after a restart', () => {
     await processes.restart('SIGKILL');
     const again = await SubscribedClient.onSession(processes.sessionOf(listener));
     await again.untilUpdated(uri);
-    const heard = again.uris.length;
+    const before = again.uris.length;
     sendUpdate(servers.docs, 'x://a');
     await again.untilUpdated(uri, again.uris.filter((one) => one === uri).length + 1);
-    expect(again.uris).toHaveLength(heard + 1);
+    expect(again.uris).toHaveLength(before + 1);
   });
 
   it('are dropped when their session has expired, without a request to the server', async () => {
@@ -387,7 +387,11 @@ describe('subscriptions after a restart', () => {
 
   it('end when their client does not come back', async () => {
     expect(revived).toHaveLength(1);
-    await until('the server is told', () => subscriptionRequests(docs).includes('-x://a'), 20_000);
+    await until(
+      'the gateway unsubscribes at the server',
+      () => subscriptionRequests(docs).includes('-x://a'),
+      20_000,
+    );
     expect(await abandoned.subscriptions()).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ describe('health', () => {
     const backend = await ScriptedServer.start();
     const gateway = await startGateway(
       { mcpServers: { fine: backend.stdio(), broken: secretive } },
-      { SECRET_TOKEN: 'not-for-anybody' },
+      { SECRET_TOKEN: 'a-secret-value' },
     );
     await gateway.logged({ server: 'broken', message: 'server is retrying' });
     await gateway.listed({ tools: [] });
@@ -64,7 +64,7 @@ describe('health', () => {
     });
     expect(whole).toMatchObject({ http: 200, status: 'degraded' });
     expect(whole.details['server:broken']).toMatchObject({ status: 'degraded', reason: expect.any(String) });
-    expect(whole.text).not.toContain('not-for-anybody');
+    expect(whole.text).not.toContain('a-secret-value');
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
     expect(await health(gateway, '/live')).toMatchObject({ http: 200, status: 'ok' });
     expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
@@ -82,11 +82,11 @@ describe('health', () => {
     const file = writeConfig({});
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
-    writeFileSync(file, '{ "nonsense": 1 }');
+    writeFileSync(file, '{ "unknownKey": 1 }');
     const { details } = await untilHealth(gateway, '', 200, 'degraded');
     expect(details['config']).toMatchObject({
       status: 'degraded',
-      problem: expect.stringContaining('nonsense'),
+      problem: expect.stringContaining('unknownKey'),
     });
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'ok' });
   });

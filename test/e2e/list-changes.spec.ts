@@ -31,15 +31,17 @@ describe('a list change of a server', () => {
 
   const counts = (method: string): number[] => streams.map((stream) => stream.count(method));
 
-  const heardMore = (method: string, than: number[]): Promise<unknown> =>
-    until(`every client heard ${method}`, () => counts(method).every((count, index) => count > than[index]!));
+  const untilMore = (method: string, than: number[]): Promise<unknown> =>
+    until(`every client received ${method}`, () =>
+      counts(method).every((count, index) => count > than[index]!),
+    );
 
   /** Notifications arrive in order: after the change of the other list, no earlier one is pending. */
   async function settle(): Promise<void> {
     const before = counts(PROMPTS_CHANGED);
     http.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
     http.broadcast(PROMPTS_CHANGED);
-    await heardMore(PROMPTS_CHANGED, before);
+    await untilMore(PROMPTS_CHANGED, before);
   }
 
   it.each(['stdio', 'http'])(
@@ -49,7 +51,7 @@ describe('a list change of a server', () => {
       const backend = server === 'stdio' ? stdio : http;
       backend.tool('second', () => text('2'));
       backend.broadcast(TOOLS_CHANGED);
-      await heardMore(TOOLS_CHANGED, tools);
+      await untilMore(TOOLS_CHANGED, tools);
       expect(counts(PROMPTS_CHANGED)).toEqual(prompts);
       const { result } = await sessions[0]!.callTool(`${server}__second`);
       expect(result).toEqual(text('2'));
@@ -59,33 +61,33 @@ describe('a list change of a server', () => {
   );
 
   it('is not forwarded when the fetched list is the same', async () => {
-    const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
+    const [before, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
     http.broadcast(TOOLS_CHANGED);
     await until('the gateway fetched the list again', () => http.countOf('tools/list') > listed);
     await settle();
-    expect(counts(TOOLS_CHANGED)).toEqual(told);
+    expect(counts(TOOLS_CHANGED)).toEqual(before);
   });
 
   it('is coalesced when a server announces it repeatedly', async () => {
-    const [told, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
+    const [before, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
     http.tool('third', () => text('3'));
     for (let turn = 0; turn < 100; turn++) http.broadcast(TOOLS_CHANGED);
-    await heardMore(TOOLS_CHANGED, told);
+    await untilMore(TOOLS_CHANGED, before);
     await settle();
-    expect(counts(TOOLS_CHANGED)).toEqual(told.map((count) => count + 1));
+    expect(counts(TOOLS_CHANGED)).toEqual(before.map((count) => count + 1));
     expect(http.countOf('tools/list') - listed).toBeLessThanOrEqual(2);
   });
 
   it('is kept once for a client without a stream, and not for one that is not initialized', async () => {
     const [late, unready] = await Promise.all([RawSession.open(url), RawSession.open(url, { ready: false })]);
-    const told = counts(TOOLS_CHANGED);
+    const before = counts(TOOLS_CHANGED);
     http.tool('fourth', () => text('4'));
     stdio.withoutTool('second');
     http.broadcast(TOOLS_CHANGED);
     stdio.broadcast(TOOLS_CHANGED);
-    await heardMore(
+    await untilMore(
       TOOLS_CHANGED,
-      told.map((count) => count + 1),
+      before.map((count) => count + 1),
     );
     await unready.notify('notifications/initialized');
     const opened = await Promise.all([late.listen(), unready.listen()]);

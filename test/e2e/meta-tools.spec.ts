@@ -161,7 +161,7 @@ describe('meta tools', () => {
       expect(await found('catalog_resources', { serverId: 'wiki' }, 'resources', 'uri')).toEqual([
         'resource://wiki/wiki://payment',
       ]);
-      expect(await found('catalog_resources', { serverId: 'nobody' }, 'resources', 'uri')).toEqual([]);
+      expect(await found('catalog_resources', { serverId: 'unknown' }, 'resources', 'uri')).toEqual([]);
     });
 
     it('catalog_resources pages with a cursor that other lists refuse', async () => {
@@ -336,7 +336,7 @@ describe('meta tools', () => {
 
   it('see only the servers in the scope of their caller', async () => {
     const inside = await RawSession.open(gateway.urlOf('/projects/reading/mcp'));
-    const said = async (name: string, args: object): Promise<string | undefined> =>
+    const textOf = async (name: string, args: object): Promise<string | undefined> =>
       textIn(await inside.callTool(name, args));
     for (const [name, args] of [
       ['catalog_resources', {}],
@@ -346,13 +346,15 @@ describe('meta tools', () => {
       ['search_resources', { query: 'budget payment srv' }],
       ['search_tools', { query: 'read text' }],
     ] as const)
-      expect([name, await said(name, args)]).toEqual([name, expect.not.stringContaining('files')]);
-    expect(await said('search_resources', { query: 'budget' })).toBe('{"resources":[]}');
-    expect(await said('describe_resource', { uri: 'file:///srv/logo.png' })).toBe(
+      expect([name, await textOf(name, args)]).toEqual([name, expect.not.stringContaining('files')]);
+    expect(await textOf('search_resources', { query: 'budget' })).toBe('{"resources":[]}');
+    expect(await textOf('describe_resource', { uri: 'file:///srv/logo.png' })).toBe(
       'RESOURCE_NOT_FOUND: resource file:///srv/logo.png is not available',
     );
-    expect(await said('describe_tool', { name: 'files__read_text' })).toBe('Unknown tool: files__read_text');
-    expect(await said('search_resources', { query: 'payment' })).toContain('wiki://payment');
+    expect(await textOf('describe_tool', { name: 'files__read_text' })).toBe(
+      'Unknown tool: files__read_text',
+    );
+    expect(await textOf('search_resources', { query: 'payment' })).toContain('wiki://payment');
     expect((await inside.list('tools')).map(({ name }) => name)).toEqual([...META_TOOLS, 'wiki__edit_page']);
   });
 

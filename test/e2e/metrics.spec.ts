@@ -50,7 +50,7 @@ describe('/metrics', () => {
   });
 
   it.each([
-    ['nobody', {}, 401],
+    ['a client without credentials', {}, 401],
     ['a stranger', { authorization: 'Bearer guess' }, 403],
     ['an administrator', { authorization: `Bearer ${ADMIN_TOKEN}` }, 200],
   ])('answers %s from elsewhere', async (_who, headers, status) => {
@@ -278,7 +278,7 @@ describe('the series of /metrics', () => {
     const first = (await scrape(gateway)).value(accepted)!;
     expect(Math.abs(first - Date.now() / 1000)).toBeLessThan(30);
     const good = readFileSync(file, 'utf8');
-    writeFileSync(file, '{ "nonsense": 1 }');
+    writeFileSync(file, '{ "unknownKey": 1 }');
     const successful = async (): Promise<number | undefined> =>
       (await scrape(gateway)).value('gatehouse_config_last_reload_successful');
     await until('the configuration was refused', async () => (await successful()) === 0);

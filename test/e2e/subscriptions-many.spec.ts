@@ -24,27 +24,27 @@ describe('many clients', () => {
     const docs = await startSubscribableServer('x://a');
     const gateway = await startGateway({ mcpServers: { docs: docs.stdio() } });
     await gateway.listed({ resources: ['docs'] });
-    const crowd = await ManyClients.open(gateway.url, A, 1000);
+    const many = await ManyClients.open(gateway.url, A, 1000);
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
     sendUpdate(docs, 'x://a', { note: 'first' });
-    expect(await crowd.untilReceived(1)).toEqual({ open: 1000, counts: { 1: 1000 }, notes: ['first'] });
+    expect(await many.untilReceived(1)).toEqual({ open: 1000, counts: { 1: 1000 }, notes: ['first'] });
 
     process.kill(docs.link.pid!, 'SIGKILL');
     await untilRequested(docs, '+x://a', 2);
-    await crowd.untilReceived(2);
+    await many.untilReceived(2);
     sendUpdate(docs, 'x://a', { note: 'last' });
     // The update that the gateway sends after the gap has no note.
-    expect(await crowd.untilReceived(3)).toEqual({
+    expect(await many.untilReceived(3)).toEqual({
       open: 1000,
       counts: { 3: 1000 },
       notes: ['first', '-', 'last'],
     });
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
 
-    await crowd.endSessions(1);
+    await many.endSessions(1);
     expect(await active(gateway)).toBe(1);
     expect(subscriptionRequests(docs)).toHaveLength(2);
-    await crowd.endSessions();
+    await many.endSessions();
     await untilRequested(docs, '-x://a');
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     expect(await active(gateway)).toBe(0);
@@ -63,14 +63,14 @@ describe('many clients', () => {
     await until('the server is ready', async () =>
       (await exchange(gateway.urlOf('/health'))).text.includes('"ready"'),
     );
-    const crowd = await ManyClients.open(gateway.url, A, clients);
+    const many = await ManyClients.open(gateway.url, A, clients);
     expect(await active(gateway)).toBe(clients);
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
     sendUpdate(docs, 'x://a', { note: 'one' });
-    await crowd.untilReceived(1);
+    await many.untilReceived(1);
     // A client that got the first update twice would now count three.
     sendUpdate(docs, 'x://a', { note: 'two' });
-    expect(await crowd.untilReceived(2)).toEqual({
+    expect(await many.untilReceived(2)).toEqual({
       open: clients,
       counts: { 2: clients },
       notes: ['one', 'two'],

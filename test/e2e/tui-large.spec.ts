@@ -82,9 +82,9 @@ describe('terminal UI with 100,000 resources', () => {
     await terminal.shows('▶ archive');
     terminal.press('enter');
     await terminal.shows(/Latest stderr output[^\n]*\n.*none/);
-    const puppet = archive.links.find((link) => link instanceof StdioLink && link.isOpen) as StdioLink;
+    const relay = archive.links.find((link) => link instanceof StdioLink && link.isOpen) as StdioLink;
     for (const words of ['told 1 times', 'told 2 times']) {
-      process.kill(puppet.pid!, 'SIGUSR2');
+      process.kill(relay.pid!, 'SIGUSR2');
       await terminal.shows(words, UPDATE_TIMEOUT_MS);
     }
     terminal.type('q');

@@ -16,7 +16,7 @@ export interface OpenApiDocument {
 export const readOpenApi = (): OpenApiDocument =>
   JSON.parse(readFileSync('src/admin/openapi/openapi.json', 'utf8')) as OpenApiDocument;
 
-/** Holds responses of the admin API against its OpenAPI document. Unlike a client, it accepts no undocumented member. */
+/** Checks responses of the admin API against its OpenAPI document. Unlike a client, it accepts no undocumented member. */
 export class AdminContract {
   private readonly document = readOpenApi();
   private readonly routes = Object.entries(this.document.paths).map(([path, operations]) => ({

@@ -38,7 +38,7 @@ export class AdminHarness {
   readonly projects: ProjectAdmin;
   /** By server: the tools it lists. A server that is not here has not been reached. */
   readonly listings = new Map<string, string[]>();
-  /** What servers that were changed wait for. */
+  /** The `whenSynced` promise of every backend. */
   firstSync = Promise.resolve();
 
   constructor(config: object = {}, settings: Partial<AdminSettings> = {}) {

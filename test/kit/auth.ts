@@ -16,7 +16,7 @@ export interface Verdict {
   readonly challenge?: string;
 }
 
-/** What a request with this Authorization header would be answered. */
+/** The answer to a request with this Authorization header. */
 export async function verdictOn(authenticator: Authenticator, authorization?: string): Promise<Verdict> {
   try {
     return { status: 200, principal: await authenticator.authenticate({ authorization }) };

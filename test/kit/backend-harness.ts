@@ -10,7 +10,7 @@ import { flushPromises } from './promises.js';
 
 export const fault = (kind: TransportFault): TransportError => new TransportError(kind, `it is ${kind}`);
 
-/** A backend whose server the spec plays. */
+/** A backend whose links are fakes that the spec answers. */
 export class BackendHarness {
   readonly links: FakeLink[] = [];
   readonly listings: Listing[] = [];

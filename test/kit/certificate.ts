@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate for 127.0.0.1 and `mcp.internal` that signs itself: whoever is to trust it must be told to. */
+/** A self-signed certificate for 127.0.0.1 and `mcp.internal`, trusted only where it is configured. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(set(sequence(oid('550403'), der(0x0c, Buffer.from('gatehouse-test')))));
@@ -24,7 +24,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
 
 const DAY_MS = 86_400_000;
 
-/** ASN.1 as X.509 needs it: a tag, a length, and what is in it. */
+/** An ASN.1 value in DER: tag, length, content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

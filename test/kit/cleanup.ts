@@ -6,12 +6,12 @@ const ofTheFile: Act[] = [];
 const ofTheTest: Act[] = [];
 let inTest = false;
 
-/** What a test started ends with the test; what a `beforeAll` started ends with the file. Also when the test fails. */
+/** Runs at the end of the test, or of the file when called in `beforeAll`; also when the test fails. */
 export function onCleanup(act: Act): void {
   (inTest ? ofTheTest : ofTheFile).push(act);
 }
 
-/** The last one first; one that fails does not keep the others. */
+/** Runs all in reverse order, also after a failure. */
 async function runAll(acts: Act[]): Promise<void> {
   const failures: unknown[] = [];
   for (let act = acts.pop(); act; act = acts.pop()) {

@@ -15,7 +15,7 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** The events of one response, while they come. */
+/** The events of one response, read as they arrive. */
 export class Events {
   readonly all: ServerEvent[] = [];
   hasEnded = false;
@@ -32,12 +32,12 @@ export class Events {
     return this.response.statusCode!;
   }
 
-  /** The messages so far; an event without data is none. */
+  /** The messages so far; events without data are left out. */
   get messages(): Message[] {
     return this.all.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as Message);
   }
 
-  /** Told of every message that comes from now on. */
+  /** Called with every later message. */
   onMessage(listener: (message: Message) => void): void {
     this.listener = listener;
   }
@@ -48,7 +48,7 @@ export class Events {
     return id;
   }
 
-  /** The first message that satisfies the condition, come or yet to come. */
+  /** Waits for the first message that satisfies the condition, including earlier ones. */
   message(what: string, matches: (message: Message) => boolean, timeoutMs?: number): Promise<Message> {
     return until(`${what} is on the stream`, () => this.messages.find(matches), timeoutMs);
   }

@@ -16,7 +16,7 @@ import type { Message } from './events.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
-/** A question that a client of the spec has been asked. */
+/** A request to the client that waits for the answer of the spec. */
 export interface PendingClientRequest {
   readonly method: string;
   readonly params: unknown;
@@ -66,7 +66,7 @@ export class FakeClient implements ClientSession {
   }
 }
 
-/** One request of a client; it hears and is asked on a stream of its own. */
+/** One request of a client, with the notifications and requests on its own stream. */
 export class FakeCaller extends FakeClient implements Caller {
   readonly key: string;
   readonly principal = ANONYMOUS;
@@ -87,7 +87,7 @@ export class FakeCaller extends FakeClient implements Caller {
     this.abortController.abort();
   }
 
-  /** How many still wait for it to be cancelled. */
+  /** Number of listeners for its cancellation. */
   get abortListeners(): number {
     return getEventListeners(this.signal, 'abort').length;
   }

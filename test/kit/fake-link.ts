@@ -5,21 +5,21 @@ import { LATEST } from '../../src/mcp/revisions/revision.js';
 
 /** A request that waits for the spec to answer it. */
 export interface PendingRequest extends LinkRequest {
-  /** With an object, or with text as a server may write it. */
+  /** Answers with an object, or with text that is sent unchanged. */
   answer(result: object | string): void;
   fail(error: Error): void;
 }
 
-/** What a server of the spec answers; nothing means that the spec will say so later. */
+/** By method: the answer of the server; undefined leaves the request in flight for the spec to answer. */
 export type Answers = Readonly<Record<string, (request: LinkRequest) => object | string | undefined>>;
 
-/** A link whose server is the spec. */
+/** An in-memory link: the spec acts as the server. */
 export class FakeLink implements Link {
   readonly facts: ServerFacts;
   readonly closed: Promise<Error>;
   /** Requests in flight. */
   readonly inFlight = new Set<PendingRequest>();
-  /** Every request there was. */
+  /** All requests so far. */
   readonly requests: LinkRequest[] = [];
   readonly notified: string[] = [];
   readonly stderr: string[] = [];
@@ -89,12 +89,12 @@ export class FakeLink implements Link {
     this.gapListeners.push(listener);
   }
 
-  /** The server may have said something that nobody heard. */
+  /** Reports that notifications of the server may have been lost. */
   emitGap(): void {
     for (const listener of this.gapListeners) listener();
   }
 
-  /** The server says something. */
+  /** Sends a notification of the server. */
   emit(method: string, params: object = {}, origin: Partial<ServerNotification> = {}): void {
     this.listener({
       method,

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { flushPromises } from './promises.js';
 
-/** A response on a connection in memory. */
+/** An HTTP response on an in-memory connection. */
 export class FakeResponse {
   readonly response = new ServerResponse(new IncomingMessage(new Socket()));
   private readonly wire = new PassThrough();
@@ -14,7 +14,7 @@ export class FakeResponse {
     this.wire.on('data', (bytes: Buffer) => (this.text += bytes.toString()));
   }
 
-  /** The messages that have come. */
+  /** The messages written so far. */
   get messages(): { id?: number; method?: string; params?: unknown }[] {
     return [...this.text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!) as object);
   }

@@ -2,7 +2,7 @@ import type { Link } from '../../src/backends/link/link.js';
 import { RemoteError } from '../../src/core/errors.js';
 import { FakeLink, type Answers, type PendingRequest } from './fake-link.js';
 
-/** What becomes of a request to subscribe: it is taken, refused, or waits for the spec. */
+/** The reply to a subscribe request: accepted, refused, or left for the spec to answer. */
 export type SubscribeReply = 'takes' | 'refuses' | 'waits';
 
 const REFUSAL = new RemoteError(-32050, 'not this one', '{"code":-32050,"message":"not this one"}');
@@ -11,16 +11,16 @@ const UPDATED = 'notifications/resources/updated';
 export const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
 export const manyUris = (count: number): string[] => Array.from({ length: count }, (_, n) => uriOf(n));
 
-/** A server that lists resources, takes subscriptions, and remembers what it was told. */
+/** A server over fake links that lists resources, accepts subscriptions and records requests. */
 export class FakeServer {
   readonly links: FakeLink[] = [];
-  /** What it holds for whoever is connected now. */
+  /** The URIs subscribed on the current link. */
   readonly held = new Set<string>();
   resources: string[];
   templates: string[] = [];
   isReachable = true;
   replyToSubscribe: (uri: string) => SubscribeReply = () => 'takes';
-  /** What a read brings; the words of the resource. */
+  /** The text of a resource, or the error of its read. */
   reads: (uri: string) => string | Error = (uri) => `the words of ${uri}`;
 
   constructor(
@@ -43,11 +43,11 @@ export class FakeServer {
 
   get link(): FakeLink {
     const link = this.links.at(-1);
-    if (!link) throw new Error('nobody is connected');
+    if (!link) throw new Error('no link is open');
     return link;
   }
 
-  /** What all links were told, in order: `+uri` and `-uri`. */
+  /** The subscribe and unsubscribe requests of all links, in order: `+uri` and `-uri`. */
   get subscriptionRequests(): string[] {
     return this.links.flatMap(({ requests }) =>
       requests.flatMap(({ method, params = '{}' }) => {
@@ -65,13 +65,13 @@ export class FakeServer {
     return this.links.reduce((sum, { requests }) => sum + requests.filter(isRead).length, 0);
   }
 
-  /** A request to subscribe that waits. */
+  /** The subscribe request of this URI that is in flight. */
   pendingSubscribe(uri: string): PendingRequest {
     const params = JSON.stringify({ uri });
     const found = [...this.link.inFlight].find(
       (asked) => asked.method === 'resources/subscribe' && asked.params === params,
     );
-    if (!found) throw new Error(`nobody asks for ${uri}`);
+    if (!found) throw new Error(`no subscribe request for ${uri} is in flight`);
     return found;
   }
 
@@ -84,7 +84,7 @@ export class FakeServer {
     this.pendingSubscribe(uri).fail(REFUSAL);
   }
 
-  /** Tells of a change; `text` as the server writes it, if the spec is particular about that. */
+  /** Sends an update; `text` replaces its serialised params. */
   update(uri: string, more: object = {}, text?: string): void {
     this.link.emit(UPDATED, { uri, ...more }, text === undefined ? {} : { paramsText: text });
   }

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { flushPromises } from './promises.js';
 
-/** For specs of pauses and of patience: time stands still, pauses have their full length, and nothing is logged. */
+/** Fakes timers, takes the jitter out of backoff and silences the log in every test of the file. */
 export function useFakeTime(): void {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
@@ -15,7 +15,7 @@ export function useFakeTime(): void {
   });
 }
 
-/** Time goes by, and whatever can go on goes on. */
+/** Advances the clock and runs what is due. */
 export async function advanceTime(ms: number): Promise<void> {
   await flushPromises();
   jest.advanceTimersByTime(ms);

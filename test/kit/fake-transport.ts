@@ -17,7 +17,7 @@ export interface TransportScript {
   /** What the server answers to `initialize`; `null` lets it never answer. */
   readonly facts?: object | null;
   start?(): Promise<void>;
-  /** Called for everything that is sent. What it throws or rejects with is a delivery that failed. */
+  /** Called for each message that is sent; a throw or rejection fails the delivery. */
   onSend?(sent: Sent): unknown;
   onClose?(): Promise<void>;
 }
@@ -133,7 +133,7 @@ export class FakeTransport implements LinkTransport {
     );
   }
 
-  /** The connection is gone. */
+  /** Closes the connection. */
   disconnect(error?: Error): void {
     if (error) this.onerror?.(error);
     this.onclose?.();
@@ -156,7 +156,7 @@ export const LINK_OPTIONS: LinkOptions = {
   capabilities: { sampling: {} },
 };
 
-/** A link that is up, and the server at its other end. */
+/** A connected link and its transport. */
 export async function linkTo(
   script: TransportScript = {},
   options: Partial<LinkOptions> = {},

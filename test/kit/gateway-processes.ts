@@ -5,11 +5,11 @@ import { launchGateway, rewriteConfig, writeConfig, type Gateway, type GatewayCo
 import type { RawSession } from './raw-session.js';
 import type { SubscribedClient } from './subscribed-client.js';
 
-/** Gateways one after the other, on one configuration and what is stored of it. The last one ends with the test. */
+/** Gateway processes one after the other, with the same configuration and state directory. The last one ends with the test. */
 export class GatewayProcesses {
   gateway!: Gateway;
   private readonly config: string;
-  /** Where sessions are kept. */
+  /** The journal of session records. */
   readonly journal: string;
 
   private constructor(config: GatewayConfig) {
@@ -38,7 +38,7 @@ export class GatewayProcesses {
     return new AdminClient(this.gateway);
   }
 
-  /** The subscriptions there are, to all servers or to one. */
+  /** The subscriptions of all servers or of one. */
   async subscriptions(server?: string): Promise<{ readonly id: string; readonly server: string }[]> {
     const { json } = await this.admin.get('subscriptions');
     const all = json['subscriptions'] as { id: string; server: string }[];
@@ -49,7 +49,7 @@ export class GatewayProcesses {
     return readFileSync(this.journal, 'utf8');
   }
 
-  /** The session of a client at the gateway of now; with other headers, somebody else with it. */
+  /** The session of a client at the current process; other headers send it with other credentials. */
   sessionOf({ session }: SubscribedClient, headers?: Record<string, string>): RawSession {
     return session.at(this.gateway.urlOf(new URL(session.url).pathname), headers);
   }

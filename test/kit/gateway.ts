@@ -25,16 +25,16 @@ export interface GatewayConfig {
   readonly [section: string]: unknown;
 }
 
-/** What a server must be known for; by server, so that it does not matter how its tools are named. */
+/** By list: the servers that must have entries in it. */
 type Listed = Readonly<Partial<Record<ListMember, readonly string[]>>>;
 
-/** The gateway as users run it: a process of its own, with nothing but a config file and its port. */
+/** The built gateway as a process, reached through its config file and port. */
 export class Gateway {
   readonly exited: Promise<Exit>;
-  /** Everything on stderr that is JSON, as it comes. */
+  /** The JSON lines of stderr so far. */
   readonly logs: LogEntry[] = [];
   stdout = '';
-  /** What is on stderr without being JSON. */
+  /** The other lines of stderr. */
   stderr = '';
 
   constructor(private readonly child: ChildProcess) {
@@ -51,7 +51,7 @@ export class Gateway {
   /** The endpoint, read from the line on stdout as a user or a script would. */
   get url(): string {
     const url = /(\S+)\n/.exec(this.stdout)?.[1];
-    if (!url) throw new Error(`the gateway does not listen; it said: ${this.stdout}${this.stderr}`);
+    if (!url) throw new Error(`the gateway does not listen; output: ${this.stdout}${this.stderr}`);
     return url;
   }
 
@@ -69,7 +69,7 @@ export class Gateway {
       throw new Error(`the gateway did not start: ${this.stderr || this.logs.at(-1)?.message}`);
   }
 
-  /** Waits until these servers have been asked what they offer. */
+  /** Waits until these servers are in these lists. */
   async listed(wanted: Listed, headers: Record<string, string> = {}): Promise<void> {
     const session = await RawSession.open(this.url, { headers });
     for (const [member, servers] of Object.entries(wanted) as [ListMember, readonly string[]][])
@@ -79,12 +79,12 @@ export class Gateway {
     await session.end();
   }
 
-  /** The first entry with these fields, come or yet to come; entries before `from` do not count. */
+  /** Waits for the first log entry with these fields, from the index `from` on. */
   logged(fields: Record<string, unknown>, from = 0, timeoutMs?: number): Promise<LogEntry> {
     const wanted = Object.entries(fields);
     const matches = (entry: LogEntry): boolean => wanted.every(([key, value]) => entry[key] === value);
     return until(
-      `the log says ${JSON.stringify(fields)}`,
+      `the log contains ${JSON.stringify(fields)}`,
       () => this.logs.slice(from).find(matches),
       timeoutMs,
     );
@@ -94,7 +94,7 @@ export class Gateway {
     this.child.kill(signal);
   }
 
-  /** As an orchestrator does it. */
+  /** Sends a signal, as an orchestrator does, and waits for the exit. */
   stop(signal: NodeJS.Signals = 'SIGTERM', timeoutMs?: number): Promise<Exit> {
     this.signal(signal);
     return within(`the gateway to exit after ${signal}`, this.exited, timeoutMs);
@@ -119,7 +119,7 @@ function includesAll(
   return servers.every((server) => found.has(server));
 }
 
-/** Starts the gateway and does not wait for anything; for starts that are meant to fail. */
+/** Starts the gateway without waiting; also for starts that have to fail. */
 export function launchGateway(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -145,12 +145,12 @@ export function writeConfig(config: GatewayConfig | string): string {
   return file;
 }
 
-/** Other settings in a config that `writeConfig` wrote. */
+/** Changes settings in a config that `writeConfig` wrote. */
 export function rewriteConfig(file: string, changes: GatewayConfig): void {
   writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...changes }));
 }
 
-/** A gateway that listens. Its servers may still be on their way: see `listed`. */
+/** Starts a gateway and waits until it listens. Its servers may not be listed yet: see `listed`. */
 export async function startGateway(config: GatewayConfig, env?: NodeJS.ProcessEnv): Promise<Gateway> {
   const gateway = launchGateway(['--config', writeConfig(config)], env);
   await gateway.listening();

@@ -25,7 +25,7 @@ export function openExchange(
 ): Promise<IncomingMessage> {
   const response = new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = request(url, { method, headers, agent }, resolve);
-    // Also for a connection that breaks later, when nobody is interested any more.
+    // The listener stays for a connection that breaks after the response.
     outgoing.on('error', reject);
     outgoing.end(body);
   });
@@ -44,7 +44,7 @@ export async function exchange(url: string, asked: RawRequest = {}): Promise<Raw
   return { status: response.statusCode!, headers: response.headers, text };
 }
 
-/** A port that nobody listens on right now. */
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,15 +2,15 @@
 // thousands of request and response objects would take most of the time.
 import { connect } from 'node:net';
 
-/** As many are being opened at once. */
-const ABREAST = 64;
+/** Clients opened at the same time. */
+const CONCURRENCY = 64;
 const REVISION = '2025-11-25';
 const UPDATED = '"notifications/resources/updated"';
 
 const clients = [];
 
-/** A connection for one request after the other. */
-class Lane {
+/** A connection with one request at a time. */
+class Connection {
   text = '';
 
   constructor({ hostname, port, host, pathname }) {
@@ -22,7 +22,7 @@ class Lane {
       .on('close', () => this.answered?.reject(new Error('the gateway closed a connection')));
   }
 
-  /** The session that the answer names. */
+  /** Sends a request and returns the session id of the response. */
   async send(method, session, message) {
     const body = message ? JSON.stringify({ jsonrpc: '2.0', ...message }) : '';
     this.socket.write(
@@ -49,11 +49,11 @@ class Lane {
 const ofSession = (session) =>
   session ? `mcp-session-id: ${session}\r\nmcp-protocol-version: ${REVISION}\r\n` : '';
 
-async function open(lane, url, uri) {
-  const params = { protocolVersion: REVISION, capabilities: {}, clientInfo: { name: 'crowd', version: '1' } };
-  const session = await lane.send('POST', undefined, { id: 1, method: 'initialize', params });
-  await lane.send('POST', session, { method: 'notifications/initialized' });
-  await lane.send('POST', session, { id: 2, method: 'resources/subscribe', params: { uri } });
+async function open(connection, url, uri) {
+  const params = { protocolVersion: REVISION, capabilities: {}, clientInfo: { name: 'many', version: '1' } };
+  const session = await connection.send('POST', undefined, { id: 1, method: 'initialize', params });
+  await connection.send('POST', session, { method: 'notifications/initialized' });
+  await connection.send('POST', session, { id: 2, method: 'resources/subscribe', params: { uri } });
   clients.push(await listen(url, session));
 }
 
@@ -83,7 +83,7 @@ function read(client, text) {
   }
 }
 
-function tell() {
+function report() {
   const counts = {};
   for (const { updates } of clients) counts[updates] = (counts[updates] ?? 0) + 1;
   const [first] = clients;
@@ -91,34 +91,34 @@ function tell() {
   return { open: clients.length, counts, notes: isSame ? first?.notes.trim().split(' ') : undefined };
 }
 
-async function abreast(count, url, act) {
+async function forEachConcurrently(count, url, act) {
   let left = count;
   const one = async () => {
-    const lane = new Lane(url);
-    while (left-- > 0) await act(lane);
-    lane.socket.destroy();
+    const connection = new Connection(url);
+    while (left-- > 0) await act(connection);
+    connection.socket.destroy();
   };
-  await Promise.all(Array.from({ length: ABREAST }, one));
+  await Promise.all(Array.from({ length: CONCURRENCY }, one));
 }
 
 const jobs = {
   async open({ url, uri, count }) {
     const at = new URL(url);
-    await abreast(count, at, (lane) => open(lane, at, uri));
-    return tell();
+    await forEachConcurrently(count, at, (connection) => open(connection, at, uri));
+    return report();
   },
-  tell,
+  report,
   async leave({ url, but }) {
-    await abreast(clients.length - but, new URL(url), async (lane) => {
+    await forEachConcurrently(clients.length - but, new URL(url), async (connection) => {
       const { socket, session } = clients.pop();
-      await lane.send('DELETE', session);
+      await connection.send('DELETE', session);
       socket.destroy();
     });
-    return tell();
+    return report();
   },
 };
 
-async function carryOut({ job, ...options }) {
+async function run({ job, ...options }) {
   try {
     process.send(await jobs[job](options));
   } catch (error) {
@@ -126,5 +126,5 @@ async function carryOut({ job, ...options }) {
   }
 }
 
-process.on('message', (job) => void carryOut(job));
+process.on('message', (job) => void run(job));
 process.on('disconnect', () => process.exit(0));

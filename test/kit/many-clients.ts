@@ -5,13 +5,13 @@ import { until, within } from './until.js';
 
 const READERS = resolve('test/kit/many-clients-process.mjs');
 
-/** What a process of this user may ever have open. */
+/** The hard limit of open files of this user. */
 export function maxOpenFiles(): number {
   const limit = execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim();
   return limit === 'unlimited' ? 1_000_000 : Number(limit);
 }
 
-/** For `spawn`: this program, with room for as many open files as this user may have. */
+/** For `spawn`: this program with the limit of open files raised to the hard limit. */
 export const withMaxOpenFiles = (...program: readonly string[]): [string, ...string[]] => [
   'sh',
   '-c',
@@ -22,9 +22,9 @@ export const withMaxOpenFiles = (...program: readonly string[]): [string, ...str
 
 interface ClientReport {
   readonly open: number;
-  /** How many clients got so many updates, by that number. */
+  /** By number of updates: how many clients got that many. */
   readonly counts: Readonly<Record<string, number>>;
-  /** What every client got, if all got the same; the notes of its updates in order. */
+  /** The notes of the updates in order, if all clients got the same. */
   readonly notes: readonly string[] | undefined;
   readonly error?: string;
 }
@@ -40,39 +40,39 @@ export class ManyClients {
     const [command, ...args] = withMaxOpenFiles(READERS);
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     killAfterTest(child, exitOf(child));
-    const crowd = new ManyClients(child, url);
-    await crowd.ask({ job: 'open', url, uri, count }, 60_000);
-    return crowd;
+    const clients = new ManyClients(child, url);
+    await clients.ask({ job: 'open', url, uri, count }, 60_000);
+    return clients;
   }
 
-  /** Waits until everybody has so many updates; gives what they got. */
+  /** Waits until every client has that many updates. */
   async untilReceived(updates: number): Promise<ClientReport> {
-    let told: ClientReport | undefined;
+    let report: ClientReport | undefined;
     await until(
-      `everybody has ${updates} updates`,
+      `every client has ${updates} updates`,
       async () => {
-        told = await this.ask({ job: 'tell' });
-        return Object.keys(told.counts).every((count) => Number(count) >= updates);
+        report = await this.ask({ job: 'report' });
+        return Object.keys(report.counts).every((count) => Number(count) >= updates);
       },
       20_000,
     ).catch((error: Error) => {
-      throw new Error(`${error.message}; they have ${JSON.stringify(told?.counts)}`);
+      throw new Error(`${error.message}; they have ${JSON.stringify(report?.counts)}`);
     });
-    return told!;
+    return report!;
   }
 
-  /** All but so many end their sessions. */
+  /** Ends the sessions of all clients but that many. */
   async endSessions(but = 0): Promise<void> {
     await this.ask({ job: 'leave', url: this.url, but }, 30_000);
   }
 
   private async ask(job: object, timeoutMs?: number): Promise<ClientReport> {
     const answer = new Promise<ClientReport>((done) =>
-      this.child.once('message', (told) => done(told as ClientReport)),
+      this.child.once('message', (report) => done(report as ClientReport)),
     );
     this.child.send(job);
-    const told = await within('the crowd', answer, timeoutMs);
-    if (told.error) throw new Error(told.error);
-    return told;
+    const report = await within('the clients to answer', answer, timeoutMs);
+    if (report.error) throw new Error(report.error);
+    return report;
   }
 }

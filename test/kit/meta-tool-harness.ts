@@ -19,7 +19,7 @@ import { neverYield } from './resource-offers.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a call of a meta tool answers. */
+/** The result of a meta tool. */
 export interface Answer {
   readonly content: readonly { readonly type: string; readonly text: string }[];
   readonly structuredContent?: Members;
@@ -37,7 +37,7 @@ const definitions = (key: string, listed: readonly Members[]): Definition[] =>
     };
   });
 
-/** For the specs of the meta tools: a registry with servers that list what the spec says, and no servers behind it. */
+/** A registry with listings of the spec, the search indexes and the meta tools. */
 export class MetaToolHarness {
   readonly registry: Registry;
   readonly resourceSearch: ResourceSearch;
@@ -59,7 +59,7 @@ export class MetaToolHarness {
     void this.metaTools.register(this.tools);
   }
 
-  /** Each as the server would list it. */
+  /** Puts the listing of a server; definitions as the server would list them. */
   async put(
     id: string,
     listed: {
@@ -91,7 +91,7 @@ export class MetaToolHarness {
     return JSON.parse(result.text) as Answer;
   }
 
-  /** What it answers, as programs read it. */
+  /** The structured content of the result. */
   async callStructured(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Members> {
     const { structuredContent, content } = await this.call(name, args, scope);
     if (!structuredContent) throw new Error(content[0]!.text);

@@ -24,11 +24,11 @@ export interface ForgedToken {
 
 /** A real authorization server: `oidc-provider` on a port of its own, whose keys a test may also use itself. */
 export class OidcIssuer {
-  /** What every token says of projects. */
+  /** The projects claim of every token. */
   projects: unknown = ['payments'];
-  /** Whether connections are cut instead of answered. */
+  /** Whether connections are closed instead of answered. */
   isDown = false;
-  /** The paths that were asked for. */
+  /** The paths of all requests. */
   readonly asked: string[] = [];
   private provider: RequestListener = () => {};
   private current!: SigningKey;
@@ -63,7 +63,7 @@ export class OidcIssuer {
     return this.asked.filter((path) => path === '/jwks').length;
   }
 
-  /** Takes a new key for the old one. */
+  /** Replaces the signing key. */
   async rotate(): Promise<void> {
     const { privateKey, publicKey } = await generateKeyPair(this.alg, { extractable: true });
     const marks = { kid: `key-${performance.now()}`, alg: this.alg };
@@ -124,9 +124,9 @@ export class OidcIssuer {
     return token;
   }
 
-  /** A token the issuer would not give, signed with its own key unless another is named. */
+  /** A token that the issuer would not issue, signed with its own key unless another is named. */
   forge({ claims, header, key = this.current.sign }: ForgedToken = {}): Promise<string> {
-    return new SignJWT({ iss: this.url, sub: 'somebody', projects: this.projects, ...claims })
+    return new SignJWT({ iss: this.url, sub: 'subject', projects: this.projects, ...claims })
       .setProtectedHeader({ alg: this.alg, kid: this.current.kid, ...header })
       .sign(key);
   }

@@ -27,13 +27,13 @@ function processAt(pid: number): Process | undefined {
   }
 }
 
-/** A zombie is no life. */
+/** A zombie counts as dead. */
 export function isAlive(pid: number): boolean {
   const found = processAt(pid);
   return found !== undefined && found.state !== 'Z' && found.state !== 'X';
 }
 
-/** Children, their children and so on; a zombie among them counts, because somebody should have collected it. */
+/** Children, their children and so on; zombies count, because their parent should have collected them. */
 export function descendantsOf(pid: number): number[] {
   const all = processes();
   const found: number[] = [];
@@ -58,7 +58,7 @@ export function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
 }
 
-/** Ends the process after the test, gently at first. */
+/** Ends the process after the test, first with SIGTERM. */
 export function killAfterTest(child: ChildProcess, exited: Promise<Exit>): void {
   const killNow = (): void => void child.kill('SIGKILL');
   process.once('exit', killNow);

@@ -50,7 +50,7 @@ const anyName = fc.oneof(
   fc.constantFrom(...META_TOOLS),
 );
 
-/** In every form that a URI may have, of every server. */
+/** URIs of every server in every public form. */
 const anyUri = fc
   .tuple(
     fc.constantFrom('resource://', 'ui://', '', 'id'),
@@ -67,7 +67,7 @@ const side = fc.constantFrom(...SIDES);
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, value);
 
-/** Anything a client may try; `of` is where it has ids and cursors from. */
+/** Any request of a client; ids and cursors are those of the side `of`. */
 export const attempt = fc.record({
   side,
   client: fc.nat(1),
@@ -107,11 +107,11 @@ export const attempt = fc.record({
 });
 export type Attempt = typeof attempt extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the servers of a side do unasked. */
+/** A notification of a server of one side. */
 export const event = fc.record({ side, transport: fc.constantFrom('http', 'stdio'), what: fc.nat(5) });
 export type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** A server with a tool and a resource for every way in which it can say something, and the canary in all it says. */
+/** A server with a tool or resource for every kind of message, and the canary in each of them. */
 export async function canaryServer(canary: string): Promise<ScriptedServer> {
   const backend = await ScriptedServer.start();
   const define = (name: string): string =>
@@ -122,21 +122,21 @@ export async function canaryServer(canary: string): Promise<ScriptedServer> {
       inputSchema: { type: 'object', properties: { [canary]: { description: canary } } },
       _meta: { canary },
     });
-  const said = (words: unknown): object => ({
-    ...text(`${canary} ${JSON.stringify(words)}`),
+  const canaryResult = (value: unknown): object => ({
+    ...text(`${canary} ${JSON.stringify(value)}`),
     structuredContent: { canary },
     _meta: { canary },
   });
   const resource = (keys: object): string =>
     JSON.stringify({ ...keys, name: canary, title: canary, description: canary, _meta: { canary } });
-  const read = (uri: string, words: unknown): object => ({
-    contents: [{ uri, mimeType: 'text/plain', text: `${canary} ${JSON.stringify(words)}` }],
+  const read = (uri: string, value: unknown): object => ({
+    contents: [{ uri, mimeType: 'text/plain', text: `${canary} ${JSON.stringify(value)}` }],
     _meta: { canary },
   });
   return backend
     .on('resources/subscribe', () => ({}))
     .on('resources/unsubscribe', () => ({}))
-    .tool('echo', (call) => said(call.params), define('echo'))
+    .tool('echo', (call) => canaryResult(call.params), define('echo'))
     .tool(
       'fail',
       () => {
@@ -152,7 +152,7 @@ export async function canaryServer(canary: string): Promise<ScriptedServer> {
           call.notify('notifications/progress', { progressToken: token, progress: 1, message: canary });
         call.notify('notifications/message', { level: 'error', data: [canary, call.params] });
         await new Promise((resolve) => setTimeout(resolve, 3));
-        return said(call.params);
+        return canaryResult(call.params);
       },
       define('talk'),
     )
@@ -160,14 +160,14 @@ export async function canaryServer(canary: string): Promise<ScriptedServer> {
       'ask',
       (call) => {
         void call.sendRequest('sampling/createMessage', { messages: [], systemPrompt: canary, maxTokens: 1 });
-        return said('asked');
+        return canaryResult('asked');
       },
       define('ask'),
     )
-    .tool('break', () => ({ ...said('broken'), isError: true }), define('break'))
+    .tool('break', () => ({ ...canaryResult('broken'), isError: true }), define('break'))
     .prompt(
       'greet',
-      (call) => ({ description: canary, messages: [{ role: 'user', content: said(call.params) }] }),
+      (call) => ({ description: canary, messages: [{ role: 'user', content: canaryResult(call.params) }] }),
       define('greet'),
     )
     .resource('x://doc', (call) => read('x://doc', call.params), resource({ uri: 'x://doc' }))

@@ -14,13 +14,13 @@ export interface SessionOptions {
 }
 
 export interface Answer extends Message {
-  /** The answer as it was written. */
+  /** The response text. */
   readonly text: string;
-  /** What came on the stream before it. */
+  /** The messages before it on the stream. */
   readonly before: readonly Message[];
 }
 
-/** The words of a tool's result; undefined where there is no result. */
+/** The first text of a tool result; undefined without a result. */
 export function textIn({ result }: Pick<Answer, 'result'>): string | undefined {
   const [first] = (result?.['content'] ?? []) as { text?: string }[];
   return first?.text;
@@ -43,12 +43,12 @@ interface Definition {
   readonly [field: string]: unknown;
 }
 
-/** A client that speaks the wire itself, so that a test can say and see every byte. */
+/** A client without an SDK: the test controls and sees every byte. */
 export class RawSession {
-  /** What servers asked this client. */
+  /** The requests of servers to this client. */
   readonly serverRequests: Message[] = [];
-  /** How it answers; a question that gets nothing stays open. */
-  onServerRequest: (question: Message) => object | undefined | Promise<object> = () => undefined;
+  /** Answers a request of a server; undefined leaves it unanswered. */
+  onServerRequest: (request: Message) => object | undefined | Promise<object> = () => undefined;
   private lastId = 0;
 
   private constructor(
@@ -70,12 +70,12 @@ export class RawSession {
     return session;
   }
 
-  /** The same client with the same session, where the gateway is now; with other headers, somebody else with it. */
+  /** The same session at another URL; other headers send it with other credentials. */
   at(url: string, headers = this.headers): RawSession {
     return new RawSession(url, this.id, this.initializeResult, headers);
   }
 
-  /** A body of any kind, in this session. */
+  /** Posts any body in this session. */
   post(body: string | object, headers: Record<string, string> = {}): Promise<RawResponse> {
     return postMessage(this.url, body, { ...this.headers, 'mcp-session-id': this.id, ...headers });
   }
@@ -84,12 +84,12 @@ export class RawSession {
     return this.post({ jsonrpc: '2.0', method, params });
   }
 
-  /** Sends the answer to something a server asked. */
+  /** Answers a request of a server. */
   reply(id: string | number | undefined, result: object): Promise<RawResponse> {
     return this.post({ jsonrpc: '2.0', id, result });
   }
 
-  /** A request and its answer, whichever way it comes. `params` as text goes out as it is. */
+  /** Sends a request and returns its response, from JSON or an event stream. `params` as text is sent unchanged. */
   async request(
     method: string,
     params: object | string = {},
@@ -100,10 +100,10 @@ export class RawSession {
       return { ...(JSON.parse(exchanged) as Message), text: exchanged, before: [] };
     await exchanged.untilEnded(30_000);
     const isAnswer = (message: Message): boolean => message.id === id && message.method === undefined;
-    const answerRequest = exchanged.messages.find(isAnswer);
-    if (!answerRequest) throw new Error('the stream ended without an answer');
+    const answer = exchanged.messages.find(isAnswer);
+    if (!answer) throw new Error('the stream ended without an answer');
     const text = exchanged.all.at(-1)!.data;
-    return { ...answerRequest, text, before: exchanged.messages.filter((message) => !isAnswer(message)) };
+    return { ...answer, text, before: exchanged.messages.filter((message) => !isAnswer(message)) };
   }
 
   callTool(name: string, args: object = {}, id?: string | number): Promise<Answer> {
@@ -114,7 +114,7 @@ export class RawSession {
     return this.request('resources/read', { uri }, id);
   }
 
-  /** A request whose answer is expected as a stream; the test reads along. */
+  /** Sends a request whose response is an event stream. */
   async stream(
     method: string,
     params: object | string,
@@ -125,7 +125,7 @@ export class RawSession {
     throw new Error(`answered with JSON: ${exchanged}`);
   }
 
-  /** The standing stream, or the rest of a stream that broke. */
+  /** Opens the notification stream, or resumes a broken stream. */
   async listen(lastEventId?: string): Promise<Events> {
     const headers = { ...this.headers, accept: 'text/event-stream', 'mcp-session-id': this.id };
     const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
@@ -145,7 +145,7 @@ export class RawSession {
     return found;
   }
 
-  /** The names of a list, once they are what they should be. */
+  /** Waits until a list has these names. */
   async namesUntil(kind: 'tools' | 'prompts', expected: readonly string[]): Promise<void> {
     const wanted = expected.toSorted().join(' ');
     let last = '';
@@ -175,21 +175,21 @@ export class RawSession {
 
   private answerRequestsOn(events: Events): Events {
     events.onMessage((message) => {
-      if (message.method !== undefined && message.id !== undefined) void this.answer(message);
+      if (message.method !== undefined && message.id !== undefined) void this.answerServerRequest(message);
     });
     return events;
   }
 
-  private async answer(question: Message): Promise<void> {
-    this.serverRequests.push(question);
-    const result = await this.onServerRequest(question);
-    if (result) await this.reply(question.id, result);
+  private async answerServerRequest(request: Message): Promise<void> {
+    this.serverRequests.push(request);
+    const result = await this.onServerRequest(request);
+    if (result) await this.reply(request.id, result);
   }
 }
 
 const MESSAGE_HEADERS = { accept: BOTH_TYPES, 'content-type': 'application/json' };
 
-/** One POST as a proper client makes it, with any body. */
+/** One POST with the headers of a conforming client and any body. */
 export function postMessage(
   url: string,
   body: string | Buffer | object,

@@ -4,7 +4,7 @@ import { freePort } from './http.js';
 import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { until, within } from './until.js';
 
-/** Servers that nobody here wrote, as `npm ci` installed them. */
+/** Published MCP servers, installed by `npm ci`. */
 const programOf = (name: string): string =>
   resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 
@@ -37,7 +37,7 @@ export interface RemoteServer {
   kill(): Promise<Exit>;
 }
 
-/** The same server elsewhere: a process of its own that the gateway reaches over HTTP. */
+/** Starts the server as a process that the gateway reaches over HTTP. */
 export async function startEverything(
   transport: 'streamableHttp' | 'sse',
   port?: number,
@@ -50,9 +50,9 @@ export async function startEverything(
   });
   const exited = exitOf(child);
   killAfterTest(child, exited);
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await until(`everything listens over ${transport}`, () => said.includes(`port ${at}`));
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await until(`everything listens over ${transport}`, () => output.includes(`port ${at}`));
   const path = transport === 'sse' ? 'sse' : 'mcp';
   return {
     url: `http://127.0.0.1:${at}/${path}`,

@@ -47,7 +47,7 @@ export class FakeUpstream implements Upstream {
   }
 }
 
-/** Timers that run when the spec says so. */
+/** Timers that the spec runs. */
 export class ManualTimers {
   private readonly waiting = new Set<() => void>();
 

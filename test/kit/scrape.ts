@@ -16,7 +16,7 @@ const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 const SAMPLE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const SUFFIX = /_(bucket|sum|count)$/;
 
-/** A scrape in Prometheus' text format, read by rules of its own and not by those of who wrote it. */
+/** A scrape in Prometheus' text format, parsed independently of the library that writes it. */
 export class Scrape {
   readonly families = new Map<string, Family>();
   readonly samples: Sample[] = [];
@@ -97,7 +97,7 @@ function problemsOf({ name, help, type }: Family, labels: readonly string[]): st
     ...(TYPES.has(type) ? [] : [`is of no known type: ${type}`]),
     ...(SNAKE_CASE.test(name) ? [] : ['is not snake_case']),
     ...(type === 'counter' && !isTotal ? ['is a counter without _total'] : []),
-    ...(type !== 'counter' && isTotal ? ['is no counter, but says _total'] : []),
+    ...(type !== 'counter' && isTotal ? ['is not a counter, but ends in _total'] : []),
     ...(/_(bucket|sum|count|info_total)$/.test(name) ? ['ends like a part of a histogram'] : []),
     ...(NOT_BASE_UNITS.test(name) ? ['is not in base units'] : []),
     ...labels.filter((label) => !SNAKE_CASE.test(label)).map((label) => `has the label ${label}`),

@@ -9,7 +9,7 @@ import {
 } from '../../src/state/session-records.js';
 import { onCleanup } from './cleanup.js';
 
-/** Records that are kept in memory; another life begins with the same ledger. */
+/** Session records in memory; a second instance on the same set acts as the next process. */
 export class MemorySessionRecords extends SessionRecords {
   private isClosed = false;
   readonly failures = 0;
@@ -55,13 +55,13 @@ export class MemorySessionRecords extends SessionRecords {
 
 export interface OpenRecords {
   readonly records: FileSessionRecords;
-  /** Every message of the log. */
+  /** All log messages. */
   readonly logged: string[];
-  /** What a gateway does when it stops. It also happens after the test. */
+  /** Closes as a gateway does when it stops; also runs after the test. */
   readonly close: () => Promise<void>;
 }
 
-/** The sessions of a directory, opened as a gateway opens them. */
+/** Opens the session records of a directory as a gateway does. */
 export async function openRecords(directory: string, options?: RecordsOptions): Promise<OpenRecords> {
   const logged: string[] = [];
   const write = (entry: { message: string }): void => void logged.push(entry.message);
@@ -75,7 +75,7 @@ export async function openRecords(directory: string, options?: RecordsOptions): 
   return { records, logged, close };
 }
 
-/** A session as some client had it. */
+/** A stored session with typical values. */
 export const storedSession = (id: string, more: Partial<StoredSession> = {}): StoredSession => ({
   id,
   principal: { id: 'key:ci', grants: ['payments'], terms: 'abc' },

@@ -4,7 +4,7 @@ import { FileAuditLog } from '../../build/state/audit/file-audit-log.js';
 import { verifyAudit } from '../../build/state/audit/verify-audit.js';
 import { DirectoryLock } from '../../build/state/directory-lock.js';
 
-/** Adds entries until there is no room for another, then makes room. Prints how that went. */
+/** Adds entries until the file cannot grow, then rotates it. Prints the outcome as JSON. */
 const [directory = ''] = process.argv.slice(2);
 const path = join(directory, 'audit.jsonl');
 const lock = new DirectoryLock(directory);
@@ -14,7 +14,7 @@ const event = { actor: 'a', action: 'b', target: 'c', outcome: 'd', requestId: '
 const kinds = [];
 while (kinds.length < 2) await audit.append(event).catch((error) => kinds.push(error.kind));
 const before = await verifyAudit(path);
-// As if the file had been full by our own measure.
+// As the rotation by size does.
 await rename(path, `${path}.1`);
 await audit.append(event);
 const after = await verifyAudit(path);

@@ -5,11 +5,11 @@ import { onCleanup } from './cleanup.js';
 
 export interface OpenAudit {
   readonly audit: FileAuditLog;
-  /** What a gateway does when it stops. The lock is also released after the test. */
+  /** Closes as a gateway does when it stops. The lock is also released after the test. */
   readonly close: () => Promise<void>;
 }
 
-/** The audit log of a directory, opened as a gateway opens it. */
+/** Opens the audit log of a directory as a gateway does. */
 export async function openAudit(directory: string, options?: FileAuditLogOptions): Promise<OpenAudit> {
   const lock = new DirectoryLock(directory);
   onCleanup(() => lock.release());

@@ -7,11 +7,11 @@ export interface OpenState {
   readonly lock: DirectoryLock;
   /** Every warning and error, as text. */
   readonly logged: string[];
-  /** What a gateway does when it stops. It also happens after the test. */
+  /** Closes as a gateway does when it stops. */
   readonly close: () => Promise<void>;
 }
 
-/** The state of a directory, opened as a gateway opens it. */
+/** Opens the decision store of a directory as a gateway does. */
 export async function openState(directory: string): Promise<OpenState> {
   const logged: string[] = [];
   const write = (entry: unknown): void => void logged.push(JSON.stringify(entry));

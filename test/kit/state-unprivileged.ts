@@ -1,13 +1,14 @@
 import { chownSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-const NOBODY = 65534;
+const UNPRIVILEGED_UID = 65534;
 
-/** Runs something as a user whom file modes bind, because root may write what is read-only. The files become theirs. */
+/** Runs as a user that file modes apply to, because root may write read-only files. The files are chowned to that user. */
 export async function unprivileged<T>(directory: string, act: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return act();
-  for (const name of ['', ...readdirSync(directory)]) chownSync(join(directory, name), NOBODY, NOBODY);
-  process.seteuid!(NOBODY);
+  for (const name of ['', ...readdirSync(directory)])
+    chownSync(join(directory, name), UNPRIVILEGED_UID, UNPRIVILEGED_UID);
+  process.seteuid!(UNPRIVILEGED_UID);
   try {
     return await act();
   } finally {

@@ -4,7 +4,7 @@ import { decideServer } from '../../build/state/decisions.js';
 import { DirectoryLock } from '../../build/state/directory-lock.js';
 import { FileDecisionStore } from '../../build/state/file-decision-store.js';
 
-/** Decides more and more until there is no room for it, and then less again. Prints how that went. */
+/** Adds decisions until the file cannot grow, then removes some. Prints the outcome as JSON. */
 const [directory = ''] = process.argv.slice(2);
 const lock = new DirectoryLock(directory);
 const state = await FileDecisionStore.open(directory, lock, console);
@@ -12,7 +12,7 @@ const state = await FileDecisionStore.open(directory, lock, console);
 const decide = (server, definition) =>
   state.update((decisions) => decideServer(decisions, server, () => ({ definition })));
 
-/** What was there when there was no more room, and the refusal. */
+/** The decisions before the failed change, and the kind of its error. */
 async function fill() {
   for (let i = 0; ; i++) {
     const before = state.current;

@@ -19,7 +19,7 @@ for (;;) {
   const { seq } = await audit.append(event);
   const { revision } = await state.update((decisions) => {
     const next = decisions.revision + 1;
-    // Several blocks of the disk, and every part of it says which revision it belongs to.
+    // Several disk blocks; every part contains its revision.
     const definition = { marks: Array.from({ length: 500 }, () => next) };
     return decideServer(decisions, 'counter', () => ({ enabled: next % 2 === 0, definition }));
   });

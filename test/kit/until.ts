@@ -1,7 +1,7 @@
 const PATIENCE_MS = 10_000;
 const POLL_MS = 10;
 
-/** Asks again until the answer is neither false nor nothing, and fails by name when it takes too long. */
+/** Polls until the result is neither false nor undefined; the error of a timeout names the condition. */
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
@@ -26,7 +26,7 @@ export function within<T>(what: string, event: Promise<T>, timeoutMs = PATIENCE_
   return Promise.race([event, late]).finally(() => clearTimeout(timer));
 }
 
-/** A promise that whoever holds it can settle. */
+/** A promise with its settle functions. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

@@ -27,13 +27,13 @@ class HttpLink extends ScriptedLink {
     else this.unsent.push(text);
   }
 
-  /** What is said from now on while nobody listens is lost, as with servers that keep nothing. */
+  /** From now on, drops messages while no stream is open, as servers without replay do. */
   dropUnsentMessages(): this {
     this.unsent = { push: () => 0, splice: () => [] };
     return this;
   }
 
-  /** The stream breaks; the session lives on. */
+  /** Breaks the stream; the session stays open. */
   breakStream(): void {
     this.notificationStream?.destroy();
   }
@@ -47,16 +47,16 @@ class HttpLink extends ScriptedLink {
 /** The one link of a server without sessions. */
 const STATELESS = 'stateless';
 
-/** The HTTP side of a scripted backend: Streamable HTTP with sessions, and SSE, as plain as they can be. */
+/** The HTTP side of a scripted backend: Streamable HTTP with sessions, and SSE, in their simplest form. */
 export class HttpEndpoint {
   private readonly sessions = new Map<string, HttpLink>();
   private readonly sockets = new Set<Socket>();
   private lastSession = 0;
-  /** Gives no session, and forgets everything with its connections. */
+  /** Issues no session ids. */
   isStateless = false;
-  /** Statuses to answer the next POSTs with, instead of serving them. */
+  /** Statuses of the next POSTs, which are not served. */
   readonly nextPostStatuses: number[] = [];
-  /** The method and headers of every request there was. */
+  /** The method and headers of every request. */
   readonly requests: { readonly method: string; readonly headers: IncomingHttpHeaders }[] = [];
 
   constructor(private readonly backend: ScriptedServer) {}
@@ -72,7 +72,7 @@ export class HttpEndpoint {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** As after a restart: the next request of an old session gets a 404. */
+  /** Expires all sessions, as after a restart: their next request gets a 404. */
   expireSessions(): void {
     for (const link of this.sessions.values()) link.close();
     this.sessions.clear();
@@ -104,7 +104,7 @@ export class HttpEndpoint {
     const link = known ?? this.open(response);
     const isRequest = message.method !== undefined && message.id !== undefined;
     if (!isRequest) response.writeHead(202).end();
-    await this.backend.receive(text, link, (said) => say(response, said));
+    await this.backend.receive(text, link, (sent) => respond(response, sent));
   }
 
   private open(response: ServerResponse): HttpLink {
@@ -114,11 +114,11 @@ export class HttpEndpoint {
     return link;
   }
 
-  /** Of the link in use; fails when there is not exactly one. */
+  /** The notification stream of the open link; fails when there is not exactly one. */
   get stream(): Pick<HttpLink, 'breakStream' | 'dropUnsentMessages' | 'hasOpenStream'> {
     const { link } = this.backend;
     if (link instanceof HttpLink) return link;
-    throw new Error('the link in use is not over HTTP');
+    throw new Error('the open link is not over HTTP');
   }
 
   private newSession(): [string, HttpLink] {
@@ -139,7 +139,7 @@ export class HttpEndpoint {
   private async postSse(id: string, text: string, response: ServerResponse): Promise<void> {
     const link = this.sessions.get(id);
     response.writeHead(link ? 202 : 404).end();
-    if (link) await this.backend.receive(text, link, (said) => link.send(said));
+    if (link) await this.backend.receive(text, link, (message) => link.send(message));
   }
 
   private end(id: string, link: HttpLink, response: ServerResponse): void {
@@ -149,8 +149,8 @@ export class HttpEndpoint {
   }
 }
 
-/** The answer alone goes as JSON; anything before it makes a stream of the response. */
-function say(response: ServerResponse, text: string): void {
+/** A response alone is sent as JSON; after any earlier message, it ends an event stream. */
+function respond(response: ServerResponse, text: string): void {
   if (response.destroyed) return;
   const isAnswer = !('method' in (JSON.parse(text) as Message));
   if (isAnswer && !response.headersSent) {

@@ -4,14 +4,14 @@ import { deferred } from '../until.js';
 
 /** One request that a scripted backend has to answer. */
 export class ScriptedCall {
-  /** Settles when nobody waits for the answer any more: it was given, or the request was cancelled. */
+  /** Resolves when the request was answered or cancelled. */
   readonly ended: Promise<void>;
   isCancelled = false;
   private readonly end: () => void;
 
   constructor(
     readonly message: Message,
-    /** The whole message as it came. */
+    /** The whole message as received. */
     readonly text: string,
     readonly link: ScriptedLink,
     private readonly sendOnStream: (text: string) => void,
@@ -46,7 +46,7 @@ export class ScriptedCall {
     this.notify('notifications/progress', { progressToken: meta?.progressToken, progress, total });
   }
 
-  /** Asks the client behind the call. */
+  /** Sends a request to the client of the call. */
   sendRequest(method: string, params: object): Promise<Message> {
     return this.link.sendRequest(method, params, this.sendOnStream);
   }

@@ -12,19 +12,19 @@ export abstract class ScriptedLink {
   abstract readonly pid: number | undefined;
   abstract readonly grandchild: number | undefined;
 
-  /** Says something that belongs to no request. */
+  /** Sends a message outside any request. */
   abstract send(text: string): void;
 
-  /** Lets go of it at the end of the test. */
+  /** Closes the link. */
   abstract close(): void;
 
-  /** Asks the other side; `send` decides on which stream. */
+  /** Sends a request to the gateway; `send` selects the stream. */
   async sendRequest(
     method: string,
     params: object,
     send = (text: string) => this.send(text),
   ): Promise<Message> {
-    const id = `question-${++this.lastId}`;
+    const id = `request-${++this.lastId}`;
     const answer = deferred<Message>();
     this.pendingRequests.set(id, answer);
     send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
@@ -35,9 +35,9 @@ export abstract class ScriptedLink {
     this.pendingRequests.get(String(message.id))?.resolve(message);
   }
 
-  /** `giveUp` is called when the other side cancels the request. */
-  began(id: unknown, giveUp: () => void): void {
-    this.openCalls.set(id, giveUp);
+  /** `cancel` is called when the gateway cancels the request. */
+  began(id: unknown, cancel: () => void): void {
+    this.openCalls.set(id, cancel);
   }
 
   ended(id: unknown): void {
@@ -50,6 +50,6 @@ export abstract class ScriptedLink {
 
   closed(): void {
     this.isOpen = false;
-    for (const giveUp of this.openCalls.values()) giveUp();
+    for (const cancel of this.openCalls.values()) cancel();
   }
 }

@@ -2,14 +2,14 @@ import type { ScriptedCall } from './scripted-call.js';
 
 type Read = (call: ScriptedCall) => object | string | undefined | void | Promise<object | string | undefined>;
 
-/** What every read answers that no test says anything else of: the URI that the server was asked for. */
+/** The default result of a read: a text with the requested URI. */
 export const contents = (uri: string, words = `read ${uri}`): object => ({
   contents: [{ uri, mimeType: 'text/plain', text: words }],
 });
 
 /** The resources and templates of a scripted backend. */
 export class ScriptedResources {
-  /** Whether there ever were any: a server without them does not say that it has some. */
+  /** Whether there ever was a resource: a server without resources does not declare the capability. */
   areOffered = false;
   private readonly resources = new Map<string, { readonly definition: string; readonly read: Read }>();
   private readonly templates = new Map<string, string>();
@@ -40,7 +40,7 @@ export class ScriptedResources {
     return `{"resourceTemplates":[${[...this.templates.values()].join(',')}]}`;
   }
 
-  /** What is in no list is read all the same: it may be an instance of a template. */
+  /** An unlisted URI is read too, as it may be an instance of a template. */
   read(call: ScriptedCall): ReturnType<Read> {
     const uri = String(call.params['uri']);
     const known = this.resources.get(uri);

@@ -13,11 +13,11 @@ import { until } from '../until.js';
 
 const STDIO_RELAY = resolve('test/kit/scripted-server/stdio-relay.mjs');
 
-/** A result as an object, or as text that is sent as it is. Nothing means: no answer, ever. */
+/** A result as an object, or as text that is sent unchanged. Undefined never answers. */
 export type Reply = object | string | undefined | void;
 type Handler = (call: ScriptedCall) => Reply | Promise<Reply>;
 
-/** Thrown by a handler: the JSON-RPC error to answer with, as text that is sent as it is. */
+/** Thrown by a handler: the JSON-RPC error to answer with, as text that is sent unchanged. */
 export class ScriptedError extends Error {
   constructor(readonly text: string) {
     super(text);
@@ -33,15 +33,15 @@ export interface Received {
 export const text = (words: string): object => ({ content: [{ type: 'text', text: words }] });
 
 /**
- * An MCP server that does what the test says, and remembers what it was told. The same script serves as a child
+ * An MCP server with handlers of the test that records every message. The same script serves as a child
  * process (`stdio`) and over HTTP (`http`, `sse`), side by side.
  */
 export class ScriptedServer {
-  /** Everything anybody sent, in order. */
+  /** All received messages, in order. */
   readonly received: Received[] = [];
-  /** Every process and every HTTP session there ever was. */
+  /** All processes and HTTP sessions so far. */
   readonly links: ScriptedLink[] = [];
-  /** Tool calls that are not answered yet, and the most there ever were. */
+  /** Unanswered tool calls, and their maximum so far. */
   inFlight = 0;
   maxInFlight = 0;
   readonly httpEndpoint = new HttpEndpoint(this);
@@ -55,7 +55,7 @@ export class ScriptedServer {
 
   static async start(): Promise<ScriptedServer> {
     const backend = new ScriptedServer();
-    backend.socketPath = join(tempDir(), 'puppets');
+    backend.socketPath = join(tempDir(), 'relays');
     backend.servers = [createSocketServer((socket) => backend.adopt(socket))];
     await listen(backend.servers[0]!, backend.socketPath);
     await backend.goUp();
@@ -63,7 +63,7 @@ export class ScriptedServer {
     return backend;
   }
 
-  /** For the config: a child process. Flags are those of puppet.mjs. */
+  /** For the config: a child process. Flags are those of stdio-relay.mjs. */
   stdio(...flags: string[]): { command: string; args: string[] } {
     return { command: process.execPath, args: [STDIO_RELAY, this.socketPath, ...flags] };
   }
@@ -73,12 +73,12 @@ export class ScriptedServer {
     return { url: `http://127.0.0.1:${this.port}/mcp` };
   }
 
-  /** For the config: the same server over the old transport. */
+  /** For the config: the same server over the SSE transport. */
   get sse(): { type: 'sse'; url: string } {
     return { type: 'sse', url: `http://127.0.0.1:${this.port}/sse` };
   }
 
-  /** Replaces what is answered to a method. */
+  /** Replaces the handler of a method. */
   on(method: string, handler: Handler): this {
     this.handlers.set(method, handler);
     return this;
@@ -111,13 +111,13 @@ export class ScriptedServer {
     return this;
   }
 
-  /** Takes a resource or a template out of its list. */
+  /** Removes a resource or a template from its list. */
   withoutResource(uri: string): this {
     this.resources.remove(uri);
     return this;
   }
 
-  /** Says something unasked to everybody who is connected. */
+  /** Sends a notification on every open link. */
   broadcast(method: string, params?: object): void {
     for (const link of this.links)
       if (link.isOpen) link.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
@@ -131,21 +131,21 @@ export class ScriptedServer {
     return this.received.filter(({ message }) => message.method === method);
   }
 
-  /** Waits for a message that satisfies the condition, come or yet to come. */
+  /** Waits for a message that satisfies the condition, including earlier ones. */
   untilReceived(method: string, matches: (message: Message) => boolean = () => true): Promise<Received> {
-    return until(`the backend hears ${method}`, () =>
+    return until(`the server receives ${method}`, () =>
       this.messages(method).find(({ message }) => matches(message)),
     );
   }
 
-  /** The link in use; fails when there is not exactly one. */
+  /** The open link; fails when there is not exactly one. */
   get link(): ScriptedLink {
     const open = this.links.filter(({ isOpen }) => isOpen);
     if (open.length !== 1) throw new Error(`${open.length} links are open`);
     return open[0]!;
   }
 
-  /** Nobody listens on the port any more, connections break, sessions are forgotten: the machine is down. */
+  /** Closes the port, breaks the connections and expires the sessions, as when the machine goes down. */
   async goDown(): Promise<void> {
     this.httpEndpoint.expireSessions();
     const server = this.servers.pop();
@@ -161,7 +161,7 @@ export class ScriptedServer {
     this.servers.push(server);
   }
 
-  /** For the links: a message has come. Resolves with what to answer, if anything. */
+  /** Called by links for each message. */
   async receive(textOfMessage: string, link: ScriptedLink, send: (text: string) => void): Promise<void> {
     const message = JSON.parse(textOfMessage) as Message;
     this.received.push({ text: textOfMessage, message, link });

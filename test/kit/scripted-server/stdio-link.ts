@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { ScriptedServer } from './scripted-server.js';
 import { ScriptedLink } from './scripted-link.js';
 
-/** A puppet process at the other end of a socket. */
+/** A relay process, connected by a socket. */
 export class StdioLink extends ScriptedLink {
   pid: number | undefined;
   grandchild: number | undefined;
@@ -13,7 +13,7 @@ export class StdioLink extends ScriptedLink {
     private readonly backend: ScriptedServer,
   ) {
     super();
-    // A puppet that is killed resets its socket, and the reader of lines says so too.
+    // A killed relay resets its socket, which the line reader reports as an error too.
     createInterface({ input: socket })
       .on('line', (line) => this.read(line))
       .on('error', () => {});

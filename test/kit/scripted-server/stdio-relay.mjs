@@ -1,10 +1,10 @@
-// A stdio MCP server without a will of its own: what comes in on stdin goes to the test over a socket, and what the
-// test says goes to stdout. So the test decides every byte, while process, pipes and signals are real.
+// A stdio MCP server that relays stdin to the test over a socket, and the answers of the test to stdout. The test
+// controls every byte, while process, pipes and signals are real.
 //
-//   node puppet.mjs SOCKET [--grandchild] [--stubborn]
+//   node stdio-relay.mjs SOCKET [--grandchild] [--stubborn]
 //
-// --grandchild starts a process of its own; --stubborn stays when stdin ends and on SIGTERM. On SIGUSR2 it says on
-// stderr how often it was told so.
+// --grandchild starts a process of its own; --stubborn stays when stdin ends and on SIGTERM. On SIGUSR2 it
+// writes the number of these signals to stderr.
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
@@ -12,15 +12,15 @@ const [path, ...flags] = process.argv.slice(2);
 const grandchild = flags.includes('--grandchild') ? spawn('sleep', ['600'], { stdio: 'ignore' }) : undefined;
 const stubborn = flags.includes('--stubborn');
 
-let told = 0;
-process.on('SIGUSR2', () => console.error(`told ${++told} times`));
+let signals = 0;
+process.on('SIGUSR2', () => console.error(`told ${++signals} times`));
 
 const test = connect(path);
 test.write(`${JSON.stringify({ pid: process.pid, grandchild: grandchild?.pid })}\n`);
 process.stdin.pipe(test, { end: false });
 test.pipe(process.stdout);
 
-// The test is over: nobody is left behind, whatever happened to the gateway.
+// At the end of the test no process is left, even if the gateway was killed.
 test.on('error', () => {});
 test.on('close', () => {
   grandchild?.kill('SIGKILL');

@@ -1,8 +1,8 @@
 # A stdio MCP server that offers nothing, starts within milliseconds, and leaves a process behind when its stdin ends.
 #
-#   sh quick-server.sh SECONDS
+#   sh minimal-server.sh SECONDS
 #
-# SECONDS is how long that process would live.
+# SECONDS is the run time of that process.
 sleep "$1" &
 while read -r line; do
   id=${line#*\"id\":}
