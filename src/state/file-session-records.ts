@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { LoggerService } from '@nestjs/common';
 import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
-import { readChange, writeChange, type SessionChange } from './session-change.js';
-import { SessionJournal } from './session-journal.js';
+import { readChange, SessionJournal, writeChange, type SessionChange } from './session-journal.js';
 import { SessionRecordSet } from './session-record-set.js';
 import {
   SessionRecords,

@@ -4,9 +4,8 @@ import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { EVERYTHING } from '../core/scope.js';
-import { findSubscriptionAddress } from './subscription-address.js';
 
-describe('findSubscriptionAddress', () => {
+describe('ResourceView.findSubscribable', () => {
   let harness: SubscriptionHarness;
 
   beforeEach(async () => {
@@ -18,7 +17,7 @@ describe('findSubscriptionAddress', () => {
   });
 
   const find = (text: string, scope = EVERYTHING): string | undefined => {
-    const address = findSubscriptionAddress(harness.registry.catalog.resources.view(scope), text);
+    const address = harness.registry.catalog.resources.view(scope).findSubscribable(text);
     return address && `${address.server} ${address.uri}`;
   };
 

@@ -8,7 +8,6 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import type { SessionContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
-import { findSubscriptionAddress } from './subscription-address.js';
 import { Subscribers } from './subscribers.js';
 import { ResourceUpdates } from './resource-updates.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
@@ -102,7 +101,7 @@ export class Subscriptions implements OnModuleInit {
   /** Also finds resources that no server lists, but that a result or a tool definition linked to. */
   private findAddress(scope: Scope, text: string): ResourceAddress | undefined {
     const { catalog, links } = this.registry;
-    return findSubscriptionAddress(catalog.resources.view(scope), text) ?? links.findAnnounced(scope, text);
+    return catalog.resources.view(scope).findSubscribable(text) ?? links.findAnnounced(scope, text);
   }
 
   private isVisible(scope: Scope, row: Subscription): boolean {

@@ -2,7 +2,7 @@ import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/catalog-entry.js';
-import { withPublicLinks } from '../core/resources/public-uris.js';
+import { mentionsResources, withPublicLinks } from '../core/resources/public-uris.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -50,7 +50,9 @@ export class ToolsController {
         target: ownName,
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
-      const shown = withPublicLinks(result, this.registry.links.publicUrisFor(server));
+      const shown = mentionsResources(result)
+        ? withPublicLinks(result, this.registry.links.publicUrisFor(server))
+        : result;
       this.metrics.countToolCall(server, outcomeOfResult(result));
       return shown;
     } catch (error) {

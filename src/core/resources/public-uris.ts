@@ -8,15 +8,13 @@ export const withPublicContents = (result: JsonText, toPublic: ToPublicUri): Jso
   rewritten(result, (text) => mapElements(text, 'contents', (content) => mapUri(content, toPublic)));
 
 /** The result of `tools/call` with public URIs in resource links, embedded resources and the user interface. */
-export function withPublicLinks(result: JsonText, toPublic: ToPublicUri): JsonText {
-  if (!mentionsResources(result)) return result;
-  return rewritten(result, (text) =>
+export const withPublicLinks = (result: JsonText, toPublic: ToPublicUri): JsonText =>
+  rewritten(result, (text) =>
     withPublicUi(
       mapElements(text, 'content', (block) => mapBlock(block, toPublic)),
       toPublic,
     ),
   );
-}
 
 /** The result of `prompts/get`, or a sampling request, with public URIs. A message has one content block or several. */
 export function withPublicMessages(result: JsonText, toPublic: ToPublicUri): JsonText {
@@ -52,8 +50,8 @@ export function uiUrisIn(text: string): readonly string[] {
   return uris;
 }
 
-/** Most results mention no resource and are not scanned any further. */
-const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
+/** False for most results, which need no rewrite. */
+export const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
 
 function rewritten(result: JsonText, rewrite: (text: string) => string): JsonText {
   if (!result.text.startsWith('{')) return result;

@@ -1,9 +1,9 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
 import { pageText, type Paged, type PageItem, type SealCursor } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
-import type { ResourcePattern } from './resource-pattern.js';
+import { patternOf, type ResourcePattern } from './resource-pattern.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
-import { parseResourceForm } from './resource-uri.js';
+import { parseResourceForm, type ResourceAddress } from './resource-uri.js';
 import {
   compareTemplates,
   resourceText,
@@ -106,6 +106,23 @@ export class ResourceView {
       this.listedTemplates.find(({ template }) => named(template))?.template ??
       only(this.listedTemplates.filter(({ template }) => template.uriTemplate === text))?.template
     );
+  }
+
+  /** The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). */
+  findSubscribable(text: string): ResourceAddress | undefined {
+    const found = this.find(text);
+    if (found) return { server: found.server, uri: found.uri };
+    const template = this.findTemplate(text);
+    if (template) return { server: template.server, uri: template.uriTemplate };
+    return text.endsWith('*') ? this.findPrefix(text) : undefined;
+  }
+
+  /** Only one server may have resources with the prefix. */
+  private findPrefix(text: string): ResourceAddress | undefined {
+    const form = parseResourceForm(text);
+    if (form && this.hasMatching(form.server, patternOf(form.uri)!)) return form;
+    const owners = this.servers.filter((server) => this.hasMatching(server, patternOf(text)!));
+    return owners.length === 1 ? { server: owners[0]!, uri: text } : undefined;
   }
 
   /**

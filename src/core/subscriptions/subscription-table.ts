@@ -1,5 +1,4 @@
-import type { Subscription, SubscriptionTarget } from './subscription-target.js';
-import { TargetIndex } from './target-index.js';
+import { TargetIndex, type Subscription, type SubscriptionTarget } from './subscription-target.js';
 
 export type NewSubscription = Omit<Subscription, 'id' | 'since'>;
 

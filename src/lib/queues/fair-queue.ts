@@ -6,17 +6,14 @@ export class FairQueue<T> {
   private readonly lanes = new Map<string, Lane<T>>();
   /** The lanes in the order in which they are served. A lane is never empty. */
   private readonly rotation = new LinkedList<Lane<T>>();
-  private count = 0;
-
-  get size(): number {
-    return this.count;
-  }
+  /** Number of items of all keys together. */
+  size = 0;
 
   push(key: string, item: T): QueueEntry<T> {
     const lane = this.lanes.get(key) ?? this.open(key);
     const entry: QueueEntry<T> = { item, lane, previous: undefined, next: undefined };
     lane.entries.append(entry);
-    this.count++;
+    this.size++;
     return entry;
   }
 
@@ -60,7 +57,7 @@ export class FairQueue<T> {
   private take(entry: QueueEntry<T>, lane: Lane<T>): void {
     lane.entries.unlink(entry);
     entry.lane = undefined;
-    this.count--;
+    this.size--;
     if (lane.entries.first) return;
     this.rotation.unlink(lane);
     this.lanes.delete(lane.key);
