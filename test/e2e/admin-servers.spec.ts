@@ -23,7 +23,7 @@ const auditOf = (stateDir: string): { action: string; target: string; outcome: s
 };
 
 /** Disables a real server during 50 calls, and lists and calls its tools right after the response. */
-async function disableAtWork() {
+async function disableDuringCalls() {
   const remote = await startEverything('streamableHttp');
   const gateway = await startGateway({
     admin,
@@ -50,11 +50,11 @@ async function disableAtWork() {
   return { answers: Promise.all(running), tookMs, listed, late, stream };
 }
 
-let atWork: Awaited<ReturnType<typeof disableAtWork>>;
+let duringCalls: Awaited<ReturnType<typeof disableDuringCalls>>;
 
 // Its calls take seconds, in which the other tests run.
 beforeAll(async () => {
-  atWork = await disableAtWork();
+  duringCalls = await disableDuringCalls();
 }, 40_000);
 
 describe('enabling and disabling servers and tools', () => {
@@ -353,11 +353,11 @@ describe('defining servers', () => {
 
 describe('a server that is disabled while 50 calls are in flight', () => {
   it('finishes them and accepts no more', async () => {
-    const { tookMs, listed, late, stream } = atWork;
+    const { tookMs, listed, late, stream } = duringCalls;
     expect(tookMs).toBeLessThan(2000);
     expect(listed).toEqual([]);
     expect([-32602, -31003]).toContain(late.error?.code);
-    const answers = await atWork.answers;
+    const answers = await duringCalls.answers;
     expect(answers.filter(({ result }) => result?.['content'] !== undefined)).toHaveLength(50);
     expect(stream.count(TOOLS_CHANGED)).toBe(1);
   }, 40_000);

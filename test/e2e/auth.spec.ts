@@ -55,13 +55,13 @@ describe('API keys', () => {
 
   it.each<[string, Record<string, string>]>([
     ['none', {}],
-    ['a wrong one', bearer('key-of-no-user')],
-    ['one that expired', of('old')],
-    ['its hash', bearer(hashOf('key-of-all'))],
-    ['a longer one', bearer('key-of-all-')],
-    ['an empty one', { authorization: 'Bearer ' }],
-    ['another scheme', { authorization: `Basic ${Buffer.from('key-of-all:').toString('base64')}` }],
-    ['another header', { 'x-api-key': 'key-of-all', cookie: 'token=key-of-all' }],
+    ['an unknown key', bearer('key-of-no-user')],
+    ['an expired key', of('old')],
+    ['the hash of a key', bearer(hashOf('key-of-all'))],
+    ['a valid key with a suffix', bearer('key-of-all-')],
+    ['an empty key', { authorization: 'Bearer ' }],
+    ['a key in another scheme', { authorization: `Basic ${Buffer.from('key-of-all:').toString('base64')}` }],
+    ['a key in another header', { 'x-api-key': 'key-of-all', cookie: 'token=key-of-all' }],
   ])('refuse every request with %s', async (_what, headers) => {
     const { id } = await RawSession.open(gateway.url, { headers: of('all') });
     const inSession = { ...headers, 'mcp-session-id': id, accept: BOTH_TYPES };
@@ -207,7 +207,7 @@ describe('tokens of an issuer', () => {
 
   it.each<[string, () => Promise<string>]>([
     ['for another audience', () => issuer.token('https://other.example/mcp')],
-    ['that expired', () => issuer.forge({ claims: { aud: AUDIENCE, exp: 1_000_000_000 } })],
+    ['that has expired', () => issuer.forge({ claims: { aud: AUDIENCE, exp: 1_000_000_000 } })],
     [
       'of another issuer',
       () => issuer.forge({ claims: { aud: AUDIENCE, iss: 'https://evil.example', exp: 9e9 } }),

@@ -74,8 +74,8 @@ describe('a start with an invalid config', () => {
 
   it.each([
     ['an option is unknown', ['--confg', 'x'], "unknown option '--confg'"],
-    ['the file is left out', ['--config'], 'argument missing'],
-    ['there is a word too many', ['serve', 'now'], 'too many arguments'],
+    ['the file is missing', ['--config'], 'argument missing'],
+    ['there are too many arguments', ['serve', 'now'], 'too many arguments'],
   ])('prints its usage when %s', async (_what, args, words) => {
     const { stderr } = await refused(args);
     expect(stderr).toContain(words);

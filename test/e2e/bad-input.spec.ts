@@ -32,12 +32,12 @@ describe('JSON-RPC input', () => {
 
   describe('a body', () => {
     it.each<[string, string | Buffer]>([
-      ['nothing at all', ''],
-      ['half an object', '{"jsonrpc":"2.0","id":1,"method":"ping"'],
+      ['an empty body', ''],
+      ['a truncated object', '{"jsonrpc":"2.0","id":1,"method":"ping"'],
       ['words', 'ping'],
       ['single quotes', "{'jsonrpc':'2.0'}"],
-      ['something after the object', `${JSON.stringify(PING)}{}`],
-      ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
+      ['text after the object', `${JSON.stringify(PING)}{}`],
+      ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
       ['a byte order mark', `\uFEFF${JSON.stringify(PING)}`],
       ['NaN', '{"jsonrpc":"2.0","id":NaN,"method":"ping"}'],
     ])('that is not JSON is a parse error (%s)', async (_what, body) => {
@@ -56,19 +56,19 @@ describe('JSON-RPC input', () => {
       ['an empty object', {}],
       ['no version', { id: 1, method: 'ping' }],
       ['another version', { ...PING, jsonrpc: '1.0' }],
-      ['a version that is no string', { ...PING, jsonrpc: 2 }],
-      ['a method that is no string', { ...PING, method: 7 }],
-      ['params that are a list', { ...PING, params: [] }],
+      ['a version that is not a string', { ...PING, jsonrpc: 2 }],
+      ['a method that is not a string', { ...PING, method: 7 }],
+      ['params that are an array', { ...PING, params: [] }],
       ['params that are a string', { ...PING, params: 'x' }],
       ['params that are null', { ...PING, params: null }],
       ['an id that is null', { ...PING, id: null }],
-      ['an id that is no integer', { ...PING, id: 1.5 }],
-      ['an id that is too big to be certain', { ...PING, id: 2 ** 60 }],
+      ['an id that is not an integer', { ...PING, id: 1.5 }],
+      ['an id beyond the safe integers', { ...PING, id: 2 ** 60 }],
       ['an id that is an object', { ...PING, id: {} }],
       ['an id that is a boolean', { ...PING, id: true }],
       ['a result and an error', { jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: '' } }],
-      ['an error that is none', { jsonrpc: '2.0', id: 1, error: 'no' }],
-      ['an answer without id', { jsonrpc: '2.0', result: {} }],
+      ['an error that is not an object', { jsonrpc: '2.0', id: 1, error: 'no' }],
+      ['a response without an id', { jsonrpc: '2.0', result: {} }],
     ])('that is JSON but not JSON-RPC is an invalid request (%s)', async (_what, body) => {
       expect(await refusal(session.post(JSON.stringify(body)))).toEqual([400, -32600]);
     });
@@ -154,17 +154,17 @@ describe('JSON-RPC input', () => {
     it.each<[string, string, object]>([
       ['an unknown tool', 'tools/call', { name: 'unknown_tool' }],
       ['no tool', 'tools/call', {}],
-      ['a tool name that is no string', 'tools/call', { name: 7 }],
+      ['a tool name that is not a string', 'tools/call', { name: 7 }],
       ['a second name in another case', 'tools/call', { name: 's__echo', Name: 's__wait' }],
       ['an unknown prompt', 'prompts/get', { name: 'unknown_prompt' }],
       ['no prompt', 'prompts/get', {}],
-      ['a completion of nothing', 'completion/complete', {}],
+      ['a completion without a reference', 'completion/complete', {}],
       [
         'a completion of an unknown prompt',
         'completion/complete',
         { ref: { type: 'ref/prompt', name: 'x' } },
       ],
-      ['a log level that does not exist', 'logging/setLevel', { level: 'loud' }],
+      ['an unknown log level', 'logging/setLevel', { level: 'loud' }],
       ['no log level', 'logging/setLevel', {}],
     ])('with invalid params is answered -32602 (%s)', async (_what, method, params) => {
       const before = backend.countOf(method);
@@ -201,8 +201,8 @@ describe('JSON-RPC input', () => {
     it.each<[string, unknown]>([
       ['no params', undefined],
       ['no version', { capabilities: {}, clientInfo: { name: 'x', version: '1' } }],
-      ['a version that is no string', { protocolVersion: 1, capabilities: {} }],
-      ['capabilities that are no object', { protocolVersion: '2025-11-25', capabilities: 'all' }],
+      ['a version that is not a string', { protocolVersion: 1, capabilities: {} }],
+      ['capabilities that are not an object', { protocolVersion: '2025-11-25', capabilities: 'all' }],
     ])('is answered -32602 without a session when invalid (%s)', async (_what, params) => {
       const response = await postMessage(gateway.url, { ...PING, method: 'initialize', params });
       expect(messageIn(response.text).error?.code).toBe(-32602);

@@ -4,7 +4,7 @@ import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
 
 /** Content that a parse and stringify would change, or that a typed SDK would drop or refuse. */
-const ODDITIES = [
+const UNUSUAL_MEMBERS = [
   '"tooBig":12345678901234567890',
   '"one":1.0',
   '"huge":1e400',
@@ -18,15 +18,15 @@ const ODDITIES = [
 ].join(',');
 
 const RESULT =
-  `{"content":[{"type":"text","text":"t","x":1.0},{"type":"hologram",${ODDITIES}}],` +
-  `"structuredContent":{${ODDITIES}},"_meta":{"vendor/x":{${ODDITIES}}},"newInOctober":{${ODDITIES}}}`;
-const PROMPT = `{"messages":[{"role":"user","content":{"type":"hologram",${ODDITIES}},"x":0.0}],"_meta":{${ODDITIES}}}`;
-const ERROR = `{"code":-32050,"message":"own \\u00e9","data":{${ODDITIES}},"more":{${ODDITIES}}}`;
-const DEFINITION = `{"x":1.0,"name":"odd","inputSchema":{"type":"object",${ODDITIES}},"icons":[{"src":"a","y":1.0}],${ODDITIES}}`;
-const DEFINITION_WITH_META = `{"name":"odd_meta","inputSchema":{"type":"object"},"_meta":{"vendor/x":1.0,${ODDITIES}},"z":{}}`;
+  `{"content":[{"type":"text","text":"t","x":1.0},{"type":"hologram",${UNUSUAL_MEMBERS}}],` +
+  `"structuredContent":{${UNUSUAL_MEMBERS}},"_meta":{"vendor/x":{${UNUSUAL_MEMBERS}}},"newInOctober":{${UNUSUAL_MEMBERS}}}`;
+const PROMPT = `{"messages":[{"role":"user","content":{"type":"hologram",${UNUSUAL_MEMBERS}},"x":0.0}],"_meta":{${UNUSUAL_MEMBERS}}}`;
+const ERROR = `{"code":-32050,"message":"own \\u00e9","data":{${UNUSUAL_MEMBERS}},"more":{${UNUSUAL_MEMBERS}}}`;
+const DEFINITION = `{"x":1.0,"name":"odd","inputSchema":{"type":"object",${UNUSUAL_MEMBERS}},"icons":[{"src":"a","y":1.0}],${UNUSUAL_MEMBERS}}`;
+const DEFINITION_WITH_META = `{"name":"odd_meta","inputSchema":{"type":"object"},"_meta":{"vendor/x":1.0,${UNUSUAL_MEMBERS}},"z":{}}`;
 
 const oddParams = (name: string, token: string | number): string =>
-  `{"unknown":{${ODDITIES}},"name":"${name}","arguments":{${ODDITIES}},"_meta":{"vendor/x":1.0,"progressToken":${token}}}`;
+  `{"unknown":{${UNUSUAL_MEMBERS}},"name":"${name}","arguments":{${UNUSUAL_MEMBERS}},"_meta":{"vendor/x":1.0,"progressToken":${token}}}`;
 
 const nameIn = (server: string, definition: string): string => definition.replace('"odd', `"${server}__odd`);
 
@@ -51,8 +51,8 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
         await call.sendRequest('sampling/createMessage', {});
         return text('asked');
       })
-      .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${ODDITIES}}`)
-      .on('completion/complete', () => `{"completion":{"values":["a"],"x":1.0},${ODDITIES}}`);
+      .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS}}`)
+      .on('completion/complete', () => `{"completion":{"values":["a"],"x":1.0},${UNUSUAL_MEMBERS}}`);
     gateway = await startGateway({
       mcpServers: { [server]: server === 'http' ? backend.http : backend.stdio() },
     });
@@ -78,7 +78,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     const ref = { type: 'ref/prompt', name: `${server}__odd` };
     const argument = { name: 'a', value: '' };
     const completion = await session.request('completion/complete', { ref, argument }, 1);
-    expect(completion.text).toContain(`{"completion":{"values":["a"],"x":1.0},${ODDITIES}}`);
+    expect(completion.text).toContain(`{"completion":{"values":["a"],"x":1.0},${UNUSUAL_MEMBERS}}`);
   });
 
   it('of an error arrive as the server wrote them: code, message, data and unknown members', async () => {
@@ -92,7 +92,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
     expect(tools).toContain(`${nameIn(server, DEFINITION).slice(0, -1)},"_meta":{${mark}}}`);
     expect(tools).toContain(nameIn(server, DEFINITION_WITH_META).replace('"":{}}', `"":{},${mark}}`));
     const { text: prompts } = await session.request('prompts/list');
-    expect(prompts).toContain(`"arguments":[{"name":"a","x":1.0}],${ODDITIES},"_meta":{${mark}}}`);
+    expect(prompts).toContain(`"arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS},"_meta":{${mark}}}`);
   });
 
   it('of a request reach the server unchanged except for the name and the progress token', async () => {
@@ -103,35 +103,43 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
 
   it('of a server request reach the client, and those of its response reach the server', async () => {
     const asked = await session.stream('tools/call', { name: `${server}__ask` });
-    const question = await asked.message('the question', ({ method }) => method === 'sampling/createMessage');
-    await session.post(`{"jsonrpc":"2.0","id":${question.id},"result":{"role":"assistant",${ODDITIES}}}`);
+    const serverRequest = await asked.message(
+      'the server request',
+      ({ method }) => method === 'sampling/createMessage',
+    );
+    await session.post(
+      `{"jsonrpc":"2.0","id":${serverRequest.id},"result":{"role":"assistant",${UNUSUAL_MEMBERS}}}`,
+    );
     await asked.untilEnded();
     const answer = backend.received.find(({ text: received }) => received.includes('"assistant"'));
-    expect(answer?.text).toContain(`"result":{"role":"assistant",${ODDITIES}}`);
+    expect(answer?.text).toContain(`"result":{"role":"assistant",${UNUSUAL_MEMBERS}}`);
   });
 
   it('of a log message reach the client', async () => {
     const stream = await session.listen();
     await session.request('logging/setLevel', { level: 'debug' });
     backend.link.send(
-      `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{${ODDITIES}}}}`,
+      `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{${UNUSUAL_MEMBERS}}}}`,
     );
     await stream.message('the log message', ({ method }) => method === 'notifications/message');
-    expect(stream.all.at(-1)?.data).toContain(`"params":{"level":"info","data":{${ODDITIES}}}`);
+    expect(stream.all.at(-1)?.data).toContain(`"params":{"level":"info","data":{${UNUSUAL_MEMBERS}}}`);
     stream.disconnect();
   });
 });
 
 /** The SDK's schemas drop this key. */
-const tame = (json: string): string => json.replaceAll('"__proto__":{"constructor":null},', '');
+const withoutProto = (json: string): string => json.replaceAll('"__proto__":{"constructor":null},', '');
 
 /** The content after a parse and stringify; JSON cannot express infinity. */
-const meaningOf = (json: string): object => JSON.parse(JSON.stringify(JSON.parse(tame(json)))) as object;
+const meaningOf = (json: string): object =>
+  JSON.parse(JSON.stringify(JSON.parse(withoutProto(json)))) as object;
 
 describe('fields over sse', () => {
   it('that are unknown keep their values but not their bytes, because the SDK parses this transport', async () => {
     const backend = await ScriptedServer.start();
-    backend.tool('odd', () => tame(RESULT), tame(DEFINITION)).prompt('odd', () => tame(PROMPT));
+    backend
+      .tool('odd', () => withoutProto(RESULT), withoutProto(DEFINITION))
+      .prompt('odd', () => withoutProto(PROMPT));
     const gateway = await startGateway({ mcpServers: { sse: backend.sse } });
     await gateway.listed({ tools: ['sse'], prompts: ['sse'] });
     const session = await RawSession.open(gateway.url);

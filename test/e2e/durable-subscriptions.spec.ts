@@ -99,12 +99,12 @@ describe.each<['SIGTERM' | 'SIGKILL', readonly ('SIGTERM' | 'SIGKILL')[]]>([
     await loud.session.request('logging/setLevel', { level: 'warning' });
     await loud.subscribed(a('loud'));
     patient = await SubscribedClient.of(url, a('patient'));
-    ended = await endings();
+    ended = await endSubscriptions();
     await processes.restart(signal);
   }, STARTS_MS);
 
   /** Clients whose subscription ends by DELETE, by an administrator and by unsubscribe. */
-  async function endings(): Promise<SubscribedClient[]> {
+  async function endSubscriptions(): Promise<SubscribedClient[]> {
     const uri = a('ended');
     const listeners = await Promise.all([1, 2, 3].map(() => SubscribedClient.open(processes.gateway.url)));
     const [deleted, byAdmin, unsubscribed] = listeners as [
@@ -265,8 +265,8 @@ describe('subscriptions after a restart with another configuration', () => {
   }, STARTS_MS);
 
   it.each([
-    ['whose key was taken away', 'keyless'],
-    ['whose key is another', 'rekeyed'],
+    ['whose key was removed', 'keyless'],
+    ['whose key was replaced', 'rekeyed'],
   ])('of a client %s are dropped', async (_what, who) => {
     expect(await processes.subscriptions()).toMatchObject([{ id: kept }]);
     expect(await statusOf(processes.sessionOf(listeners.get(who)!, of('ben')))).toBe(404);
@@ -274,9 +274,9 @@ describe('subscriptions after a restart with another configuration', () => {
 
   it.each([
     ['is disabled', 'disabled'],
-    ['is not there any more', 'removed'],
-    ['is not in the project any more', 'narrowed'],
-    ['was seen through a project that is gone', 'hidden'],
+    ['was removed', 'removed'],
+    ['was removed from the project', 'narrowed'],
+    ['belonged to a removed project', 'hidden'],
   ] as const)('to a server that %s are gone', async (_what, server) => {
     expect(await processes.subscriptions(server)).toEqual([]);
     expect(await statusOf(listeners.get(server)!.session.at(processes.gateway.url))).toBe(404);

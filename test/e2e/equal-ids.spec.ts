@@ -7,7 +7,7 @@ const CLIENTS = 200;
 const ROUNDS = 3;
 
 /** Waits a random number of event loop turns, so that responses overtake one another. */
-async function dawdle(): Promise<void> {
+async function waitRandomly(): Promise<void> {
   const turns = Math.floor(Math.random() * 20);
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -20,12 +20,12 @@ describe('clients that all use the same ids', () => {
     const backend = await ScriptedServer.start();
     backend.tool('echo', async (call) => {
       call.progress(0.5);
-      await dawdle();
+      await waitRandomly();
       call.notify('notifications/message', { level: 'info', data: call.args['secret'] });
       return text(String(call.args['secret']));
     });
     backend.tool('silent', async (call) => {
-      await dawdle();
+      await waitRandomly();
       return text(String(call.args['secret']));
     });
     const limits = { concurrency: 64, queue: 1000 };

@@ -26,7 +26,7 @@ describe('servers that hang', () => {
     healthy.tool('echo', () => text('healthy'));
 
     const began = performance.now();
-    const unburdened = startGateway({}).then(() => performance.now() - began);
+    const withoutServers = startGateway({}).then(() => performance.now() - began);
     gateway = await startGateway({
       mcpServers: {
         'mute-stdio': mute.stdio(),
@@ -41,7 +41,7 @@ describe('servers that hang', () => {
         healthy: healthy.stdio(),
       },
     });
-    delay = performance.now() - began - (await unburdened);
+    delay = performance.now() - began - (await withoutServers);
     await gateway.listed({ tools: ['stuck', 'healthy'], prompts: ['listless'] });
     session = await RawSession.open(gateway.url);
   }, 30_000);

@@ -220,15 +220,15 @@ describe('meta tools', () => {
 
     it.each<[string, object, string[]]>([
       ['the better match first', { query: 'budget' }, ['budget-2024.csv', 'notes.md']],
-      ['any word is enough, more are better', { query: 'broke service' }, ['incident.md', 'Payment']],
-      ['a beginning', { query: 'incid' }, ['incident.md']],
+      ['any matching word, more words rank higher', { query: 'broke service' }, ['incident.md', 'Payment']],
+      ['a prefix', { query: 'incid' }, ['incident.md']],
       ['a typo', { query: 'bugdet' }, ['budget-2024.csv', 'notes.md']],
       ['the URI', { query: 'wiki' }, ['Payment']],
       ['the type', { query: 'png' }, ['logo.png']],
       ['of one type only', { query: 'budget', mimeType: 'text/markdown' }, ['notes.md']],
-      ['of one kind of type', { query: 'payment', mimeType: 'text/*' }, ['Payment', 'incident.md']],
-      ['not of another', { query: 'budget', mimeType: 'image/*' }, []],
-      ['only so many', { query: 'budget', limit: 1 }, ['budget-2024.csv']],
+      ['of one type wildcard', { query: 'payment', mimeType: 'text/*' }, ['Payment', 'incident.md']],
+      ['none of another type', { query: 'budget', mimeType: 'image/*' }, []],
+      ['at most the limit', { query: 'budget', limit: 1 }, ['budget-2024.csv']],
       ['nothing', { query: 'zzzzz' }, []],
     ])('search_resources finds %s', async (_what, args, names) => {
       expect(await found('search_resources', args, 'resources', 'name')).toEqual(names);

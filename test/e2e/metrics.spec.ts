@@ -51,7 +51,7 @@ describe('/metrics', () => {
 
   it.each([
     ['a client without credentials', {}, 401],
-    ['a stranger', { authorization: 'Bearer guess' }, 403],
+    ['a client with an invalid token', { authorization: 'Bearer guess' }, 403],
     ['an administrator', { authorization: `Bearer ${ADMIN_TOKEN}` }, 200],
   ])('answers %s from elsewhere', async (_who, headers, status) => {
     for (const path of ['/metrics', '/health']) {
@@ -215,7 +215,7 @@ describe('the series of /metrics', () => {
       projects: { p: { servers: ['s'] } },
     });
     await gateway.listed({ tools: ['s'] });
-    const hammer = async (rounds: number): Promise<void> => {
+    const sendVariedInput = async (rounds: number): Promise<void> => {
       const session = await RawSession.open(gateway.url);
       for (let round = 0; round < rounds; round++) {
         const word = Math.random().toString(36).slice(2);
@@ -243,9 +243,9 @@ describe('the series of /metrics', () => {
       backend.broadcast(`notifications/${Math.random()}`);
       await session.end();
     };
-    await hammer(1);
+    await sendVariedInput(1);
     const before = (await scrape(gateway)).ownSeries;
-    await hammer(40);
+    await sendVariedInput(40);
     expect((await scrape(gateway)).ownSeries).toEqual(before);
     expect(before.length).toBeLessThan(400);
   }, 30_000);

@@ -17,7 +17,7 @@ async function scripted(server: string): Promise<ScriptedServer> {
 const namesOf = async (session: RawSession, kind: 'tools' | 'prompts'): Promise<string[]> =>
   (await session.list(kind)).map(({ name }) => name);
 
-const saidBy = (answer: Answer): unknown => textIn(answer) ?? answer.error;
+const textOrError = (answer: Answer): unknown => textIn(answer) ?? answer.error;
 
 const unknown = (name: string): object => ({ code: -32602, message: `Unknown tool: ${name}` });
 
@@ -64,13 +64,13 @@ describe('naming', () => {
     });
 
     it('routes each public name to its server, under the own name', async () => {
-      expect(saidBy(await session.callTool('alpha__shared'))).toBe('shared of alpha');
-      expect(saidBy(await session.callTool('beta__shared'))).toBe('shared of beta');
+      expect(textOrError(await session.callTool('alpha__shared'))).toBe('shared of alpha');
+      expect(textOrError(await session.callTool('beta__shared'))).toBe('shared of beta');
     });
 
     it('accepts an own name that only one server has, and no ambiguous one', async () => {
-      expect(saidBy(await session.callTool('only_beta'))).toBe('only_beta of beta');
-      expect(saidBy(await session.callTool('shared'))).toEqual(unknown('shared'));
+      expect(textOrError(await session.callTool('only_beta'))).toBe('only_beta of beta');
+      expect(textOrError(await session.callTool('shared'))).toEqual(unknown('shared'));
     });
 
     it('routes prompts and completions by name as well', async () => {
@@ -89,7 +89,9 @@ describe('naming', () => {
       expect(long).toHaveLength(2);
       for (const name of long) {
         expect(name.length).toBeLessThanOrEqual(64);
-        expect(saidBy(await session.callTool(name))).toBe(`${LONG} of ${name.slice(0, name.indexOf('__'))}`);
+        expect(textOrError(await session.callTool(name))).toBe(
+          `${LONG} of ${name.slice(0, name.indexOf('__'))}`,
+        );
       }
       expect(long).toEqual([
         'alpha__a_tool_whose_name_alone_is_already_as_long_as_pr_063eb5c9',
@@ -101,7 +103,7 @@ describe('naming', () => {
       'treats a disabled tool as if it did not exist (%s)',
       async (name) => {
         expect(await namesOf(session, 'tools')).not.toContain(name);
-        expect(saidBy(await session.callTool(name))).toEqual(unknown(name));
+        expect(textOrError(await session.callTool(name))).toEqual(unknown(name));
       },
     );
 
@@ -109,7 +111,7 @@ describe('naming', () => {
       'refuses an unknown tool with its name, without a request to a server (%s)',
       async (name) => {
         const asked = alpha.countOf('tools/call') + beta.countOf('tools/call');
-        expect(saidBy(await session.callTool(name))).toEqual(unknown(name));
+        expect(textOrError(await session.callTool(name))).toEqual(unknown(name));
         expect(alpha.countOf('tools/call') + beta.countOf('tools/call')).toBe(asked);
       },
     );
@@ -133,9 +135,9 @@ describe('naming', () => {
       expect.arrayContaining(['alpha__shared', 'beta__shared', 'only_alpha', 'only_beta']),
     );
     expect(names).not.toContain('shared');
-    expect(saidBy(await session.callTool('only_alpha'))).toBe('only_alpha of alpha');
-    expect(saidBy(await session.callTool('alpha__only_alpha'))).toBe('only_alpha of alpha');
-    expect(saidBy(await session.callTool('beta__shared'))).toBe('shared of beta');
+    expect(textOrError(await session.callTool('only_alpha'))).toBe('only_alpha of alpha');
+    expect(textOrError(await session.callTool('alpha__only_alpha'))).toBe('only_alpha of alpha');
+    expect(textOrError(await session.callTool('beta__shared'))).toBe('shared of beta');
   });
 
   it('never: lists own names, keeps the first by server order and logs the conflict', async () => {
@@ -144,8 +146,8 @@ describe('naming', () => {
     expect(tools.map(({ name }) => name)).toEqual([LONG, 'only_alpha', 'only_beta', 'shared']);
     const shared = tools.find(({ name }) => name === 'shared');
     expect(shared).toMatchObject({ _meta: { 'io.gatehouse/server': 'beta' } });
-    expect(saidBy(await session.callTool('shared'))).toBe('shared of beta');
-    expect(saidBy(await session.callTool('alpha__shared'))).toBe('shared of alpha');
+    expect(textOrError(await session.callTool('shared'))).toBe('shared of beta');
+    expect(textOrError(await session.callTool('alpha__shared'))).toBe('shared of alpha');
     await gateway.logged({ level: 'warn', server: 'alpha', name: 'shared' });
   });
 
@@ -153,7 +155,7 @@ describe('naming', () => {
     const [, session] = await start({ separator: '.' }, { naming: { tools: 'never' } });
     const names = await namesOf(session, 'tools');
     expect(names).toEqual(expect.arrayContaining(['beta.shared', 'shared', 'only_alpha', 'beta.only_beta']));
-    expect(saidBy(await session.callTool('shared'))).toBe('shared of alpha');
-    expect(saidBy(await session.callTool('alpha.shared'))).toBe('shared of alpha');
+    expect(textOrError(await session.callTool('shared'))).toBe('shared of alpha');
+    expect(textOrError(await session.callTool('alpha.shared'))).toBe('shared of alpha');
   });
 });
