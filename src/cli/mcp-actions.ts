@@ -22,7 +22,7 @@ export async function callTool(
 ): Promise<void> {
   const args = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
-  const bar = new ProgressBar(out.stderr);
+  const bar = new ProgressBar(process.stderr);
   const result = await withSession(options, (client, signal) =>
     client
       .callTool(name, args, {

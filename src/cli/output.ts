@@ -4,34 +4,18 @@ import { tableLines, type Paint, type TableCell, type TableColumn } from './tabl
 
 export type OutputFormat = 'table' | 'json';
 
-interface Stream {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(chunk: string | Uint8Array): unknown;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Writes the result of a command to stdout and everything else to stderr. */
 export class Output {
-  readonly paint: Paint;
+  readonly isTerminal = process.stdout.isTTY;
+  readonly paint = painter(usesColour(this.isTerminal, process.env));
 
-  constructor(
-    readonly format: OutputFormat,
-    private readonly stdout: Stream = process.stdout,
-    readonly stderr: Stream = process.stderr,
-    env: Environment = process.env,
-  ) {
-    this.paint = painter(usesColour(this.isTerminal, env));
-  }
-
-  get isTerminal(): boolean {
-    return this.stdout.isTTY === true;
-  }
+  constructor(readonly format: OutputFormat) {}
 
   /** The text must be printable already. */
   line(text: string): void {
-    this.stdout.write(`${text}\n`);
+    process.stdout.write(`${text}\n`);
   }
 
   json(value: unknown): void {
@@ -44,23 +28,23 @@ export class Output {
       this.note(emptyText);
       return;
     }
-    const width = this.isTerminal ? this.stdout.columns : undefined;
+    const width = this.isTerminal ? process.stdout.columns : undefined;
     for (const line of tableLines(columns, rows, { width, paint: this.paint })) this.line(line);
   }
 
   /** Untrusted text: made printable on a terminal, written unchanged elsewhere. Ends with a line feed. */
   content(text: string): void {
     if (this.isTerminal) for (const line of printableLines(text)) this.line(line);
-    else this.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    else process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   }
 
   /** Writes exactly these bytes. */
   bytes(bytes: Uint8Array | string): void {
-    this.stdout.write(bytes);
+    process.stdout.write(bytes);
   }
 
   note(text: string): void {
-    this.stderr.write(`${printable(text)}\n`);
+    process.stderr.write(`${printable(text)}\n`);
   }
 }
 
@@ -72,7 +56,7 @@ export function usesColour(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
-/** Whether to colour is decided above, for the stream and the environment that the caller passed. */
+/** `usesColour` has decided; styleText does not check the stream again. */
 export const painter =
   (isColoured: boolean): Paint =>
   (style, text) =>

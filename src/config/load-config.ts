@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.js';
 import { crossCheck } from './cross-checks.js';
-import { deepFreeze } from './freeze.js';
 import { GatehouseConfig } from './gatehouse-config.js';
 import { ConfigProblems } from './problems.js';
 import { build } from './schema/build.js';
@@ -44,4 +43,13 @@ function readText(path: string): string {
   } catch (cause) {
     throw new ConfigError(path, [{ path, what: `cannot be read: ${(cause as Error).message}` }], { cause });
   }
+}
+
+/** Freezes a value and everything it references. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  const inside: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
+  for (const item of inside) deepFreeze(item);
+  return value;
 }

@@ -70,9 +70,9 @@ export class Registry {
     await Promise.all([this.names.whenIdle(), this.resources.whenIdle()]);
   }
 
-  /** Listeners are called by ascending `order`, those of equal order as they were added. */
-  onChange(listener: (change: CatalogChange, catalog: Catalog) => void, order?: number): () => void {
-    return this.listeners.add(listener, order);
+  /** Listeners are called in the order in which they were added. */
+  onChange(listener: (change: CatalogChange, catalog: Catalog) => void): () => void {
+    return this.listeners.add(listener);
   }
 
   /** Builds that take one slice are announced as one change. */

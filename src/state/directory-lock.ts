@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
-import { LockClaim } from './lock-claim.js';
 import type { CompetingClaim } from './competing-claims.js';
-import { LOCK_TIMING } from './lock-timing.js';
+import { LockClaim, type LockTiming } from './lock-claim.js';
 import { StateError } from './state-error.js';
 import { storageFailure, storageUnavailable } from './storage-failure.js';
 
+const LOCK_TIMING: LockTiming = { heartbeatMs: 2_000, leaseMs: 7_000, contentionMs: 300 };
 const RETRY_DELAY_MS = 50;
 
 /**

@@ -4,8 +4,16 @@ import { open, rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeQuietly } from './durable-write.js';
 import { competingClaims, type CompetingClaim } from './competing-claims.js';
-import type { LockTiming } from './lock-timing.js';
 import { ownIdentity } from './process-identity.js';
+
+/** Timing of the directory lock. */
+export interface LockTiming {
+  readonly heartbeatMs: number;
+  /** How long a claim is valid without a heartbeat when its process is in another container or on another machine. */
+  readonly leaseMs: number;
+  /** Two processes that start at once both withdraw and retry; within this period one of them succeeds. */
+  readonly contentionMs: number;
+}
 
 /** A file that claims a directory for this process. A heartbeat updates its modification time while the process runs. */
 export class LockClaim {

@@ -11,10 +11,6 @@ interface Stored {
 export class SessionRecordSet {
   private readonly kept = new Map<string, Stored>();
 
-  get size(): number {
-    return this.kept.size;
-  }
-
   /** False when the change has no effect. */
   apply(change: SessionChange): boolean {
     if (change.do === 'keep') return this.keep(change.session, change.seen);

@@ -1,5 +1,6 @@
 import { isMap, LineCounter, parseDocument as parseYaml, type YAMLError } from 'yaml';
 import type { ConfigProblems } from '../problems.js';
+import type { Shape } from '../schema/shape.js';
 
 /** A parsed file. Mappings are Maps at every depth: they keep the order of the file and have no special keys. */
 export type ConfigDocument = Map<string, unknown>;
@@ -30,6 +31,11 @@ export function parseConfigDocument(
     problems.add(file, error instanceof Error ? error.message : String(error));
     return undefined;
   }
+}
+
+/** The value of a variable: a plain string for text keys, parsed as YAML for others. */
+export function parseVariable(shape: Shape, text: string): unknown {
+  return shape.kind === 'text' || shape.kind === 'choice' ? text : parseValue(text);
 }
 
 /** Parses a single value from an environment variable. Invalid YAML is read as a string. */

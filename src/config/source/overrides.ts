@@ -1,9 +1,8 @@
 import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
-import type { ConfigDocument } from './document.js';
+import { parseVariable, type ConfigDocument } from './document.js';
 import type { Environment } from './interpolate.js';
 import { locate } from './locate.js';
-import { parseVariable } from './parse-variable.js';
 import type { SecretCollector } from './secret-collector.js';
 
 const PREFIX = 'GATEHOUSE__';

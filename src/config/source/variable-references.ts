@@ -1,7 +1,7 @@
 import type { KeyPath, ConfigProblems } from '../problems.js';
 import { childShape, type Shape } from '../schema/shape.js';
 import { interpolate, type Environment } from './interpolate.js';
-import { parseVariable } from './parse-variable.js';
+import { parseVariable } from './document.js';
 import type { SecretCollector } from './secret-collector.js';
 
 /** Interpolates environment variables in every value of a document. */

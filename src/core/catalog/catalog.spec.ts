@@ -5,6 +5,7 @@ import { runSteps } from '../../../test/kit/run-steps.js';
 import { CatalogBuilder, type NamingStyles } from './catalog-builder.js';
 import { Catalog, EMPTY_LISTING, type ListedServer } from './catalog.js';
 import type { Definition } from '../naming/catalog-entry.js';
+import { NameTable } from '../naming/name-table.js';
 import { EVERYTHING } from '../scope.js';
 
 const server = (
@@ -168,7 +169,7 @@ describe('Catalog meta tools', () => {
     harness.put(server('fs', 0, { tools: [read] }, { style: 'never' }));
     const next = harness.putMetaTools(read);
     expect(next.tools.view(EVERYTHING).find('read')).toMatchObject({ server: '' });
-    expect(next.tools.unlisted).toMatchObject([{ server: 'fs', ownName: 'read' }]);
+    expect(next.tools.newlyUnlisted(NameTable.EMPTY)).toMatchObject([{ server: 'fs', ownName: 'read' }]);
     const without = harness.putMetaTools();
     expect(without.tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'fs' });
     expect(without.changesSince(next).tools).toEqual(new Set(['', 'fs']));

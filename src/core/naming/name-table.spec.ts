@@ -16,7 +16,7 @@ import {
   type Offer,
 } from '../../../test/kit/offers.js';
 import { META_TOOL_SERVER, type CatalogEntry } from './catalog-entry.js';
-import type { NameTable } from './name-table.js';
+import { NameTable } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
@@ -95,7 +95,7 @@ describe('CatalogEntry.text', () => {
 
   it('keeps the own name of an entry that is not listed', () => {
     const table = tableOf(offer('a', 'never', 'x'), offer('b', 'never', 'x'));
-    expect(table.unlisted).toMatchObject([{ server: 'b', ownName: 'x' }]);
+    expect(table.newlyUnlisted(NameTable.EMPTY)).toMatchObject([{ server: 'b', ownName: 'x' }]);
     expect(table.view(EVERYTHING).find('b__x')).toMatchObject({
       server: 'b',
       ownName: 'x',

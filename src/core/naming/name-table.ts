@@ -54,12 +54,7 @@ export class NameTable {
     return view;
   }
 
-  /** Entries whose name belongs to another server. They are not listed. */
-  get unlisted(): readonly CatalogEntry[] {
-    return this.parts.flatMap(({ unlisted }) => unlisted);
-  }
-
-  /** Entries that were listed, or not there, in the previous table. */
+  /** Entries whose name belongs to another server, and that were listed, or not there, in the previous table. */
   newlyUnlisted(previous: NameTable): readonly CatalogEntry[] {
     const before = previous.partsByServer();
     return this.parts.flatMap((part) => {

@@ -158,7 +158,9 @@ describe('NameView.page', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const table = buildTable(given);
-        const unlisted = table.unlisted.filter(({ server }) => scope.allows(server)).length;
+        const unlisted = table
+          .newlyUnlisted(NameTable.EMPTY)
+          .filter(({ server }) => scope.allows(server)).length;
         const names = listed(table, scope);
         expect(new Set(names).size).toBe(names.length);
         expect(names.length + unlisted).toBe(toolsOf(given, scope).length);

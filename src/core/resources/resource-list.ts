@@ -75,10 +75,6 @@ export class ResourceList {
     return findByKey(this.byId, id, idOf);
   }
 
-  hasPrefix(prefix: string): boolean {
-    return this.byUri[lowerBound(this.byUri, prefix, uriOf)]?.uri.startsWith(prefix) ?? false;
-  }
-
   /** Resources whose URIs start with this prefix, in order. */
   startingWith(prefix: string): Iterable<Resource> {
     return itemsStartingWith(this.byUri, prefix, uriOf);

@@ -85,9 +85,9 @@ export function* elementsOf(
 }
 
 /** The text of one member's value; of the last one if the key is repeated, as in JSON.parse. */
-export function memberText(text: string, key: string, at = 0): string | undefined {
+export function memberText(text: string, key: string): string | undefined {
   let value: string | undefined;
-  let i = enter(text, at, OPEN_BRACE);
+  let i = enter(text, 0, OPEN_BRACE);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);

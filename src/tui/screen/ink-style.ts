@@ -24,5 +24,5 @@ const COLOURLESS: Readonly<Record<TextStyle, InkStyle>> = {
   match: { bold: true, underline: true },
 };
 
-export const inkStyle = (style: TextStyle, env = process.env): InkStyle =>
-  (env['NO_COLOR'] ? COLOURLESS : COLOURED)[style];
+export const inkStyle = (style: TextStyle): InkStyle =>
+  (process.env['NO_COLOR'] ? COLOURLESS : COLOURED)[style];
