@@ -1,5 +1,5 @@
 import { applyDecorators, Controller, UseFilters } from '@nestjs/common';
-import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
+import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { McpErrorFilter } from './mcp-error.filter.js';
 
 /** The transport of MCP handlers: no other transport of the application binds them. */
@@ -8,11 +8,22 @@ export const MCP = Symbol('MCP');
 /** A class whose methods handle MCP methods. */
 export const McpController = (): ClassDecorator => applyDecorators(Controller(), UseFilters(McpErrorFilter));
 
-/** Every handler takes the params of the message and its context, in this order. */
-const ParamsAndContext: MethodDecorator = (target, key) => {
-  Payload()(target, key, 0);
-  Ctx()(target, key, 1);
-};
+/** The key under which Nest stores the decorated parameters of a handler, read from a decorated method. */
+const PARAMETERS_KEY: unknown = (() => {
+  class Sample {
+    handle(): void {}
+  }
+  Payload()(Sample.prototype, 'handle', 0);
+  return Reflect.getMetadataKeys(Sample, 'handle')[0];
+})();
+
+/**
+ * Every handler takes the params of the message and its context, in this order and unchanged. With an empty list of
+ * decorated parameters Nest passes both on as they are; with `@Payload` and `@Ctx` it would run its pipes, which costs
+ * several promises per call, and MCP payloads must not pass through pipes.
+ */
+const ParamsAndContext: MethodDecorator = (target, key) =>
+  Reflect.defineMetadata(PARAMETERS_KEY, {}, target.constructor, key);
 
 /** Handles one MCP request method, for instance `tools/call`. */
 export const McpRequest = (method: string): MethodDecorator =>
