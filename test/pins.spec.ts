@@ -220,7 +220,7 @@ describe('the application', () => {
         'PUT /admin/v1/projects/:id',
         'PUT /admin/v1/servers/:id',
       ],
-      'ProjectGuard OriginGuard AuthenticationGuard': ['DELETE /mcp', 'GET /mcp', 'POST /mcp'],
+      'OriginGuard AuthenticationGuard': ['DELETE /mcp', 'GET /mcp', 'POST /mcp'],
       ProjectGuard: [
         'GET /.well-known/oauth-protected-resource',
         'GET /.well-known/oauth-protected-resource/mcp',
@@ -233,7 +233,7 @@ describe('the application', () => {
         'GET /health/startup',
       ],
       'ProjectGuard OperatorGuard': ['GET /health', 'GET /metrics'],
-      'ProjectGuard OriginGuard': ['OPTIONS /mcp'],
+      OriginGuard: ['OPTIONS /mcp'],
     });
     expect(Object.keys(facts.guards).filter((name) => name.includes(' /'))).toHaveLength(
       facts.routes.filter((route) => !route.startsWith('HEAD ')).length,

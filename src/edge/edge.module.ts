@@ -4,6 +4,7 @@ import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { AuthenticationGuard } from './auth/authentication.guard.js';
 import { Drain } from './drain.service.js';
 import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
@@ -29,6 +30,7 @@ import { Sessions } from './sessions.service.js';
     MessageReceiver,
     McpEndpoint,
     OriginGuard,
+    AuthenticationGuard,
     ListChanges,
     LogMessages,
     NotificationRecipients,

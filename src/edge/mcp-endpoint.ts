@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Injectable, UseGuards, type OnModuleInit } from '@nestjs/common';
-import { ExternalContextCreator } from '@nestjs/core';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import { elementsOf } from '../lib/json-text/json-text.js';
@@ -9,6 +9,7 @@ import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { AuthenticationGuard, type AuthenticatedRequest } from './auth/authentication.guard.js';
 import { parseEventId } from '../mcp/event-frame.js';
 import { writeError } from './http-errors.js';
+import { guarded, HttpGuards } from './http-guards.js';
 import {
   PROJECT_HEADERS,
   readBody,
@@ -25,46 +26,52 @@ import { sessionNotFound, Sessions } from './sessions.service.js';
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
 
-type Handler = (request: IncomingMessage, response: ServerResponse, project?: string) => Promise<void>;
-type HandlerName = 'post' | 'get' | 'delete' | 'options' | 'refuseMethod';
+type Handler = ReturnType<typeof guarded>;
 
 /**
- * MCP's Streamable HTTP: one path, three verbs. Nest runs the guards of each method, on the headers alone, before a byte
- * of the body is read. `MessageReceiver` processes the messages of the body.
+ * MCP's Streamable HTTP: one path, three verbs. The guards of each method run on the headers alone, before a byte of the
+ * body is read. `MessageReceiver` processes the messages of the body.
  */
 @Injectable()
-@UseGuards(OriginGuard)
+@HttpGuards([OriginGuard])
 export class McpEndpoint implements OnModuleInit {
   /** No new requests are accepted; messages that running requests wait for are. */
   draining = false;
 
   private handlers: Readonly<Record<string, Handler>> = {};
-  private otherMethods: Handler = () => Promise.reject(new Error('McpEndpoint is not initialised'));
+  private otherMethods!: Handler;
 
   constructor(
-    private readonly nest: ExternalContextCreator,
+    private readonly moduleRef: ModuleRef,
     private readonly sessions: Sessions,
     private readonly receiver: MessageReceiver,
     private readonly limits: Limits,
   ) {}
 
   onModuleInit(): void {
+    const guard = (method: keyof this & string): Handler => guarded(this, method, this.moduleRef);
     this.handlers = {
-      POST: this.guarded('post'),
-      GET: this.guarded('get'),
-      DELETE: this.guarded('delete'),
-      OPTIONS: this.guarded('options'),
+      POST: guard('post'),
+      GET: guard('get'),
+      DELETE: guard('delete'),
+      OPTIONS: guard('options'),
     };
-    this.otherMethods = this.guarded('refuseMethod');
+    this.otherMethods = guard('refuseMethod');
   }
 
   /** `project` is the project in the path, if any. */
   handle(request: IncomingMessage, response: ServerResponse, project?: string): void {
     const handler = this.handlers[request.method ?? ''] ?? this.otherMethods;
-    handler(request, response, project).catch((error: unknown) => writeError(request, response, error));
+    const onError = (error: unknown): void => writeError(request, response, error);
+    try {
+      const handled = handler(request, response, project);
+      if (handled instanceof Promise) handled.catch(onError);
+    } catch (error) {
+      onError(error);
+    }
   }
 
-  @UseGuards(AuthenticationGuard)
+  @HttpGuards([AuthenticationGuard])
   async post(request: AuthenticatedRequest, response: ServerResponse, project?: string): Promise<void> {
     const source = sourceOf(request, project);
     requireAccept(request, 'application/json', 'text/event-stream');
@@ -87,7 +94,7 @@ export class McpEndpoint implements OnModuleInit {
   }
 
   /** Opens the standalone event stream of a session, or resumes a stream. */
-  @UseGuards(AuthenticationGuard)
+  @HttpGuards([AuthenticationGuard])
   get(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     const source = sourceOf(request, project);
     this.requireNotDraining(response);
@@ -103,7 +110,7 @@ export class McpEndpoint implements OnModuleInit {
     session.listen(response, resume);
   }
 
-  @UseGuards(AuthenticationGuard)
+  @HttpGuards([AuthenticationGuard])
   delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     this.openedSessionOf(request, sourceOf(request, project)).close();
     response.writeHead(200, { 'content-length': 0 });
@@ -125,22 +132,6 @@ export class McpEndpoint implements OnModuleInit {
   refuseMethod(_request: IncomingMessage, response: ServerResponse): void {
     response.setHeader('allow', ALLOW);
     throw new GatewayError('method-not-allowed', `Use one of ${ALLOW}`);
-  }
-
-  /** The method behind its guards, as Nest runs them for a controller. Errors are answered by `handle`. */
-  private guarded(name: HandlerName): Handler {
-    const options = { guards: true, interceptors: false, filters: false };
-    const method = this[name] as (...args: unknown[]) => unknown;
-    return this.nest.create(
-      this,
-      method,
-      name,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      options,
-    ) as Handler;
   }
 
   /** Returns a promise only for `initialize`. */

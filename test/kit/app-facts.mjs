@@ -8,12 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RequestMethod } from '@nestjs/common';
-import { ApplicationConfig, ModulesContainer, NestFactory } from '@nestjs/core';
+import { ApplicationConfig, ModulesContainer, NestFactory, Reflector } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../../build/app.module.js';
 import { readConfig } from '../../build/config/load-config.js';
 import { GatewayServer } from '../../build/edge/gateway-server.js';
 import { McpEndpoint } from '../../build/edge/mcp-endpoint.js';
+import { HttpGuards } from '../../build/edge/http-guards.js';
 import { OriginGuard } from '../../build/edge/origin.guard.js';
 import { McpDispatcher } from '../../build/mcp/mcp.dispatcher.js';
 import { connectMcp } from '../../build/mcp/mcp.module.js';
@@ -57,16 +58,21 @@ async function addMcpRoutes(path) {
 /** The names of the guards before each MCP method and HTTP route, in the order in which Nest runs them. */
 function guardsOfHandlers() {
   const found = {};
-  const everywhere = app.get(ApplicationConfig).getGlobalGuards();
   for (const { controllers, providers } of app.get(ModulesContainer).values())
     for (const { metatype } of [...controllers.values(), ...providers.values()])
       for (const [name, handler] of handlersOf(metatype)) {
-        const own = [metatype, handler].flatMap((target) => Reflect.getMetadata('__guards__', target) ?? []);
-        found[name] = [...everywhere.map(({ constructor }) => constructor), ...own].map(
-          (guard) => guard.name,
-        );
+        found[name] = guardsOf(metatype, handler).map((guard) => guard.name);
       }
   return found;
+}
+
+/** Nest runs global guards and those of `@UseGuards`; `McpEndpoint` runs its own. */
+function guardsOf(type, handler) {
+  if (type === McpEndpoint)
+    return [type, handler].flatMap((target) => new Reflector().get(HttpGuards, target) ?? []);
+  const everywhere = app.get(ApplicationConfig).getGlobalGuards();
+  const own = [type, handler].flatMap((target) => Reflect.getMetadata('__guards__', target) ?? []);
+  return [...everywhere.map(({ constructor }) => constructor), ...own];
 }
 
 function handlersOf(type) {

@@ -19,6 +19,7 @@ import { Registry } from '../../src/registry/registry.service.js';
 import { Authenticator } from '../../src/edge/auth/authenticator.js';
 import { GatewayServer } from '../../src/edge/gateway-server.js';
 import { LogMessages } from '../../src/edge/log-messages.js';
+import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
 import { MessageReceiver } from '../../src/edge/message-receiver.js';
 import { OriginGuard } from '../../src/edge/origin.guard.js';
@@ -81,6 +82,7 @@ export class EdgeHarness {
         { provide: MessageReceiver, useValue: this.receiver },
         { provide: Authenticator, useValue: new Authenticator(this.auth) },
         OriginGuard,
+        AuthenticationGuard,
         McpEndpoint,
       ],
     }).compile();
