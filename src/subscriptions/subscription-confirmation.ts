@@ -35,7 +35,8 @@ export class SubscriptionConfirmation {
         }
       }
     };
-    await Promise.all(Array.from({ length: MAX_CONCURRENT_REQUESTS }, worker));
+    const workers = Math.min(uris.length, MAX_CONCURRENT_REQUESTS);
+    await Promise.all(Array.from({ length: workers }, worker));
     if (failures.length > 0 && confirmed.size === 0) throw failures[0];
     return confirmed;
   }
