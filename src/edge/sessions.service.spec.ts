@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
+import { MemoryQuotas } from '../state/memory-quotas.js';
 import { Limits } from '../config/limits.js';
 import { sessionIdOf, type PreviousSession, type Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-const sessionsWithin = (limits: Partial<Limits> = {}): Sessions => {
-  const sessions = new Sessions(Object.assign(new Limits(), limits));
+const sessionsWithin = (limits: Partial<Limits> = {}, quotas = new MemoryQuotas()): Sessions => {
+  const sessions = new Sessions(Object.assign(new Limits(), limits), undefined, undefined, quotas);
   sessions.onModuleInit();
   return sessions;
 };
@@ -71,6 +72,34 @@ describe('Sessions', () => {
     first.close();
     expect(() => open(sessions)).not.toThrow('Session not found');
     expect(sessions.size).toBe(2);
+  });
+
+  it.each<[string, (sessions: Sessions, session: Session) => void]>([
+    ['is closed, also twice', (_, session) => [1, 2].forEach(() => session.close())],
+    ['expires', () => jest.advanceTimersByTime(120_000)],
+    ['is closed with all others', (sessions) => sessions.close()],
+  ])('releases the place of a session that %s', (_how, end) => {
+    const quotas = new MemoryQuotas();
+    const sessions = sessionsWithin({ sessions: 2, sessionIdleMs: 60_000 }, quotas);
+    const session = open(sessions);
+    expect(quotas.count('sessions')).toBe(1);
+    end(sessions, session);
+    expect([quotas.count('sessions'), sessions.size]).toEqual([0, 0]);
+  });
+
+  it('claims no place for a session that is refused, not added or closed before', () => {
+    const quotas = new MemoryQuotas();
+    const sessions = sessionsWithin({ sessions: 1 }, quotas);
+    const closed = sessions.create(ANONYMOUS);
+    closed.close();
+    sessions.add(closed);
+    expect(quotas.count('sessions')).toBe(0);
+    const first = open(sessions);
+    expect(() => open(sessions)).toThrow('1 sessions are open');
+    sessions.create(ANONYMOUS);
+    expect(quotas.count('sessions')).toBe(1);
+    first.close();
+    expect(quotas.count('sessions')).toBe(0);
   });
 
   it('closes each session after its idle time', () => {
@@ -160,6 +189,17 @@ describe('Sessions', () => {
       expect(sessions.size).toBe(1);
       jest.advanceTimersByTime(30_000);
       expect(sessions.size).toBe(0);
+    });
+
+    it('claim a place when they are added, and release it when they are closed', () => {
+      const quotas = new MemoryQuotas();
+      const sessions = sessionsWithin({}, quotas);
+      const session = sessions.restore(ANONYMOUS, past('key'))!;
+      expect(quotas.count('sessions')).toBe(0);
+      sessions.add(session);
+      expect(quotas.count('sessions')).toBe(1);
+      session.close();
+      expect(quotas.count('sessions')).toBe(0);
     });
 
     it('are not restored above the limit', () => {

@@ -1,6 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError, limitExceeded } from '../core/errors.js';
+import { MemoryQuotas } from '../state/memory-quotas.js';
+import { Quotas, type QuotaCounter } from '../state/quotas.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
 import { NotificationRecipients } from './notification-recipients.js';
@@ -14,6 +16,8 @@ const SESSIONS_PER_SLICE = 250;
 const QUIET_MS = 15_000;
 /** How often the last activity is stored within `sessionIdleMs`. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
+/** Key of the counter of open sessions. */
+const SESSIONS = 'sessions';
 
 /** All open sessions: lookup, limit, expiry and keep-alive. */
 @Injectable()
@@ -26,12 +30,17 @@ export class Sessions implements OnModuleInit {
   private readonly intervalListeners = new ListenerSet();
   private readonly principalListeners = new ListenerSet<[session: Session]>();
   private readonly openListeners = new ListenerSet<[session: Session]>();
+  /** What an open session claims: from `add` until it is closed. */
+  private readonly place: readonly QuotaCounter[];
 
   constructor(
     private readonly limits: Limits,
     private readonly metrics: Metrics = new Metrics(),
     readonly recipients: NotificationRecipients = new NotificationRecipients(),
-  ) {}
+    private readonly quotas: Quotas = new MemoryQuotas(),
+  ) {
+    this.place = [{ key: SESSIONS, limit: limits.sessions }];
+  }
 
   onModuleInit(): void {
     const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
@@ -55,12 +64,13 @@ export class Sessions implements OnModuleInit {
   }
 
   add(session: Session): void {
-    this.requireCapacity();
+    if (this.quotas.claim(this.place)) throw this.limitReached();
     this.sessions.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
     session.onClose(() => {
+      this.quotas.release(this.place);
       this.sessions.delete(session.id);
       if (session.key !== undefined) this.byKey.delete(session.key);
     });
@@ -87,8 +97,7 @@ export class Sessions implements OnModuleInit {
   }
 
   requireCapacity(): void {
-    if (!this.hasCapacity)
-      throw limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
+    if (!this.hasCapacity) throw this.limitReached();
   }
 
   /** For any other principal than the one that opened it, a session does not exist. */
@@ -115,7 +124,11 @@ export class Sessions implements OnModuleInit {
   }
 
   private get hasCapacity(): boolean {
-    return this.sessions.size < this.limits.sessions;
+    return this.quotas.count(SESSIONS) < this.limits.sessions;
+  }
+
+  private limitReached(): GatewayError {
+    return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
   }
 
   private bindKey(session: Session, key: string): void {

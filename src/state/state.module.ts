@@ -6,6 +6,8 @@ import { DecisionStore } from './decision-store.js';
 import { DirectoryLock } from './directory-lock.js';
 import { FileDecisionStore } from './file-decision-store.js';
 import { FileSessionRecords } from './file-session-records.js';
+import { MemoryQuotas } from './memory-quotas.js';
+import { Quotas } from './quotas.js';
 import { RandomCursorKey } from './random-cursor-key.js';
 import { SessionRecords } from './session-records.js';
 
@@ -51,9 +53,10 @@ export class StateModule implements OnApplicationShutdown {
           inject: [directory, DirectoryLock, DecisionStore],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) => FileAuditLog.open(path, lock),
         },
+        { provide: Quotas, useClass: MemoryQuotas },
         { provide: CursorKey, useClass: RandomCursorKey },
       ],
-      exports: [DecisionStore, SessionRecords, AuditLog, CursorKey],
+      exports: [DecisionStore, SessionRecords, AuditLog, Quotas, CursorKey],
     };
   }
 

@@ -1,0 +1,26 @@
+import { Quotas, type QuotaCounter } from './quotas.js';
+
+/** Counters of this process, for a gateway that is alone. */
+export class MemoryQuotas extends Quotas {
+  /** By key. A counter at zero has no entry. */
+  private readonly counts = new Map<string, number>();
+
+  override claim(counters: readonly QuotaCounter[]): QuotaCounter | undefined {
+    const reached = counters.find(({ key, limit }) => this.count(key) >= limit);
+    if (reached) return reached;
+    for (const { key } of counters) this.counts.set(key, this.count(key) + 1);
+    return undefined;
+  }
+
+  override release(counters: readonly QuotaCounter[]): void {
+    for (const { key } of counters) {
+      const left = this.count(key) - 1;
+      if (left > 0) this.counts.set(key, left);
+      else this.counts.delete(key);
+    }
+  }
+
+  override count(key: string): number {
+    return this.counts.get(key) ?? 0;
+  }
+}
