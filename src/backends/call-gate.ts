@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { Deadlines } from '../lib/deadlines/deadlines.js';
+import { Waiters } from '../lib/listeners/waiters.js';
 import { FairQueue } from '../lib/queues/fair-queue.js';
 
 export interface CallLimits {
@@ -45,7 +46,7 @@ export class CallGate {
     (call) => this.expire(call),
     DEADLINE_STEP_MS,
   );
-  private idleListeners: (() => void)[] = [];
+  private readonly idleWaiters = new Waiters();
 
   constructor(
     private readonly server: string,
@@ -77,8 +78,7 @@ export class CallGate {
 
   /** Resolves when no call is running or queued. */
   idle(): Promise<void> {
-    if (this.isIdle()) return Promise.resolve();
-    return new Promise((resolve) => this.idleListeners.push(resolve));
+    return this.isIdle() ? Promise.resolve() : this.idleWaiters.wait();
   }
 
   /** Running and queued calls stay, even above the new limits. */
@@ -104,7 +104,7 @@ export class CallGate {
     this.running--;
     this.isExclusiveRunning = false;
     if (this.queue.size > 0) this.advance();
-    else if (this.running === 0) this.resolveIdle();
+    else if (this.running === 0) this.idleWaiters.release();
   };
 
   private wait<T>(client: string, call: () => Promise<T>, options: QueueOptions): Promise<T> {
@@ -145,18 +145,11 @@ export class CallGate {
     }
     this.isAdvancing = false;
     if (!next) this.deadlines.stop();
-    if (this.isIdle()) this.resolveIdle();
+    if (this.isIdle()) this.idleWaiters.release();
   }
 
   private isIdle(): boolean {
     return this.running === 0 && this.queue.size === 0;
-  }
-
-  private resolveIdle(): void {
-    const listeners = this.idleListeners;
-    if (listeners.length === 0) return;
-    this.idleListeners = [];
-    for (const resolve of listeners) resolve();
   }
 
   private expire(call: QueuedCall): void {

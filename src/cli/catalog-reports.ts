@@ -1,5 +1,5 @@
 import type { ListName, AdminLists, PageQuery } from '../client/admin-types.js';
-import { formatAge, formatBytes } from '../client/format.js';
+import { firstLine, formatAge, formatBytes, textOrEmpty } from '../client/format.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
 import type { TableCell, TableColumn } from './table.js';
@@ -20,9 +20,6 @@ interface Report<L extends ListName> {
   readonly emptyText: string;
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const firstLine = (value: unknown): string => textOf(value).trim().split('\n', 1)[0]!;
-
 const namedReport = <L extends 'tools' | 'prompts'>(list: L, title: string): Report<L> => ({
   list,
   jsonKey: list,
@@ -34,7 +31,7 @@ const namedReport = <L extends 'tools' | 'prompts'>(list: L, title: string): Rep
   row: ({ name, server, definition }) => [
     name,
     server,
-    firstLine(definition['description']) || textOf(definition['title']),
+    firstLine(definition['description']) || textOrEmpty(definition['title']),
   ],
   emptyText: `no ${list}`,
 });
@@ -53,8 +50,8 @@ export const RESOURCES: Report<'resources'> = {
   ],
   row: ({ uri, definition }) => [
     uri,
-    textOf(definition['title']) || textOf(definition['name']),
-    textOf(definition['mimeType']),
+    textOrEmpty(definition['title']) || textOrEmpty(definition['name']),
+    textOrEmpty(definition['mimeType']),
     formatBytes(definition['size']),
   ],
   emptyText: 'no resources',
@@ -70,7 +67,7 @@ export const TEMPLATES: Report<'resource-templates'> = {
   ],
   row: ({ uriTemplate, definition }) => [
     uriTemplate,
-    textOf(definition['title']) || textOf(definition['name']),
+    textOrEmpty(definition['title']) || textOrEmpty(definition['name']),
     firstLine(definition['description']),
   ],
   emptyText: 'no resource templates',

@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../client/printable.js';
+import type { Environment } from '../config/source/interpolate.js';
 import { tableLines, type Paint, type TableCell, type TableColumn } from './table.js';
 
 export type OutputFormat = 'table' | 'json';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Writes the result of a command to stdout and everything else to stderr. */
 export class Output {

@@ -2,7 +2,7 @@ import type { AdminApi } from '../client/admin-api.js';
 import type { Health } from '../client/admin-types.js';
 import { GatewayProblem } from '../client/gateway-problem.js';
 import { printable } from '../client/printable.js';
-import { formatCount, pluralize } from '../client/format.js';
+import { formatCount, pluralize, textOrEmpty } from '../client/format.js';
 import { CommandError } from './command-error.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
@@ -91,8 +91,8 @@ async function statusOf(api: AdminApi, url: string): Promise<Status> {
       .filter(([, { status }]) => status !== 'up')
       .map(([name, part]) => ({
         what: name.replace(/^server:/, ''),
-        state: textOf(part['state']) || part.status,
-        reason: textOf(part['reason']) || textOf(part['problem']) || textOf(part['message']),
+        state: textOrEmpty(part['state']) || part.status,
+        reason: textOrEmpty(part['reason']) || textOrEmpty(part['problem']) || textOrEmpty(part['message']),
       })),
   };
 }
@@ -102,8 +102,6 @@ function stateOf({ details }: Health): Status['status'] {
   if (states.includes('down')) return 'down';
   return states.includes('degraded') ? 'degraded' : 'ok';
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Undefined if the gateway has no such list. */
 async function totalOf(

@@ -36,6 +36,11 @@ export const formatCount = (number: number): string => number.toLocaleString('en
 export const pluralize = (number: number, singular: string, plural = `${singular}s`): string =>
   `${formatCount(number)} ${number === 1 ? singular : plural}`;
 
+/** The value if it is a text, otherwise an empty string. */
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export const firstLine = (value: unknown): string => textOrEmpty(value).trim().split('\n', 1)[0]!;
+
 type StateTone = 'good' | 'busy' | 'bad' | 'off';
 
 const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {

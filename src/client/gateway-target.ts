@@ -1,4 +1,5 @@
 import { isLoopback } from '../config/loopback.js';
+import type { Environment } from '../config/source/interpolate.js';
 
 /** The address of a gateway and the credentials for it. */
 export interface GatewayTarget {
@@ -17,8 +18,6 @@ export interface TargetOptions {
   /** The configuration of a gateway on this machine. */
   readonly config?: string | undefined;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A gateway on this machine. */
 export interface LocalGateway {

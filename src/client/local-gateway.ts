@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import type { GatehouseConfig } from '../config/gatehouse-config.js';
-import { readConfig } from '../config/load-config.js';
+import { readConfig, readConfigText } from '../config/load-config.js';
 import { ConfigProblems } from '../config/problems.js';
 import { parseConfigDocument, type ConfigDocument } from '../config/source/document.js';
 import { interpolate, type Environment } from '../config/source/interpolate.js';
@@ -41,7 +41,7 @@ const readLocal = (path: string, isNamed: boolean, env: Environment): GatehouseC
 /** The configuration reduced to KEYS, without values that use undefined variables. */
 function reduced(path: string, env: Environment): string {
   const problems = new ConfigProblems();
-  const document = parseConfigDocument(readText(path), path, problems);
+  const document = parseConfigDocument(readConfigText(path), path, problems);
   if (!document) throw new ConfigError(path, problems.list());
   const found: Record<string, unknown> = {};
   for (const [section, key] of KEYS) {
@@ -64,14 +64,6 @@ function below(document: ConfigDocument, section: string): ConfigDocument | unde
 
 const isKnown = (value: unknown, env: Environment): boolean =>
   typeof value !== 'string' || interpolate(value, env).problems.length === 0;
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new ConfigError(path, [{ path, what: `cannot be read: ${(cause as Error).message}` }], { cause });
-  }
-}
 
 /** Undefined when the file is missing or not readable. */
 function generatedToken(stateDir: string): string | undefined {

@@ -16,7 +16,7 @@ const ROOT = sectionOf(GatehouseConfig);
 
 /** Loads and validates the file. Throws a ConfigError that lists every problem. */
 export function loadConfig({ path, env }: { path: string; env: Environment }): GatehouseConfig {
-  return readConfig({ text: readText(path), file: path, env });
+  return readConfig({ text: readConfigText(path), file: path, env });
 }
 
 /** Like loadConfig, for a text; problems refer to it as `file`. */
@@ -37,7 +37,7 @@ export function readConfig(source: { text: string; file: string; env: Environmen
   return deepFreeze(Object.assign(config, { secrets: secrets.list() }));
 }
 
-function readText(path: string): string {
+export function readConfigText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {

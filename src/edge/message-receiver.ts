@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
+import { Waiters } from '../lib/listeners/waiters.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
@@ -21,7 +22,7 @@ type Message = Exclude<Inbound, { kind: 'invalid' }>;
 @Injectable()
 export class MessageReceiver {
   private running = 0;
-  private idleListeners: (() => void)[] = [];
+  private readonly idleWaiters = new Waiters();
 
   constructor(
     private readonly dispatcher: McpDispatcher,
@@ -74,7 +75,7 @@ export class MessageReceiver {
 
   /** Resolves when no request is running and all answers are written. */
   async idle(): Promise<void> {
-    if (this.running > 0) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
+    if (this.running > 0) await this.idleWaiters.wait();
     // Answers are written in setImmediate.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -105,7 +106,7 @@ export class MessageReceiver {
       this.answerError(context, exchange, error);
     } finally {
       session.finish(context);
-      if (--this.running === 0) this.notifyIdle();
+      if (--this.running === 0) this.idleWaiters.release();
     }
   }
 
@@ -138,12 +139,6 @@ export class MessageReceiver {
   private recordMetrics({ method }: RequestContext, { startedAt }: Exchange, outcome: RequestOutcome): void {
     const seconds = (performance.now() - startedAt) / 1000;
     this.metrics.observeRequest(method, this.dispatcher.handles(method), outcome, seconds);
-  }
-
-  private notifyIdle(): void {
-    const listeners = this.idleListeners;
-    this.idleListeners = [];
-    for (const listener of listeners) listener();
   }
 }
 

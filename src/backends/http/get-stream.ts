@@ -1,12 +1,11 @@
 import type { Dispatcher } from 'undici';
+import { MAX_TIMER_MS } from '../../lib/deadlines/deadlines.js';
 import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 import type { SseParser } from '../../lib/sse/sse-parser.js';
 import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';
 import { connectionFailed, httpError, tooLarge } from './transport-errors.js';
 
-/** The largest delay of `setTimeout`. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A `retry` of 0 would make the gateway request the stream in a loop. */
 const MIN_RETRY_MS = 50;
 

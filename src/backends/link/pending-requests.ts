@@ -3,6 +3,7 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
+import { Waiters } from '../../lib/listeners/waiters.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { progressTokenOf, progressUnder } from '../../mcp/params.js';
@@ -58,7 +59,7 @@ export class PendingRequests {
   /** Abandoned requests that the server may still work on; its messages about them are for their client alone. */
   private readonly abandoned = new Map<number, { readonly client: object; readonly until: number }>();
   private readonly deadlines: Deadlines<PendingRequest>;
-  private resolveEmpty: () => void = () => {};
+  private readonly emptyWaiters = new Waiters();
 
   constructor(
     private readonly server: string,
@@ -132,8 +133,7 @@ export class PendingRequests {
   }
 
   whenEmpty(): Promise<void> {
-    if (this.byId.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.resolveEmpty = resolve));
+    return this.byId.size === 0 ? Promise.resolve() : this.emptyWaiters.wait();
   }
 
   /** `streamOf` is the request on whose response stream the message came; on a shared stream it is not known. */
@@ -163,7 +163,7 @@ export class PendingRequests {
       caller.signal.removeEventListener('abort', pending.onAbort);
       this.events.removed(caller);
     }
-    if (this.byId.size === 0) this.resolveEmpty();
+    if (this.byId.size === 0) this.emptyWaiters.release();
     return true;
   }
 

@@ -4,7 +4,7 @@ interface Expiring {
 }
 
 /** The largest delay of `setTimeout`, which takes anything longer for 1 ms. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * One timer for many deadlines. Most items are removed long before theirs, so adding one costs a comparison and

@@ -1,10 +1,10 @@
 import { printable } from '../../client/printable.js';
 import { truncateEnd, truncateMiddle, padTextEnd, padTextStart } from '../../client/terminal-text.js';
-import { formatAge, formatBytes, stateTone } from '../../client/format.js';
+import { firstLine, formatAge, formatBytes, textOrEmpty } from '../../client/format.js';
 import type { ListRow, ListId } from './list-row.js';
 import { NO_HIGHLIGHT, type Highlighter } from './highlight.js';
 import type { Model } from './model.js';
-import { span, type TextStyle, type TextLine } from './text-line.js';
+import { span, stateStyle, type TextStyle, type TextLine } from './text-line.js';
 
 interface TuiColumn {
   readonly title: string;
@@ -19,8 +19,6 @@ interface TuiColumn {
 }
 
 const GAP = 1;
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const firstLine = (value: unknown): string => text(value).trim().split('\n', 1)[0]!;
 const definitionOf = (row: ListRow): Readonly<Record<string, unknown>> =>
   'definition' in row.item ? row.item.definition : {};
 const serverColumn = (minListWidth: number): TuiColumn => ({
@@ -36,7 +34,7 @@ const SERVERS: readonly TuiColumn[] = [
     title: 'STATE',
     width: 12,
     text: (row) => (row.kind === 'server' ? row.item.state : ''),
-    style: (row) => (row.kind === 'server' ? TONE_STYLES[stateTone(row.item.state)] : 'plain'),
+    style: (row) => (row.kind === 'server' ? stateStyle(row.item.state) : 'plain'),
   },
   {
     title: 'VIA',
@@ -85,8 +83,6 @@ function number(
   };
 }
 
-const TONE_STYLES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
-
 const NAMED: readonly TuiColumn[] = [
   { title: 'NAME', width: { share: 4 }, text: (row) => row.key },
   serverColumn(60),
@@ -94,7 +90,7 @@ const NAMED: readonly TuiColumn[] = [
     title: 'DESCRIPTION',
     width: { share: 5 },
     minListWidth: 60,
-    text: (row) => firstLine(definitionOf(row)['description']) || text(definitionOf(row)['title']),
+    text: (row) => firstLine(definitionOf(row)['description']) || textOrEmpty(definitionOf(row)['title']),
     style: () => 'dim',
   },
 ];
@@ -115,7 +111,8 @@ const DISABLED_TOOLS: readonly TuiColumn[] = [
   },
 ];
 
-const nameOf = (row: ListRow): string => text(definitionOf(row)['title']) || text(definitionOf(row)['name']);
+const nameOf = (row: ListRow): string =>
+  textOrEmpty(definitionOf(row)['title']) || textOrEmpty(definitionOf(row)['name']);
 
 const RESOURCES: readonly TuiColumn[] = [
   { title: 'URI', width: { share: 5 }, truncate: 'middle', text: (row) => row.key },
@@ -124,7 +121,7 @@ const RESOURCES: readonly TuiColumn[] = [
     title: 'TYPE',
     width: 16,
     minListWidth: 60,
-    text: (row) => text(definitionOf(row)['mimeType']),
+    text: (row) => textOrEmpty(definitionOf(row)['mimeType']),
     style: () => 'dim',
   },
   {

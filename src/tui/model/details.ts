@@ -1,12 +1,12 @@
 import { printable } from '../../client/printable.js';
-import { formatAge, formatCount, pluralize, formatBytes, stateTone } from '../../client/format.js';
+import { formatAge, formatCount, pluralize, formatBytes } from '../../client/format.js';
 import { DetailPage } from './detail-page.js';
 import type { ListRow, DisabledTool } from './list-row.js';
 import { highlighterFor } from './highlight.js';
 import { computeLayout } from './layout.js';
 import { selectedRow, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
-import { textLine, span, type TextLine } from './text-line.js';
+import { span, stateStyle, textLine, type TextLine } from './text-line.js';
 
 /** `servers show` prints all lines that the gateway keeps. */
 const MAX_STDERR_LINES = 20;
@@ -66,7 +66,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   const held = model.serverDetail?.detail;
   const detail = held?.id === id ? held : undefined;
   page.field('server', id, 'bold');
-  page.field('state', state, TONE_STYLES[stateTone(state)]);
+  page.field('state', state, stateStyle(state));
   page.field('reason', reason, state === 'ready' ? 'plain' : 'bad');
   page.field('transport', transport);
   if (since !== undefined)
@@ -94,8 +94,6 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
 
 const offered = (on: number, off: number): string =>
   off === 0 ? formatCount(on) : `${formatCount(on)} (${off} disabled)`;
-
-const TONE_STYLES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
 
 function describeTool({ name, server, ownName, definition }: Item<'tool'>, page: DetailPage): void {
   page.field('tool', name, 'bold');

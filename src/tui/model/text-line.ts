@@ -1,3 +1,6 @@
+import type { ServerSummary } from '../../client/admin-types.js';
+import { stateTone } from '../../client/format.js';
+
 export type TextStyle = 'plain' | 'dim' | 'bold' | 'accent' | 'good' | 'busy' | 'bad' | 'match';
 
 export interface TextSpan {
@@ -16,3 +19,7 @@ export interface HighlightPiece {
 
 export const span = (text: string, style: TextStyle = 'plain'): TextSpan => ({ text, style });
 export const textLine = (text: string, style: TextStyle = 'plain'): TextLine => [span(text, style)];
+
+const TONE_STYLES = { good: 'good', busy: 'busy', bad: 'bad', off: 'dim' } as const;
+
+export const stateStyle = (state: ServerSummary['state']): TextStyle => TONE_STYLES[stateTone(state)];
