@@ -91,7 +91,7 @@ describe('SubscriptionAdmin', () => {
 
   it.each<[string, () => SubscriptionQuery, string[]]>([
     ['a client', () => ({ client: publicSessionId(ben) }), ['ben resource://db/x://*']],
-    ['an unknown client', () => ({ client: 'nobody' }), []],
+    ['an unknown client', () => ({ client: 'unknown' }), []],
     ['a server', () => ({ server: 'git' }), ['ann resource://git/x://1']],
     ['a project', () => ({ project: 'one' }), ['ann resource://git/x://1']],
     [

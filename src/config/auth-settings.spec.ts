@@ -35,7 +35,7 @@ describe('auth', () => {
   });
 
   it.each(['auth: {}', 'auth:', 'auth:\n  # apiKeys: []'])('is refused when empty: %j', (text) => {
-    expect(problemsOf(text)).toEqual([expect.stringContaining('auth: must hold apiKeys or jwt')]);
+    expect(problemsOf(text)).toEqual([expect.stringContaining('auth: must contain apiKeys or jwt')]);
   });
 
   it.each(['0.0.0.0', '"::"', 'gatehouse.example.com'])('allows listening on %s', (host) => {

@@ -4,7 +4,7 @@ import { isLoopback } from './loopback.js';
 import type { KeyPath, ConfigProblems } from './problems.js';
 
 const REMOTE_WITHOUT_AUTH =
-  'everybody who reaches this address could call every tool, because nothing authenticates clients: configure auth, ' +
+  'every client that reaches this address could call every tool, because clients are not authenticated: configure auth, ' +
   'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
 
 /** Whether this address requires authentication. */

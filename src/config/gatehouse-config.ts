@@ -27,7 +27,7 @@ export class GatehouseConfig {
   @Rule<AuthSettings>(
     'auth',
     (auth) => auth === NO_AUTH || auth.isConfigured,
-    'must hold apiKeys or jwt; leave it out to serve everybody on loopback',
+    'must contain apiKeys or jwt; remove it to serve every client on loopback',
   )
   @Section(AuthSettings, 'Authentication of clients. Without it, every client on loopback is served.')
   readonly auth: AuthSettings = NO_AUTH;

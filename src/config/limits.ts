@@ -1,6 +1,6 @@
 import { Integer } from './schema/keys.js';
 
-const LONGEST_TEXT = 268_435_456;
+const MAX_STRING_BYTES = 268_435_456;
 
 /** Resource limits. No value means "unlimited". */
 export class Limits {
@@ -13,10 +13,10 @@ export class Limits {
   @Integer(1, 1_000, 'Maximum number of entries per page of a list.')
   readonly pageSize: number = 200;
 
-  @Integer(1, LONGEST_TEXT, 'Maximum size of a request from a client in bytes.')
+  @Integer(1, MAX_STRING_BYTES, 'Maximum size of a request from a client in bytes.')
   readonly requestBytes: number = 4_194_304;
 
-  @Integer(1, LONGEST_TEXT, 'Maximum size of a message from a server in bytes.')
+  @Integer(1, MAX_STRING_BYTES, 'Maximum size of a message from a server in bytes.')
   readonly responseBytes: number = 16_777_216;
 
   @Integer(1, 100_000, 'Maximum number of messages queued for a slow client.')

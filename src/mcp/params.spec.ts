@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
+import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
 import {
   requireString,
   requireUri,
@@ -40,7 +40,7 @@ describe('requireUri', () => {
     },
   );
 
-  it.each(LONGEST_AND_TOO_LONG)(
+  it.each(URIS_AT_THE_LIMIT)(
     'refuses a URI that is too long, without repeating it, in %s',
     (_what, longest, tooLong) => {
       expect(requireUri({ uri: longest })).toBe(longest);

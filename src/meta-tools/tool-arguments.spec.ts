@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
+import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
 import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
 const read = (values: Record<string, unknown>): ToolArguments => new ToolArguments(values);
@@ -54,7 +54,7 @@ describe('ToolArguments', () => {
     expect(() => read({ serverId: {} }).serverId).toThrow('serverId must be a string');
   });
 
-  it.each(LONGEST_AND_TOO_LONG)(
+  it.each(URIS_AT_THE_LIMIT)(
     'takes a URI that resources/read takes, and no longer one, in %s',
     (_what, longest, tooLong) => {
       expect(read({ uri: longest }).uri).toBe(longest);

@@ -27,6 +27,6 @@ describe('call outcome', () => {
   it('distinguishes an unavailable server from an error response', () => {
     expect(outcomeOfFailure(serverUnavailable('s', 'it is down'))).toBe('unavailable');
     expect(outcomeOfFailure(new RemoteError(-1, 'no', '{}'))).toBe('error');
-    expect(outcomeOfFailure('whatever')).toBe('error');
+    expect(outcomeOfFailure('not an error')).toBe('error');
   });
 });

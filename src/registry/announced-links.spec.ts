@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LONGEST_AND_TOO_LONG } from '../../test/kit/uri-lengths.js';
+import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
 import { AnnouncedLinks } from './announced-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
@@ -22,7 +22,7 @@ describe('AnnouncedLinks', () => {
     expect(links.has(at('b', 'x:0'))).toBe(true);
   });
 
-  it.each(LONGEST_AND_TOO_LONG)(
+  it.each(URIS_AT_THE_LIMIT)(
     'are not remembered where they are too long to be asked for, in %s',
     (_what, longest, tooLong) => {
       const links = new AnnouncedLinks();

@@ -183,11 +183,11 @@ describe('DirectoryLock after other processes', () => {
   it('removes an incomplete claim after the lease', async () => {
     leaveClaim({}, 0, `lock-${'b'.repeat(16)}.tmp`);
     leaveClaim({}, 60_000, `lock-${'c'.repeat(16)}.tmp`);
-    writeFileSync(join(directory, 'lock-of-somebody-else'), '');
+    writeFileSync(join(directory, 'lock-of-another-program'), '');
     await newLock().acquire();
     expect(claims().filter((name) => !/^lock-[0-9a-f]{16}$/.test(name))).toEqual([
       `lock-${'b'.repeat(16)}.tmp`,
-      'lock-of-somebody-else',
+      'lock-of-another-program',
     ]);
   });
 });

@@ -53,7 +53,7 @@ describe('FileSessionRecords', () => {
 
   it('write no file without a session', async () => {
     const { records, close } = await openRecords(directory);
-    records.remove('nobody');
+    records.remove('unknown');
     await records.flush();
     await close();
     expect(readdirSync(directory)).toEqual([]);

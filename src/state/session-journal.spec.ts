@@ -27,7 +27,7 @@ const change: fc.Arbitrary<SessionChange> = fc.oneof(
 
 const stateOf = (ledger: SessionRecordSet): string => JSON.stringify([...ledger]);
 
-/** The same whatever the order. */
+/** Equal for any order of the records. */
 const setOf = (ledger: SessionRecordSet): string[] =>
   [...ledger]
     .map((record) => ({ ...record, subscriptions: record.subscriptions.toSorted(byId) }))

@@ -1,5 +1,5 @@
 /** In characters of so many bytes: the longest URI that may be asked for, and the shortest that may not. */
-export const LONGEST_AND_TOO_LONG = (
+export const URIS_AT_THE_LIMIT = (
   [
     ['characters of one byte', 'a'],
     ['characters of two bytes', 'é'],

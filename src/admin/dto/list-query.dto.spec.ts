@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { LONGEST_AND_TOO_LONG } from '../../../test/kit/uri-lengths.js';
+import { URIS_AT_THE_LIMIT } from '../../../test/kit/uri-lengths.js';
 import { SubscriptionQuery } from './list-query.dto.js';
 
 const refusals = (query: object): string[] =>
@@ -10,7 +10,7 @@ const refusals = (query: object): string[] =>
   );
 
 describe('SubscriptionQuery', () => {
-  it.each(LONGEST_AND_TOO_LONG)(
+  it.each(URIS_AT_THE_LIMIT)(
     'accepts a URI of the maximum length and refuses a longer one, in %s',
     (_what, longest, tooLong) => {
       expect(refusals({ uri: longest })).toEqual([]);

@@ -1,7 +1,7 @@
 import { childShape, type Shape } from '../schema/shape.js';
 
 /** Redacting shorter values would make log lines unreadable. */
-const SHORTEST_SECRET = 6;
+const MIN_SECRET_LENGTH = 6;
 
 /** Collects values from the environment that must not appear in logs. */
 export class SecretCollector {
@@ -14,7 +14,7 @@ export class SecretCollector {
       for (const [name, item] of value as Map<string, unknown>) this.remember(childShape(shape, name), item);
     } else if (Array.isArray(value)) {
       for (const item of value) this.remember(shape.kind === 'list' ? shape.items : undefined, item);
-    } else if (typeof value === 'string' && isConfidential(shape) && value.length >= SHORTEST_SECRET) {
+    } else if (typeof value === 'string' && isConfidential(shape) && value.length >= MIN_SECRET_LENGTH) {
       this.values.add(value);
     }
   }

@@ -91,8 +91,8 @@ describe('the identifier of a template', () => {
 });
 
 /**
- * An underscore may be one of a value's own or stand for what was between two values. Nobody can tell, so that the
- * rule of every match decides: the first value takes what it can. Whoever needs another uses the resource form.
+ * An underscore may belong to a value or replace the separator between two values. The identifier is ambiguous then, and
+ * the rule of every match applies: the first value is as long as possible. The resource form is not ambiguous.
  */
 describe('the identifier of an instance whose values have underscores', () => {
   it('resolves to the URI whose first values are longest', () => {

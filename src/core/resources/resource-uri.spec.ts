@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { LONGEST_AND_TOO_LONG } from '../../../test/kit/uri-lengths.js';
+import { URIS_AT_THE_LIMIT } from '../../../test/kit/uri-lengths.js';
 import {
   parseResourceForm,
   distinctId,
@@ -288,7 +288,7 @@ function slowRest(rest: string): string {
 }
 
 describe('isUriTooLong', () => {
-  it.each(LONGEST_AND_TOO_LONG)('counts bytes of UTF-8 in %s', (_what, longest, tooLong) => {
+  it.each(URIS_AT_THE_LIMIT)('counts bytes of UTF-8 in %s', (_what, longest, tooLong) => {
     expect([isUriTooLong(longest), isUriTooLong(tooLong)]).toEqual([false, true]);
   });
 });

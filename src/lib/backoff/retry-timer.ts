@@ -9,7 +9,7 @@ export const scheduleTimeout: Schedule = (run, delayMs) => {
   return () => clearTimeout(timer);
 };
 
-/** Plans attempts with growing delays; one attempt at a time is planned, whatever failed before it. */
+/** Schedules attempts with growing delays, one attempt at a time. */
 export class RetryTimer {
   private readonly backoff: Backoff;
   private cancel: (() => void) | undefined;

@@ -135,7 +135,7 @@ describe('FairQueue', () => {
     );
   });
 
-  it('serves a single item after at most one item of each other key, whatever their backlogs', () => {
+  it('serves a single item after at most one item of each other key', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), fc.nat(100), (others, servedBefore) => {
         const queue = new FairQueue<string>();
