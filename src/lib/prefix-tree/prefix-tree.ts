@@ -1,6 +1,6 @@
 /**
  * A radix tree: values by key, found by every text that starts with the key. A lookup takes time linear in the text,
- * whatever the number of keys; a key adds at most two nodes, whatever its length.
+ * independent of the number of keys; a key adds at most two nodes.
  */
 export class PrefixTree<T extends object> {
   private readonly root: Node<T> = { label: '', value: undefined, children: undefined };
