@@ -19,7 +19,6 @@ export function resolveTarget(options: TargetOptions): Promise<GatewayTarget> {
   });
 }
 
-/** The state directory of the local gateway. */
 export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
   const { findLocalState } = await import('../client/local-gateway.js');
   return findLocalState(configPath(config), isNamed(config), process.env);

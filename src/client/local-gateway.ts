@@ -27,7 +27,6 @@ export function findLocalGateway(path: string, isNamed: boolean, env: Environmen
   };
 }
 
-/** The state directory of the gateway. */
 export const findLocalState = (path: string, isNamed: boolean, env: Environment): string =>
   new StateDir(readLocal(path, isNamed, env).stateDir).path;
 

@@ -25,7 +25,6 @@ export class AuthSettings {
   }
 }
 
-/** Settings of a configuration without `auth`. */
 export const NO_AUTH = new AuthSettings();
 
 /** The id or hash that two keys share. A key without id or hash is reported elsewhere. */

@@ -17,7 +17,6 @@ export interface NotificationRecipient extends Subscriber {
   close(): void;
 }
 
-/** The open recipients of notifications. */
 @Injectable()
 export class NotificationRecipients {
   private readonly open = new Set<NotificationRecipient>();

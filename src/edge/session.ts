@@ -42,7 +42,6 @@ export interface PreviousSession {
   readonly seenAt: number;
 }
 
-/** The id of a session is the hash of its key. */
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
 /** The state of one client from `initialize` to its end: scope, running requests and streams. */

@@ -1,7 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 
-/** Maximum wait for the first sync of a server. */
 const FIRST_SYNC_TIMEOUT_MS = 30_000;
 
 /** Whether every server has finished its first sync or failed. Once true, it stays true. */

@@ -3,7 +3,6 @@ import type { Scope } from '../core/scope.js';
 import type { CursorKey } from '../state/cursor-key.js';
 import type { ToolArguments } from './tool-arguments.js';
 
-/** One page of summaries and the cursor of the next page. */
 interface SummaryPage<Card> {
   readonly summaries: readonly Card[];
   readonly more: { readonly nextCursor?: string };

@@ -6,7 +6,6 @@ import { removeQuietly } from './durable-write.js';
 import { competingClaims, type CompetingClaim } from './competing-claims.js';
 import { ownIdentity } from './process-identity.js';
 
-/** Timing of the directory lock. */
 export interface LockTiming {
   readonly heartbeatMs: number;
   /** How long a claim is valid without a heartbeat when its process is in another container or on another machine. */

@@ -7,7 +7,6 @@ export interface StdioServer {
   readonly cwd?: string | undefined;
 }
 
-/** Limits of one child process. */
 export interface StdioLimits {
   /** A child that writes a longer line is killed. */
   readonly maxLineBytes: number;

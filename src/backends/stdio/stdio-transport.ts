@@ -20,7 +20,6 @@ const DRAIN_TIMEOUT_MS = 100;
 /** Reading for longer than this in one turn pauses stdout for a turn. */
 const MAX_READ_MS = 2;
 
-/** A started child process and its streams. */
 interface RunningChild {
   readonly child: ChildProcessWithoutNullStreams;
   readonly group: ProcessGroup;

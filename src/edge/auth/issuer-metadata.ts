@@ -1,7 +1,6 @@
 import { isSecureUrl } from '../../config/secure-url.js';
 import { fetchJson } from './fetch-json.js';
 
-/** Finds the JWKS URI in the metadata of the issuer. */
 export async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
   const failures: Error[] = [];
   for (const url of metadataUrls(issuer)) {

@@ -40,7 +40,6 @@ export function indexOfKey<Item>(
   return index < sorted.length && keyOf(sorted[index]!) === key ? index : -1;
 }
 
-/** An item with this key. */
 export function findByKey<Item>(
   sorted: readonly Item[],
   key: string,

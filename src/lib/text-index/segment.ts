@@ -14,7 +14,6 @@ export class Segment<Item> {
   private readonly postings = new Postings();
   private items: (Item | undefined)[] = [];
   private readonly documents = new Map<Item, number>();
-  /** The kind of each document. */
   documentKinds = new Uint16Array(64);
   /** 1 for each removed document; absent while there is none. */
   private removed: Uint8Array | undefined;

@@ -26,7 +26,6 @@ export interface AuditEntry extends AuditEvent, ChainEnd {
   readonly prev: string;
 }
 
-/** The end of a chain without entries. */
 export const EMPTY_CHAIN: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
 /** The hash is the last member. It covers the line without this member. */

@@ -4,7 +4,6 @@ import type { ListRow } from './list-row.js';
 import { selectedRow, type PendingAction, type Model } from './model.js';
 import { withSearch } from './model-changes.js';
 
-/** A command for the selected row. */
 interface RowCommand {
   readonly key: string;
   /** Shown in the key line. */

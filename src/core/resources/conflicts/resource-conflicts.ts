@@ -6,7 +6,6 @@ import { parseResourceForm, resourceForm, type ResourceStyle } from '../resource
 import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
 import { TemplateConflicts } from './template-conflicts.js';
 
-/** The resources and templates that one server offers. */
 export interface ResourceOffer {
   readonly server: string;
   /** Position of the server in the configuration. */
