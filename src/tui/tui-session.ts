@@ -21,7 +21,6 @@ interface TuiOptions {
   /** Reads a resource through the MCP endpoint and returns its lines. */
   readonly preview: (uri: string, signal: AbortSignal) => Promise<readonly string[]>;
   readonly size: Model['size'];
-  readonly now?: () => number;
 }
 
 /** Holds the model; after each event it starts the requests that the model needs and aborts those it does not need. */
@@ -30,26 +29,24 @@ export class TuiSession {
   private readonly listeners = new ListenerSet();
   private readonly running = new Map<string, AbortController>();
   private readonly feed: FeedReader;
-  private readonly now: () => number;
   private readonly changed = new Set<ListId>();
   private debounce: NodeJS.Timeout | undefined;
   private ticking: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: TuiOptions) {
-    this.now = options.now ?? Date.now;
     const address = options.api.target.url.replace(/^https?:\/\//, '');
     const gateway = options.project === undefined ? address : `${address} project ${options.project}`;
-    this.model = newModel(gateway, options.size, this.now());
+    this.model = newModel(gateway, options.size, Date.now());
     this.feed = new FeedReader(options.api, {
       opened: () => this.dispatch({ type: 'connected' }),
-      lost: (problem, waitMs) => this.dispatch({ type: 'lost', problem, retryAt: this.now() + waitMs }),
+      lost: (problem, waitMs) => this.dispatch({ type: 'lost', problem, retryAt: Date.now() + waitMs }),
       event: (kind, data) => this.onFeedEvent(kind, data),
     });
   }
 
   start(): void {
     void this.feed.run();
-    this.ticking = setInterval(() => this.dispatch({ type: 'tick', now: this.now() }), TICK_INTERVAL_MS);
+    this.ticking = setInterval(() => this.dispatch({ type: 'tick', now: Date.now() }), TICK_INTERVAL_MS);
   }
 
   stop(): void {
