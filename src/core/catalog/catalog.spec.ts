@@ -59,7 +59,7 @@ describe('Catalog', () => {
 
   it('lets a tool and a prompt have the same name', () => {
     const { tools, prompts } = catalogOf(server('fs', 0, { tools: [read], prompts: [read, greet] }));
-    expect([tools, prompts].map((table) => table.view(EVERYTHING).size)).toEqual([1, 2]);
+    expect([tools, prompts].map((table) => [...table.view(EVERYTHING).after('')].length)).toEqual([1, 2]);
     expect(tools.view(EVERYTHING).find('fs__greet')).toBeUndefined();
   });
 

@@ -107,10 +107,6 @@ class NameView implements Paged {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
 
-  get size(): number {
-    return this.parts.reduce((sum, { listed }) => sum + listed.length, 0);
-  }
-
   /** By the listed name, else by the prefixed name, else by the server's own name if only one server has it here. */
   find(name: string): CatalogEntry | undefined {
     let entry = this.found.get(name);
