@@ -5,8 +5,8 @@ import { configPath } from './config/config-path.js';
 
 // The server, the command line and the terminal UI are imported only when they are used.
 const serve = async (config: string): Promise<void> => (await import('./serve.js')).serve({ config });
-const asked = serving(process.argv.slice(2));
-if (asked) await serve(configPath(asked.config)).catch(fail);
+const serveOptions = parseServeOptions(process.argv.slice(2));
+if (serveOptions) await serve(configPath(serveOptions.config)).catch(fail);
 else {
   const { runCommandLine } = await import('./cli/command-line.js');
   await runCommandLine(process.argv, {
@@ -15,8 +15,8 @@ else {
   });
 }
 
-/** Whether the arguments only start the server. All other arguments are parsed by the command line. */
-function serving(args: string[]): { readonly config?: string } | undefined {
+/** The options, if the arguments are for `serve` and valid. All other arguments are parsed by `cli/`. */
+function parseServeOptions(args: string[]): { readonly config?: string } | undefined {
   try {
     const options = { config: { type: 'string', short: 'c' } } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });

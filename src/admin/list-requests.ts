@@ -43,7 +43,7 @@ export class ListRequests {
     const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
     const after = query.cursor === undefined ? '' : this.openCursor(list, query.cursor);
     if (server !== undefined) this.servers.get(server);
-    const cursorAfter = (key: string): string => this.cursors.seal(list, key);
+    const cursorAfter = (key: string): string => this.cursors.sign(list, key);
     const words = q.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (text: string): boolean => words.every((word) => text.includes(word));
     return { scope: this.scopeOf(project), server, q: q.trim(), matches, after, limit, cursorAfter };
@@ -51,7 +51,7 @@ export class ListRequests {
 
   private openCursor(list: string, cursor: string): string {
     try {
-      return this.cursors.open(list, cursor);
+      return this.cursors.verify(list, cursor);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       throw invalidInput([{ field: 'cursor', message: error.message }]);

@@ -5,8 +5,12 @@ interface CompletionCandidate {
   readonly description: string;
 }
 
-/** Looks up values by the name of an argument or option; `given` are the arguments before it. */
-type NameLookup = (name: string, command: Command, given: readonly string[]) => Promise<readonly string[]>;
+/** Finds the values that an argument or option of `command` can have. `given` are the arguments before the cursor. */
+type ValueLookup = (
+  argumentOrOption: string,
+  command: Command,
+  given: readonly string[],
+) => Promise<readonly string[]>;
 
 /** Printed instead of candidates: the shell completes file names itself. */
 const COMPLETE_FILES = ':files';
@@ -18,14 +22,14 @@ const SHELL_SAFE = /^[\w.:/@%+,=-]+$/;
 export async function complete(
   program: Command,
   words: readonly string[],
-  lookUp: NameLookup,
+  lookUp: ValueLookup,
 ): Promise<readonly string[]> {
-  const place = parseWords(program, words.slice(0, -1));
+  const position = parseWords(program, words.slice(0, -1));
   const current = words.at(-1) ?? '';
-  const ask: Ask = (name) => lookUp(name, place.command, place.given);
-  const found = place.option
-    ? await valuesOf(place.option, place.option.attributeName(), ask)
-    : await candidatesAt(place, current, ask);
+  const lookUpHere: PositionLookup = (name) => lookUp(name, position.command, position.given);
+  const found = position.option
+    ? await valuesOf(position.option, position.option.attributeName(), lookUpHere)
+    : await candidatesAt(position, current, lookUpHere);
   if (found === COMPLETE_FILES) return [COMPLETE_FILES];
   return found
     .filter(({ value }) => value.startsWith(current) && SHELL_SAFE.test(value))
@@ -59,7 +63,7 @@ function parseWords(program: Command, words: readonly string[]): CursorPosition 
 const childOf = (command: Command, word: string): Command | undefined =>
   command.commands.find((child) => child.name() === word || child.aliases().includes(word));
 
-/** The command line without a command runs `serve`, so that its options apply. */
+/** A command line without a command runs `serve`, so the options of `serve` are valid there too. */
 const withDefaultCommand = (command: Command): Command =>
   command.parent ? command : (childOf(command, 'serve') ?? command);
 
@@ -70,18 +74,19 @@ function optionIn(command: Command, word: string): Option | undefined {
   return option && (option.required || option.optional) ? option : undefined;
 }
 
-type Ask = (name: string) => Promise<readonly string[]>;
+/** A `ValueLookup` for the command and arguments at the cursor. */
+type PositionLookup = (name: string) => Promise<readonly string[]>;
 
 async function candidatesAt(
   { command, given }: CursorPosition,
   current: string,
-  ask: Ask,
+  lookUpHere: PositionLookup,
 ): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
   if (current.startsWith('-')) return optionsOf(command);
   if (command.commands.length > 0 && given.length === 0) return childrenOf(command);
   const last = command.registeredArguments.at(-1);
   const argument = command.registeredArguments[given.length] ?? (last?.variadic ? last : undefined);
-  return argument ? valuesOf(argument, argument.name(), ask) : [];
+  return argument ? valuesOf(argument, argument.name(), lookUpHere) : [];
 }
 
 function optionsOf(command: Command): CompletionCandidate[] {
@@ -106,9 +111,9 @@ const childrenOf = (command: Command): CompletionCandidate[] =>
 async function valuesOf(
   { argChoices }: Pick<Option | Argument, 'argChoices'>,
   name: string,
-  ask: Ask,
+  lookUpHere: PositionLookup,
 ): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
   if (argChoices) return argChoices.map((value) => ({ value, description: '' }));
   if (name === 'file' || name === 'config') return COMPLETE_FILES;
-  return (await ask(name)).map((value) => ({ value, description: '' }));
+  return (await lookUpHere(name)).map((value) => ({ value, description: '' }));
 }

@@ -9,7 +9,7 @@ const HEADER_NAME = {
 
 const HEADER_VALUE = {
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
-  requirement: 'must be one line of characters that a header may carry',
+  requirement: 'must be one line of Latin-1 characters without control characters',
 };
 
 /** A server over Streamable HTTP or HTTP+SSE. */
@@ -20,7 +20,11 @@ export class HttpServerConfig extends CommonServerConfig {
   })
   readonly type: 'http' | 'sse' = 'http';
 
-  @Rule<string>('address', isUsable, 'must be a whole address, and a password in it belongs into headers')
+  @Rule<string>(
+    'url',
+    isUrlWithoutCredentials,
+    'must be a complete URL without user name and password; put credentials into headers',
+  )
   @Text('URL of the MCP endpoint.', {
     rule: { pattern: /^https?:\/\//, requirement: 'must start with http:// or https://' },
     missing: 'is required',
@@ -33,7 +37,7 @@ export class HttpServerConfig extends CommonServerConfig {
   readonly headers: Readonly<Record<string, string>> = {};
 }
 
-function isUsable(text: string): boolean {
+function isUrlWithoutCredentials(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username === '' && password === '';

@@ -75,11 +75,11 @@ describe('mcpServers', () => {
       'a.type: must be one of http, sse',
     ],
     ['another protocol', '{ url: "ftp://x" }', 'a.url: must start with http:// or https://'],
-    ['half an address', '{ url: "http://" }', 'a.url: must be a whole address'],
+    ['an incomplete URL', '{ url: "http://" }', 'a.url: must be a complete URL'],
     [
       'a password in the address',
       '{ url: "http://u:p@x" }',
-      'a.url: must be a whole address, and a password',
+      'a.url: must be a complete URL without user name and password',
     ],
     ['a number as argument', '{ command: x, args: [a, 1] }', 'a.args[1]: must be text, but is a number'],
     ['a flag as variable', '{ command: x, env: { DEBUG: true } }', 'a.env.DEBUG: must be text'],

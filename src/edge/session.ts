@@ -14,7 +14,7 @@ import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
-import { supportsRequest, ClientRequests } from './client-requests.js';
+import { supportsRequest, RequestsToClient } from './requests-to-client.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeHost } from './exchange.js';
@@ -60,7 +60,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
   private profile: ClientProfile = { revision: LATEST, capabilities: {}, clientInfo: undefined };
   readonly streams: SessionStreams;
   private readonly standalone: EventStream;
-  private readonly clientRequests = new ClientRequests();
+  private readonly requestsToClient = new RequestsToClient();
   private readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
@@ -191,22 +191,22 @@ export class Session implements NotificationRecipient, ExchangeHost {
   }
 
   async sendRequestOn(
-    send: (message: string) => void,
+    write: (message: string) => void,
     method: string,
     params: JsonText | undefined,
     options: ClientRequestOptions,
   ): Promise<JsonText> {
     if (!supportsRequest(this.capabilities, method, params))
       throw new GatewayError('method-not-found', `The client does not support ${method}`);
-    return this.clientRequests.send(method, params, options, send);
+    return this.requestsToClient.send(method, params, options, write);
   }
 
   receiveResponse(response: Extract<Inbound, { kind: 'response' }>): boolean {
-    return this.clientRequests.receive(response);
+    return this.requestsToClient.receive(response);
   }
 
   receiveProgress(token: unknown, params: string): void {
-    this.clientRequests.receiveProgress(token, params);
+    this.requestsToClient.receiveProgress(token, params);
   }
 
   /** An open stream keeps the session from expiring. */
@@ -231,7 +231,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
     if (this.closed) return;
     this.closed = true;
     this.requests.abortAll();
-    this.clientRequests.close();
+    this.requestsToClient.close();
     this.closeListeners.emit();
     this.endNotifications();
   }

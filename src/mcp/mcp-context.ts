@@ -14,7 +14,7 @@ import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
 export interface ClientRequestOptions {
-  /** Aborted when the server withdraws its request. */
+  /** Aborted when the request is cancelled: by the server, by the end of the call that it belongs to, or with the link. */
   readonly signal: CancelSignal;
   /** Receives the params of each progress notification that the client sends before its response. */
   readonly onProgress?: (params: JsonText) => void;
@@ -23,7 +23,7 @@ export interface ClientRequestOptions {
 /** Sends messages to a client: on the stream of one request, or on the standalone stream of its session. */
 export interface Channel {
   notify(method: string, params: JsonText | undefined): void;
-  /** Rejects when the client does not support the method, answers with an error, or is gone. */
+  /** Rejects when the client does not support the method, responds with an error, or its session is closed. */
   sendRequest(method: string, params: JsonText | undefined, options: ClientRequestOptions): Promise<JsonText>;
 }
 

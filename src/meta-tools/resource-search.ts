@@ -54,7 +54,7 @@ export class ResourceSearch implements OnModuleInit {
       }
       let server = this.servers.get(id);
       if (!server) {
-        server = new ServerResourceIndex(() => this.listOf(id) ?? ResourceList.EMPTY);
+        server = new ServerResourceIndex(() => this.listOf(id) ?? ResourceList.NOT_LISTED);
         this.servers.set(id, server);
       }
       void server.update();

@@ -17,7 +17,7 @@ export class ServerResourceIndex {
     () => this.list === this.current(),
     () => this.synchronize(this.current()),
   );
-  private list = ResourceList.EMPTY;
+  private list = ResourceList.NOT_LISTED;
   /** In the order of the list. */
   private indexed: readonly IndexedResource[] = [];
 

@@ -28,14 +28,14 @@ export class SummaryPager {
     cardOf: (item: Item) => Card,
   ): SummaryPage<Card> {
     const list = JSON.stringify([tool, scope.key, args.serverId ?? '']);
-    const after = args.cursor === undefined ? '' : this.cursors.open(list, args.cursor);
+    const after = args.cursor === undefined ? '' : this.cursors.verify(list, args.cursor);
     const size = args.pageSize(this.pageSize);
     const found = [...find(after, size + 1)];
     const items = found.slice(0, size);
     const last = items.at(-1);
     const more =
       last !== undefined && found.length > items.length
-        ? { nextCursor: this.cursors.seal(list, keyOf(last)) }
+        ? { nextCursor: this.cursors.sign(list, keyOf(last)) }
         : {};
     return { summaries: items.map(cardOf), more };
   }

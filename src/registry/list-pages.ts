@@ -6,7 +6,7 @@ import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
 import { CursorKey } from '../state/cursor-key.js';
 
-/** Serves lists in pages, with sealed cursors. */
+/** Serves lists in pages. A cursor is signed for one list and scope, and refused for any other. */
 @Injectable()
 export class ListPages {
   private readonly cursors: Cursors;
@@ -20,9 +20,9 @@ export class ListPages {
 
   /** The page after a cursor, or the first page. */
   page(member: string, list: Paged, scope: Scope, cursor: unknown): JsonText {
-    const sealed = `${member}\0${scope.key}`;
-    const after = cursor === undefined ? '' : this.cursors.open(sealed, cursor);
-    const seal = (position: string): string => this.cursors.seal(sealed, position);
-    return list.page(member, after, this.limits.pageSize, seal);
+    const listKey = `${member}\0${scope.key}`;
+    const after = cursor === undefined ? '' : this.cursors.verify(listKey, cursor);
+    const signCursor = (position: string): string => this.cursors.sign(listKey, position);
+    return list.page(member, after, this.limits.pageSize, signCursor);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Port for the secret that seals list cursors. It does not change while the process runs. Replicas will share one, so that
+ * Port for the secret that signs list cursors. It does not change while the process runs. Replicas will share one, so that
  * a cursor of one replica is valid at the others.
  */
 export abstract class CursorKey {

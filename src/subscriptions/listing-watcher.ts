@@ -16,6 +16,7 @@ interface ListedResources {
   readonly catalog: Catalog;
 }
 
+/** Own URIs of subscribed resources, and the patterns of all pattern subscriptions to the server. */
 interface ListingDifference {
   readonly removed: ReadonlySet<string>;
   readonly added: ReadonlySet<string>;
@@ -27,9 +28,9 @@ interface ListingDifference {
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private lastCatalog = Catalog.EMPTY;
-  /** The last listings of servers with subscriptions that left the catalog and have not listed again. */
-  private readonly previous = new Map<string, ListedResources>();
-  /** Listings are compared one at a time, in the order in which they came. */
+  /** By server: what it listed before it left the catalog. Kept while it has subscriptions, until it lists again. */
+  private readonly lastListings = new Map<string, ListedResources>();
+  /** Runs one comparison at a time, in the order of the listings. */
   private readonly comparisons = new SerialQueue();
 
   constructor(
@@ -41,13 +42,13 @@ export class ListingWatcher implements OnModuleInit {
 
   onModuleInit(): void {
     this.registry.onChange((change, catalog) => this.catalogChanged(change, catalog));
-    // The catalog does not change when a server lists no resources at all.
+    // The registry reports no change when a server without resources joins the catalog.
     this.backends.onSynced(({ id, listing }) => {
-      if (listing?.resources === ResourceList.NONE) this.listed(id, listing.resources);
+      if (listing?.resources === ResourceList.EMPTY) this.compareWithLastListing(id, listing.resources);
     });
-    // Nor does it when a server is disabled before it has listed anything.
+    // The registry reports no change either when a server is disabled that is not in the catalog.
     this.subscribers.onRemove(({ server }) => {
-      if (this.subscribers.table.countOfServer(server) === 0) this.previous.delete(server);
+      if (this.subscribers.table.countOfServer(server) === 0) this.lastListings.delete(server);
     });
   }
 
@@ -56,16 +57,17 @@ export class ListingWatcher implements OnModuleInit {
     this.lastCatalog = catalog;
     for (const id of resources) {
       const list = listOf(catalog, id);
-      if (!this.previous.has(id)) this.previous.set(id, { list: listOf(before, id), catalog: before });
-      // A server that is being replaced leaves the catalog for a while, but its resources are not gone.
-      if (list !== ResourceList.EMPTY) this.listed(id, list);
-      else if (this.subscribers.table.countOfServer(id) === 0) this.previous.delete(id);
+      if (!this.lastListings.has(id))
+        this.lastListings.set(id, { list: listOf(before, id), catalog: before });
+      // A server that is being replaced is not in the catalog for a while. Its resources do not count as removed.
+      if (list !== ResourceList.NOT_LISTED) this.compareWithLastListing(id, list);
+      else if (this.subscribers.table.countOfServer(id) === 0) this.lastListings.delete(id);
     }
   }
 
-  private listed(server: string, list: ResourceList): void {
-    const before = this.previous.get(server);
-    this.previous.delete(server);
+  private compareWithLastListing(server: string, list: ResourceList): void {
+    const before = this.lastListings.get(server);
+    this.lastListings.delete(server);
     if (!before || before.list === list) return;
     const after = { list, catalog: this.lastCatalog };
     this.comparisons
@@ -80,13 +82,13 @@ export class ListingWatcher implements OnModuleInit {
     const publicUriIn = ({ catalog }: ListedResources, uri: string): string =>
       catalog.resources.publicUri({ server, uri });
     for (const uri of removed) this.upstreams.resourceGone({ server, uri }, publicUriIn(before, uri));
-    const isFirst = before.list === ResourceList.EMPTY;
+    const isFirst = before.list === ResourceList.NOT_LISTED;
     for (const uri of added)
       this.upstreams.resourceListed(
         { server, uri },
         { isFirst, isRenamed: publicUriIn(before, uri) !== publicUriIn(after, uri) },
       );
-    for (const pattern of patterns) await this.upstreams.patternListed(server, pattern);
+    for (const pattern of patterns) await this.upstreams.subscribeMatches(server, pattern);
   }
 
   private async findDifference(
@@ -99,8 +101,9 @@ export class ListingWatcher implements OnModuleInit {
     const compare = async (uris: Iterable<string>): Promise<void> => {
       let compared = 0;
       for (const uri of uris) {
-        const [was, is] = [before.find(uri) !== undefined, after.find(uri) !== undefined];
-        if (was !== is) (is ? added : removed).add(uri);
+        const wasListed = before.find(uri) !== undefined;
+        const isListed = after.find(uri) !== undefined;
+        if (wasListed !== isListed) (isListed ? added : removed).add(uri);
         if ((++compared & 255) === 0) await yieldIfDue();
       }
     };
@@ -109,11 +112,11 @@ export class ListingWatcher implements OnModuleInit {
     await compare(targets.filter(({ pattern }) => !pattern).map(({ uri }) => uri));
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
-    // Subscribed matches of a pattern may no longer be among the first ones, which `findMatches` returns.
+    // `findMatches` returns only the first matches; the links may hold other ones.
     if (patterns.length > 0) await compare(this.upstreams.trackedUris(server));
     return { removed, added, patterns };
   }
 }
 
 const listOf = ({ servers }: Catalog, server: string): ResourceList =>
-  servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.EMPTY;
+  servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.NOT_LISTED;

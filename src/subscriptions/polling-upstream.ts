@@ -8,17 +8,17 @@ const JITTER = 0.2;
 /** After failures a resource is polled less often, up to this multiple of the interval. */
 const MAX_BACKOFF_FACTOR = 32;
 const MAX_CONCURRENT_POLLS = 4;
-/** Differs from every digest, so that the first successful read after a failed one counts as a change. */
+/** In place of a digest while every read has failed. The first successful read then counts as a change. */
 const UNREAD = '';
 
 interface PolledResource {
-  /** Of the last content; undefined before the first poll. */
+  /** Digest of the content at the last successful read. Undefined before the first poll. */
   digest: string | undefined;
   failures: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Reads resources of a server at intervals, in place of a server that takes subscriptions. */
+/** For servers without subscriptions: reads the subscribed resources at intervals and reports changed contents. */
 export class PollingUpstream implements Upstream {
   private readonly polled = new Map<string, PolledResource>();
   private readonly polls = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));
@@ -29,7 +29,7 @@ export class PollingUpstream implements Upstream {
     private readonly intervalMs: number,
   ) {}
 
-  /** Resolves after the first poll, with which later ones are compared. */
+  /** Resolves after the first poll. Its content is what the next poll is compared with. */
   async subscribe(uri: string): Promise<void> {
     const resource: PolledResource = { digest: undefined, failures: 0, timer: undefined };
     // A resource that was gone and is listed again may still be polled.

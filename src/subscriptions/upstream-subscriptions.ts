@@ -109,7 +109,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const isNamed = this.subscribers.table.target(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
       if (!reconciler.holds(uri)) {
-        // Resources that only patterns match are added by patternListed, up to the maximum.
+        // Resources that only patterns match are added by subscribeMatches, up to the maximum.
         if (isNamed) reconciler.resourceListed(uri);
       } else if (isRenamed || !isFirst) this.updates.reportPossibleChange(server, uri, owner);
     }
@@ -121,8 +121,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /** The listed resources that match a pattern may have changed. */
-  async patternListed(server: string, pattern: ResourcePattern): Promise<void> {
+  /** After a new listing: subscribes the resources that match a pattern, up to the maximum. */
+  async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
     const uris = await this.wanted.matching(server, pattern);
     for (const { reconciler } of this.links.of(server)) {
       const tracked = new Set([...reconciler.uris].filter((uri) => pattern.matches(uri)));

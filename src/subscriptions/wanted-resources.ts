@@ -50,7 +50,7 @@ export class WantedResources {
 
   /** Whether a server that has listed its resources does not offer this one. */
   isGone(server: string, uri: string): boolean {
-    return this.listOf(server) !== ResourceList.EMPTY && !this.isOffered(server, uri);
+    return this.listOf(server) !== ResourceList.NOT_LISTED && !this.isOffered(server, uri);
   }
 
   /** The listed resources that match a pattern, up to the maximum. Sliced, because lists may be long. */
@@ -83,7 +83,7 @@ export class WantedResources {
 
   private listOf(server: string): ResourceList {
     const { servers } = this.registry.catalog;
-    return servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.EMPTY;
+    return servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.NOT_LISTED;
   }
 }
 

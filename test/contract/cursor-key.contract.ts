@@ -27,11 +27,11 @@ export const cursorKeyContract = (adapter: string, open: () => CursorKey): void 
       expect(key.derive('lists')).toEqual(before);
     });
 
-    it('seals cursors that are valid for their purpose only', () => {
+    it('signs cursors that are valid for their purpose only', () => {
       const key = open();
-      const cursor = new Cursors(key.derive('lists')).seal('tools', 'a');
-      expect(new Cursors(key.derive('lists')).open('tools', cursor)).toBe('a');
-      expect(() => new Cursors(key.derive('other lists')).open('tools', cursor)).toThrow('Invalid cursor');
+      const cursor = new Cursors(key.derive('lists')).sign('tools', 'a');
+      expect(new Cursors(key.derive('lists')).verify('tools', cursor)).toBe('a');
+      expect(() => new Cursors(key.derive('other lists')).verify('tools', cursor)).toThrow('Invalid cursor');
     });
   });
 };

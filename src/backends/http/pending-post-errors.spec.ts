@@ -37,7 +37,7 @@ describe('PendingPost with a response that is not the answer', () => {
       'an event stream without the response',
       answers('text/event-stream', ': bye\n\n'),
       'broken',
-      /ended before the answer/,
+      /ended before the response/,
     ],
     ['gzip', answers('application/json', 'x', 200, { 'content-encoding': 'gzip' }), 'broken', /compressed/],
     ['an error', answers('text/plain', 'no', 500), 'refused', /^HTTP 500 Internal Server Error$/],

@@ -11,7 +11,7 @@ import { SseResponse } from './sse-response.js';
 import { connectionFailed, httpError, sessionLost, tooLarge } from './transport-errors.js';
 
 /** How long a server may take to end an event stream after the response. */
-const LINGER_TIMEOUT_MS = 1000;
+const STREAM_END_TIMEOUT_MS = 1000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 /** A body that is not needed is read up to here, so that its connection can be reused. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
@@ -88,9 +88,9 @@ export class PendingPost implements PostRequest {
     this.finish();
   }
 
-  linger(): void {
+  awaitStreamEnd(): void {
     this.resolve();
-    this.setDeadline(LINGER_TIMEOUT_MS);
+    this.setDeadline(STREAM_END_TIMEOUT_MS);
   }
 
   deliver(text: string): boolean {

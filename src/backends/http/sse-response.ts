@@ -6,28 +6,28 @@ import { tooLarge } from './transport-errors.js';
 
 const DEFAULT_RETRY_MS = 500;
 const MAX_ATTEMPTS_WITHOUT_PROGRESS = 3;
-/** HTTP errors that may go away: the server has not noticed the end of the old stream, or limits its load. */
-const TEMPORARY = new Set([408, 409, 425, 429]);
+/** The server has not noticed the end of the old stream yet, or limits its load: a later attempt may succeed. */
+const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 
-/** The request that the events answer. */
+/** The request whose response comes as an event stream. */
 interface SseRequest {
   /** Delivers the messages in the text; true when the response to the request is among them. */
   deliver(text: string): boolean;
-  /** The response was delivered; the server may take a moment to end the stream. */
-  linger(): void;
+  /** Called when the response was delivered on the POST. Gives the server a short time to end the stream. */
+  awaitStreamEnd(): void;
   succeed(): void;
   fail(error: TransportError): void;
 }
 
 /**
- * The event stream that answers a POST: notifications and requests of the server, then the response. A stream that
- * breaks off before the response is resumed with GET from its last event, where the server gave event ids.
+ * The event stream in the HTTP response to a POST: notifications and requests of the server, then the JSON-RPC response.
+ * A stream that breaks off before the JSON-RPC response is resumed with GET after its last event id, if it had one.
  */
 export class SseResponse {
   private parser: SseParser;
-  private isAnswered = false;
+  private isResponseDelivered = false;
   private isResuming = false;
-  private attempts = 0;
+  private attemptsWithoutProgress = 0;
   private lastEventId = '';
   private retryMs = DEFAULT_RETRY_MS;
   private retryTimer: NodeJS.Timeout | undefined;
@@ -45,16 +45,16 @@ export class SseResponse {
   }
 
   end(): void {
-    this.interrupt(brokenError('the event stream ended before the answer'));
+    this.interrupt(brokenError('the event stream ended before the response'));
   }
 
-  /** The response to the POST broke off. */
+  /** Called when the body of the POST ended or broke off. */
   interrupt(why: TransportError): void {
-    if (this.isAnswered) this.request.succeed();
+    if (this.isResponseDelivered) this.request.succeed();
     else if (this.parser.lastEventId === '') this.request.fail(why);
     else {
       this.isResuming = true;
-      this.takePosition();
+      this.savePosition();
       this.scheduleResume();
     }
   }
@@ -74,12 +74,12 @@ export class SseResponse {
 
   private readEvent(data: string, type: string): void {
     if (type !== 'message' || !this.request.deliver(data)) return;
-    this.isAnswered = true;
+    this.isResponseDelivered = true;
     if (this.isResuming) this.request.succeed();
-    else this.request.linger();
+    else this.request.awaitStreamEnd();
   }
 
-  private takePosition(): void {
+  private savePosition(): void {
     this.lastEventId = this.parser.lastEventId;
     this.retryMs = this.parser.retryMs ?? this.retryMs;
   }
@@ -100,21 +100,27 @@ export class SseResponse {
   }
 
   private resumeAgain(why: TransportError): void {
-    this.attempts = this.parser.lastEventId === this.lastEventId ? this.attempts + 1 : 0;
-    this.takePosition();
+    this.attemptsWithoutProgress =
+      this.parser.lastEventId === this.lastEventId ? this.attemptsWithoutProgress + 1 : 0;
+    this.savePosition();
     if (why.fault === 'too-large') this.request.fail(why);
-    else if (isFinal(why) || this.attempts >= MAX_ATTEMPTS_WITHOUT_PROGRESS)
+    else if (isFinal(why) || this.attemptsWithoutProgress >= MAX_ATTEMPTS_WITHOUT_PROGRESS)
       this.request.fail(notResumed(why));
     else this.scheduleResume();
   }
 }
 
-function isFinal({ fault, details: { httpStatus = 500 } }: TransportError): boolean {
-  return fault === 'refused' && httpStatus < 500 && !TEMPORARY.has(httpStatus);
+/** Whether another attempt to resume is pointless: the server refused the GET with a status that will not change. */
+function isFinal({ fault, details: { httpStatus } }: TransportError): boolean {
+  if (fault !== 'refused' || httpStatus === undefined) return false;
+  return httpStatus < 500 && !RETRYABLE_STATUSES.has(httpStatus);
 }
 
-/** Never `session-lost`: the server had accepted the request, so it may have been executed. */
+/**
+ * The fault is `broken` even if the GET failed with `session-lost`, which would mean that the request was not executed:
+ * the server had accepted it.
+ */
 const notResumed = (cause: TransportError): TransportError =>
-  brokenError(`the event stream broke off before the answer and was not resumed: ${cause.message}`, {
+  brokenError(`the event stream broke off before the response and was not resumed: ${cause.message}`, {
     cause,
   });

@@ -14,7 +14,7 @@ export const transportClosed = (): TransportError => brokenError('the transport 
 /** A request that was never written is undelivered; the outcome of one that was written is unknown. */
 export function connectionFailed(cause: Error, wasSent: boolean): TransportError {
   return wasSent
-    ? brokenError(`the connection was lost before the answer: ${reason(cause)}`, { cause })
+    ? brokenError(`the connection was lost before the response: ${reason(cause)}`, { cause })
     : new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });
 }
 

@@ -140,13 +140,13 @@ export class ListingSync {
   }
 
   private async resources(link: Link): Promise<ResourceList> {
-    if (!link.facts.capabilities.resources) return ResourceList.NONE;
+    if (!link.facts.capabilities.resources) return ResourceList.EMPTY;
     const { resources } = this.known;
     const definitions = await this.fetchDefinitions(link, 'resources', resources.size > 0);
     if (!definitions) return resources;
     const yieldIfDue = sliceScheduler.start();
     const list = await ResourceList.build(this.server, definitions, yieldIfDue);
-    if (list.size === 0) return ResourceList.NONE;
+    if (list.size === 0) return ResourceList.EMPTY;
     return (await list.equals(resources, yieldIfDue)) ? resources : list;
   }
 

@@ -18,7 +18,7 @@ export interface Listing {
 export const EMPTY_LISTING: Listing = {
   tools: [],
   prompts: [],
-  resources: ResourceList.EMPTY,
+  resources: ResourceList.NOT_LISTED,
   templates: [],
 };
 

@@ -14,10 +14,10 @@ const refused = expect.objectContaining({
 });
 
 describe('Cursors', () => {
-  it('opens a cursor to the position that it was sealed for', () => {
+  it('returns the position of a cursor that it signed', () => {
     fc.assert(
       fc.property(list, text, (of, position) => {
-        expect(cursors.open(of, cursors.seal(of, position))).toBe(position);
+        expect(cursors.verify(of, cursors.sign(of, position))).toBe(position);
       }),
     );
   });
@@ -25,51 +25,51 @@ describe('Cursors', () => {
   it('makes cursors that need no escaping in a URL or in JSON', () => {
     fc.assert(
       fc.property(list, text, (of, position) => {
-        expect(cursors.seal(of, position)).toMatch(/^[A-Za-z0-9_-]+$/);
+        expect(cursors.sign(of, position)).toMatch(/^[A-Za-z0-9_-]+$/);
       }),
     );
   });
 
-  it('seals with 16 bytes', () => {
-    expect(Buffer.from(cursors.seal('tools', ''), 'base64url')).toHaveLength(16);
+  it('signs with 16 bytes', () => {
+    expect(Buffer.from(cursors.sign('tools', ''), 'base64url')).toHaveLength(16);
   });
 
   it('refuses a cursor that is longer than any list needs, even if it is genuine', () => {
-    expect(() => cursors.open('tools', cursors.seal('tools', 'x'.repeat(32_768)))).toThrow(refused);
+    expect(() => cursors.verify('tools', cursors.sign('tools', 'x'.repeat(32_768)))).toThrow(refused);
   });
 
-  it('seals the same position to the same cursor, so that pages can be cached', () => {
-    expect(cursors.seal('tools', 'a')).toBe(cursors.seal('tools', 'a'));
+  it('signs the same position to the same cursor, so that pages can be cached', () => {
+    expect(cursors.sign('tools', 'a')).toBe(cursors.sign('tools', 'a'));
   });
 
   it('refuses a cursor of another list or scope', () => {
     fc.assert(
       fc.property(list, list, text, (of, other, position) => {
         fc.pre(of !== other);
-        const cursor = cursors.seal(of, position);
-        expect(() => cursors.open(other, cursor)).toThrow(refused);
+        const cursor = cursors.sign(of, position);
+        expect(() => cursors.verify(other, cursor)).toThrow(refused);
       }),
     );
   });
 
   it('refuses a cursor of a list whose name continues into the position', () => {
-    const bytes = Buffer.from(cursors.seal('tools', 'a\0b'), 'base64url');
+    const bytes = Buffer.from(cursors.sign('tools', 'a\0b'), 'base64url');
     const forged = Buffer.concat([bytes.subarray(0, 16), Buffer.from('b')]).toString('base64url');
-    expect(() => cursors.open('tools\0a', forged)).toThrow(refused);
+    expect(() => cursors.verify('tools\0a', forged)).toThrow(refused);
   });
 
-  it('refuses a cursor that was sealed with another key', () => {
-    const cursor = new Cursors(randomBytes(32)).seal('tools', 'a');
-    expect(() => cursors.open('tools', cursor)).toThrow(refused);
+  it('refuses a cursor that was signed with another key', () => {
+    const cursor = new Cursors(randomBytes(32)).sign('tools', 'a');
+    expect(() => cursors.verify('tools', cursor)).toThrow(refused);
   });
 
   it('refuses a cursor with any bit flipped', () => {
     fc.assert(
       fc.property(list, text, fc.nat(), (of, position, nth) => {
-        const bytes = Buffer.from(cursors.seal(of, position), 'base64url');
+        const bytes = Buffer.from(cursors.sign(of, position), 'base64url');
         const bit = nth % (bytes.length * 8);
         bytes[bit >> 3]! ^= 1 << (bit & 7);
-        expect(() => cursors.open(of, bytes.toString('base64url'))).toThrow(refused);
+        expect(() => cursors.verify(of, bytes.toString('base64url'))).toThrow(refused);
       }),
     );
   });
@@ -83,11 +83,11 @@ describe('Cursors', () => {
         fc.constantFrom(...characters),
         fc.nat(1),
         (position, nth, character, cut) => {
-          const cursor = cursors.seal('tools', position);
+          const cursor = cursors.sign('tools', position);
           const at = nth % (cursor.length + 1);
           const changed = cursor.slice(0, at) + character + cursor.slice(at + cut);
           fc.pre(changed !== cursor);
-          expect(() => cursors.open('tools', changed)).toThrow(refused);
+          expect(() => cursors.verify('tools', changed)).toThrow(refused);
         },
       ),
     );
@@ -95,14 +95,14 @@ describe('Cursors', () => {
 
   it.each([
     ['empty', ''],
-    ['shorter than a seal', 'AAAA'],
-    ['a seal of zeros', Buffer.alloc(16).toString('base64url')],
+    ['shorter than a signature', 'AAAA'],
+    ['a signature of zeros', Buffer.alloc(16).toString('base64url')],
     ['too long to be ours', 'A'.repeat(16_385)],
     ['null', null],
     ['a number', 5],
     ['an object', { toString: () => 'a' }],
     ['a list', ['a']],
   ])('refuses a cursor that is %s', (_what, cursor) => {
-    expect(() => cursors.open('tools', cursor)).toThrow(refused);
+    expect(() => cursors.verify('tools', cursor)).toThrow(refused);
   });
 });

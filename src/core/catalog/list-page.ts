@@ -7,23 +7,23 @@ export interface PageItem {
 }
 
 /** Turns the last key of a page into the cursor of the next. */
-export type SealCursor = (position: string) => string;
+export type SignCursor = (position: string) => string;
 
 /** A list that is served in pages. */
 export interface Paged {
   /** The list result of up to `size` items after the key `after`; an empty key starts at the beginning. */
-  page(member: string, after: string, size: number, seal: SealCursor): SharedJson;
+  page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson;
 }
 
 export function pageText(
   member: string,
   items: readonly PageItem[],
   more: boolean,
-  seal: SealCursor,
+  signCursor: SignCursor,
 ): SharedJson {
   const list = items.map(({ text }) => text).join(',');
   const last = items.at(-1);
-  const cursor = more && last ? `,"nextCursor":${JSON.stringify(seal(last.key))}` : '';
+  const cursor = more && last ? `,"nextCursor":${JSON.stringify(signCursor(last.key))}` : '';
   return new SharedJson(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
 }
 

@@ -253,7 +253,7 @@ describe('NameAssignment', () => {
   it('lists exactly the first of each name that is not the prefixed name of another server, in style never', () => {
     fc.assert(
       fc.property(claimsOf(fc.constant('never'), plainName), (claims) => {
-        const fair = claims.filter((one) => !isForeign(one, claims));
+        const fair = claims.filter((one) => !equalsPrefixedName(one, claims));
         const expected = claims.map((one) =>
           fair.find(({ ownName }) => ownName === one.ownName) === one ? one.ownName : undefined,
         );
@@ -267,7 +267,7 @@ describe('NameAssignment', () => {
       fc.property(claimsOf(fc.constant('conflict'), plainName), (claims) => {
         const names = namesOf(claims);
         const holderOf = ({ ownName }: Claim): Claim | undefined => claims[names.indexOf(ownName)];
-        const isFree = (one: Claim): boolean => !isShared(one, claims) && !isForeign(one, claims);
+        const isFree = (one: Claim): boolean => !isShared(one, claims) && !equalsPrefixedName(one, claims);
         // Its own server may have another tool that is prefixed to the same name.
         for (const one of claims.filter(isFree)) expect(holderOf(one)?.server).toBe(one.server);
         for (const one of claims.filter((other) => !isFree(other))) expect(holderOf(one)).not.toBe(one);
@@ -279,7 +279,7 @@ describe('NameAssignment', () => {
 const isShared = ({ server, ownName }: Claim, claims: readonly Claim[]): boolean =>
   claims.some((other) => other.server !== server && other.ownName === ownName);
 
-const isForeign = ({ server, ownName }: Claim, claims: readonly Claim[]): boolean =>
+const equalsPrefixedName = ({ server, ownName }: Claim, claims: readonly Claim[]): boolean =>
   claims.some(
     (other) => other.server !== server && prefixedName(other.server, SEPARATOR, other.ownName) === ownName,
   );
@@ -295,10 +295,11 @@ function shuffled<T>(items: readonly T[], random: fc.Stream<number>): T[] {
 function assignInOrder(claims: readonly NameClaim[], separator: string): (string | undefined)[] {
   const prefixed = ({ server, ownName }: Claim): string => prefixedName(server, separator, ownName);
   const mayBeBare = claims.filter(({ style }) => style !== 'always');
-  const isForeignTo = (one: Claim): boolean =>
+  const equalsPrefixedNameOfOther = (one: Claim): boolean =>
     claims.some((other) => other.server !== one.server && prefixed(other) === one.ownName);
   const isBare = (one: Claim): boolean =>
-    one.style === 'never' || (one.style === 'conflict' && !isShared(one, mayBeBare) && !isForeignTo(one));
+    one.style === 'never' ||
+    (one.style === 'conflict' && !isShared(one, mayBeBare) && !equalsPrefixedNameOfOther(one));
   const taken = new Map<string, Claim>();
   const take = (one: Claim, wanted: string): void => {
     const digest = nameWithDigest(wanted, one.server, one.ownName);
@@ -308,7 +309,7 @@ function assignInOrder(claims: readonly NameClaim[], separator: string): (string
   };
   const ordered = claims.toSorted((a, b) => a.rank - b.rank || (a.ownName < b.ownName ? -1 : 1));
   for (const one of ordered) if (!isBare(one)) take(one, prefixed(one));
-  for (const one of ordered) if (isBare(one) && !isForeignTo(one)) take(one, one.ownName);
+  for (const one of ordered) if (isBare(one) && !equalsPrefixedNameOfOther(one)) take(one, one.ownName);
   const names = new Map([...taken].map(([name, one]) => [one, name]));
   return claims.map((one) => names.get(one));
 }

@@ -8,12 +8,12 @@ import {
 
 /** A tool or prompt that needs a public name. */
 export class NameClaim {
-  /** Undefined when another claim has the name and no prefix is allowed. */
+  /** Undefined when the claim is not listed: style `never` allows no prefix, and its own name is not available. */
   publicName: string | undefined;
-  /** Whether it claims its own name, without a prefix. */
+  /** Whether the claim is for the own name, without the prefix of the server. */
   isBare = false;
-  /** Whether its own name is the prefixed name of another server's claim. */
-  isForeign = false;
+  /** Whether the own name equals the prefixed name of a claim of another server. */
+  equalsPrefixedName = false;
 
   constructor(
     readonly server: string,
@@ -25,24 +25,30 @@ export class NameClaim {
 }
 
 /**
- * Assigns public names to claims, one claim at a time. The result depends on the claims only, not on the order in which
- * they were added: a name goes to the first claim that prefers it. Claims of prefixed names come before claims of own
- * names, then the order of the servers decides, then the own name. A prefixed name stays free for its own server even
- * where it is not listed: it always leads to its own server, whichever own names other servers use.
+ * Assigns public names to the tools, or the prompts, of all servers. The rules:
+ *
+ * - Of several claims for one name, the claim with priority gets it (`hasPriorityOver`). The others get their name with a
+ *   digest or, in style `never`, no name.
+ * - A prefixed name is reserved for its server even while it is not listed, because requests for it always go to that
+ *   server. No other server can get it as an own name.
+ *
+ * The result depends only on the set of claims, not on the order of `add` and `remove`. Therefore adding or removing one
+ * claim can change the names of others.
  */
 export class NameAssignment<Claim extends NameClaim = NameClaim> {
   private readonly claims = new Map<string, Map<string, Claim>>();
-  /** Claims that may be listed without a prefix. */
+  /** The claims of styles `conflict` and `never`, which may be listed without a prefix. */
   private readonly byOwnName = new Map<string, Set<Claim>>();
+  /** The claim that has a public name, by that name. */
   private readonly holders = new Map<string, Claim>();
-  /** Claims that prefer a name to the one they have. */
+  /** By name: the claims that could not get it because its holder has priority. */
   private readonly waiting = new Map<string, Set<Claim>>();
   private readonly unassigned = new Set<Claim>();
   private changed = new Set<string>();
 
   constructor(private readonly separator: string) {}
 
-  /** By own name. */
+  /** The claims of one server, by own name. */
   claimsOf(server: string): ReadonlyMap<string, Claim> | undefined {
     return this.claims.get(server);
   }
@@ -72,41 +78,44 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
     this.assignAll();
   }
 
-  /** Servers of which a claim was added, removed or renamed since the last call. */
+  /** The servers with a claim that was added, removed or renamed since the last call. */
   takeChanged(): ReadonlySet<string> {
     const { changed } = this;
     this.changed = new Set();
     return changed;
   }
 
-  /** Claims of the same own name, and claims whose own name is the prefixed name of this one. */
+  /**
+   * Updates the claims whose preference depends on the claim that was added or removed: claims of the same own name, and
+   * claims whose own name equals its prefixed name.
+   */
   private updateRelated({ server, ownName }: Claim): void {
     if (this.byOwnName.size === 0) return;
     const same = this.byOwnName.get(ownName);
-    // More claims of one name make no further difference.
-    const related = same && same.size <= 2 ? [...same] : [];
-    const foreign = this.byOwnName.get(prefixedName(server, this.separator, ownName)) ?? [];
-    for (const claim of [...related, ...foreign]) this.updatePreference(claim);
+    // In style `conflict` a claim is bare while it is the only one of its own name: a third claim changes nothing.
+    const sharing = same && same.size <= 2 ? [...same] : [];
+    const equalToPrefixed = this.byOwnName.get(prefixedName(server, this.separator, ownName)) ?? [];
+    for (const claim of [...sharing, ...equalToPrefixed]) this.updatePreference(claim);
   }
 
   private updatePreference(claim: Claim): void {
-    const { isBare, isForeign } = claim;
-    if (isBare === this.isBare(claim) && isForeign === this.isForeign(claim)) return;
+    const { isBare, equalsPrefixedName } = claim;
+    if (isBare === this.isBare(claim) && equalsPrefixedName === this.equalsPrefixedName(claim)) return;
     this.release(claim);
     this.setPreference(claim);
   }
 
   private setPreference(claim: Claim): void {
-    claim.isForeign = this.isForeign(claim);
+    claim.equalsPrefixedName = this.equalsPrefixedName(claim);
     claim.isBare = this.isBare(claim);
   }
 
   private isBare(claim: Claim): boolean {
     if (claim.style !== 'conflict') return claim.style === 'never';
-    return this.byOwnName.get(claim.ownName)!.size === 1 && !this.isForeign(claim);
+    return this.byOwnName.get(claim.ownName)!.size === 1 && !this.equalsPrefixedName(claim);
   }
 
-  private isForeign({ server, ownName, style }: Claim): boolean {
+  private equalsPrefixedName({ server, ownName, style }: Claim): boolean {
     if (style === 'always') return false;
     for (const [owner, name] of splitPrefixedName(ownName, this.separator))
       if (owner !== server && this.claims.get(owner)?.has(name)) return true;
@@ -120,12 +129,12 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
     }
   }
 
-  /** Takes the best name that is free or held by a claim that comes later, which then is assigned another. */
+  /** Gives the claim the first preferred name whose holder has no priority over it. That holder is assigned again. */
   private assign(claim: Claim): void {
     for (const name of this.preferredNames(claim)) {
       if (name === claim.publicName) return;
       const holder = this.holders.get(name);
-      if (holder && comesBefore(holder, claim)) {
+      if (holder && hasPriorityOver(holder, claim)) {
         addTo(this.waiting, name, claim);
         continue;
       }
@@ -151,7 +160,7 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
     this.unassigned.add(claim);
   }
 
-  /** The name is then offered to the claims that prefer it to theirs. */
+  /** Frees the name of the claim. The claims that wait for this name are assigned again. */
   private giveUpName(claim: Claim): void {
     this.changed.add(claim.server);
     if (claim.publicName === undefined) return;
@@ -160,8 +169,10 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
     claim.publicName = undefined;
   }
 
-  private *preferredNames({ server, ownName, style, isBare, isForeign }: Claim): Iterable<string> {
-    if (isBare && isForeign) return;
+  /** The names that the claim accepts, best first. None when it cannot be listed. */
+  private *preferredNames({ server, ownName, style, isBare, equalsPrefixedName }: Claim): Iterable<string> {
+    // In style `never`: the name is reserved for the other server, and a prefix is not allowed.
+    if (isBare && equalsPrefixedName) return;
     const wanted = isBare ? ownName : prefixedName(server, this.separator, ownName);
     const isValid = isValidPublicName(wanted);
     if (isValid) yield wanted;
@@ -169,7 +180,8 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
   }
 }
 
-function comesBefore(a: NameClaim, b: NameClaim): boolean {
+/** Claims for prefixed names come first, then the order of the servers decides, then the order of own names. */
+function hasPriorityOver(a: NameClaim, b: NameClaim): boolean {
   if (a.isBare !== b.isBare) return b.isBare;
   if (a.rank !== b.rank) return a.rank < b.rank;
   return a.server === b.server ? a.ownName < b.ownName : a.server < b.server;

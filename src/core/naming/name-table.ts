@@ -1,6 +1,6 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
 import { mergeRuns } from '../../lib/sorted/merge-runs.js';
-import { PageCache, pageText, type Paged, type SealCursor } from '../catalog/list-page.js';
+import { PageCache, pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
 import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { splitPrefixedName } from './naming.js';
@@ -125,12 +125,12 @@ class NameView implements Paged {
   }
 
   /** As text that is built once and reused for every client. */
-  page(member: string, after: string, size: number, seal: SealCursor): SharedJson {
+  page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson {
     // Two lists share the empty table.
     return this.pages.get(`${member}\0${after}`, () => {
       const entries = firstOf(this.after(after), size + 1);
       const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
-      return pageText(member, items, entries.length > size, seal);
+      return pageText(member, items, entries.length > size, signCursor);
     });
   }
 

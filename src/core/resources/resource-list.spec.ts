@@ -67,7 +67,7 @@ describe('ResourceList', () => {
     expect([...list.startingWith('')]).toHaveLength(5);
     const counts = ['x', 'y:1', 'y:11', '', 'a'].map((prefix) => [...list.startingWith(prefix)].length);
     expect(counts).toEqual([3, 1, 0, 5, 0]);
-    expect([...ResourceList.EMPTY.startingWith('')]).toEqual([]);
+    expect([...ResourceList.NOT_LISTED.startingWith('')]).toEqual([]);
   });
 });
 

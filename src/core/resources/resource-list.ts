@@ -31,10 +31,10 @@ export class ResourceList {
     readonly plainById: readonly Resource[],
   ) {}
 
-  /** The server has not listed its resources yet. */
+  /** The server has not listed its resources yet. Callers compare by identity: `EMPTY` has no resources either. */
+  static readonly NOT_LISTED = new ResourceList([], [], [], [], []);
+  /** The server has listed its resources and has none. */
   static readonly EMPTY = new ResourceList([], [], [], [], []);
-  /** The server lists no resources. */
-  static readonly NONE = new ResourceList([], [], [], [], []);
 
   /** `name` of a definition is the URI. Of definitions with equal URIs the first is kept. */
   static async build(

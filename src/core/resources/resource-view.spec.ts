@@ -311,7 +311,7 @@ describe('ResourceView pages', () => {
     const definition = { name: 'x:{y}', text: '{ "uriTemplate":"x:{y}", "n":1.0 }' };
     const { templates } = await parseTemplates('a', [definition], neverYield);
     const view = buildDirectory(
-      [{ server: 'a', rank: 0, resources: ResourceList.EMPTY, templates }],
+      [{ server: 'a', rank: 0, resources: ResourceList.NOT_LISTED, templates }],
       'resource',
     ).view(EVERYTHING);
     expect(view.templates.page('t', '', 10, plain).text).toBe(

@@ -1,5 +1,5 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
-import { pageText, type Paged, type PageItem, type SealCursor } from '../catalog/list-page.js';
+import { pageText, type Paged, type PageItem, type SignCursor } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
 import { patternOf, type ResourcePattern } from './resource-pattern.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
@@ -35,20 +35,20 @@ export class ResourceView {
   }
 
   readonly resources: Paged = {
-    page: (member, after, size, seal) =>
+    page: (member, after, size, signCursor) =>
       this.built(`${member}\0${after}`, () => {
         const listed = [...this.after(after, size + 1)];
-        return page(member, listed.map(resourceItem), size, seal);
+        return page(member, listed.map(resourceItem), size, signCursor);
       }),
   };
 
   readonly templates: Paged = {
-    page: (member, after, size, seal) =>
+    page: (member, after, size, signCursor) =>
       this.built(`${member}\0${after}`, () => {
         const from =
           after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
         const listed = this.listedTemplates.slice(from, from + size + 1);
-        return page(member, listed.map(templateItem), size, seal);
+        return page(member, listed.map(templateItem), size, signCursor);
       }),
   };
 
@@ -159,8 +159,8 @@ const instances = (parts: readonly ServerResources[], text: string, form: 'uri' 
 
 const only = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
 
-function page(member: string, items: readonly PageItem[], size: number, seal: SealCursor): SharedJson {
-  return pageText(member, items.slice(0, size), items.length > size, seal);
+function page(member: string, items: readonly PageItem[], size: number, signCursor: SignCursor): SharedJson {
+  return pageText(member, items.slice(0, size), items.length > size, signCursor);
 }
 
 const resourceItem = (resource: PublicResource): PageItem => ({

@@ -12,39 +12,40 @@ interface PendingRequest {
   readonly onProgress: ClientRequestOptions['onProgress'];
 }
 
-/** The requests of servers to one client. Ids and progress tokens are unique in the session. */
-export class ClientRequests {
+/** The requests that servers send to one client. Their ids are assigned here and unique in the session of the client. */
+export class RequestsToClient {
   private readonly pending = new Map<RequestId, PendingRequest>();
   private lastId = 0;
 
-  /** `send` writes to the stream that the request belongs to. */
+  /** `write` writes a message to the stream that the request belongs to. */
   send(
     method: string,
     params: JsonText | undefined,
     { signal, onProgress }: ClientRequestOptions,
-    send: (message: string) => void,
+    write: (message: string) => void,
   ): Promise<JsonText> {
     const id = ++this.lastId;
     const text = params?.text;
-    const own = text && progressTokenOf(text) ? withProgressToken(text, String(id)) : text;
+    // The id is also the progress token: `String(id)` is the JSON text of a number.
+    const paramsText = text && progressTokenOf(text) ? withProgressToken(text, String(id)) : text;
     return new Promise((resolve, reject) => {
-      const withdraw = (): void => {
+      const cancel = (): void => {
         this.pending.delete(id);
-        send(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
-        reject(new GatewayError('cancelled', 'The server withdrew its request'));
+        write(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
+        reject(new GatewayError('cancelled', 'The request was cancelled'));
       };
-      const done = (): void => signal.removeEventListener('abort', withdraw);
+      const stopListening = (): void => signal.removeEventListener('abort', cancel);
       this.pending.set(id, {
         onProgress,
-        resolve: (result) => (done(), resolve(result)),
-        reject: (error) => (done(), reject(error)),
+        resolve: (result) => (stopListening(), resolve(result)),
+        reject: (error) => (stopListening(), reject(error)),
       });
-      signal.addEventListener('abort', withdraw, { once: true });
-      send(requestMessage(id, method, own));
+      signal.addEventListener('abort', cancel, { once: true });
+      write(requestMessage(id, method, paramsText));
     });
   }
 
-  /** False when no request has this id. */
+  /** Returns false when no pending request has the id of the response. */
   receive(response: Extract<Inbound, { kind: 'response' }>): boolean {
     const request = this.pending.get(response.id);
     if (!request) return false;
@@ -61,7 +62,8 @@ export class ClientRequests {
   close(): void {
     const requests = [...this.pending.values()];
     this.pending.clear();
-    for (const request of requests) request.reject(new GatewayError('cancelled', 'The client is gone'));
+    for (const request of requests)
+      request.reject(new GatewayError('cancelled', "The client's session was closed"));
   }
 }
 

@@ -4,91 +4,91 @@ import { describe, expect, it } from '@jest/globals';
 import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
-import { supportsRequest, ClientRequests } from './client-requests.js';
+import { supportsRequest, RequestsToClient } from './requests-to-client.js';
 
 type Response = Extract<Inbound, { kind: 'response' }>;
 
 /** A message of the client, as `readMessage` returns it. */
 const response = (text: string): Response => readMessage(JSON.parse(text), text) as Response;
 
-function asking(params?: string) {
-  const questions = new ClientRequests();
-  const abortion = new AbortController();
+function openRequests(params?: string) {
+  const requests = new RequestsToClient();
+  const abort = new AbortController();
   const sent: { id?: number; method?: string; params?: Record<string, unknown> }[] = [];
   const progress: string[] = [];
-  const ask = () =>
+  const send = () =>
     outcomeOf(
-      questions.send(
+      requests.send(
         'sampling/createMessage',
         params === undefined ? undefined : new JsonText(params),
-        { signal: abortion.signal, onProgress: ({ text }) => progress.push(text) },
+        { signal: abort.signal, onProgress: ({ text }) => progress.push(text) },
         (message) => sent.push(JSON.parse(message) as object),
       ),
     );
-  return { questions, abortion, sent, progress, ask };
+  return { requests, abort, sent, progress, send };
 }
 
 describe('ClientRequests', () => {
   it('sends a request with an id of the session and resolves with the result text', async () => {
-    const { questions, sent, ask } = asking('{"n":1}');
-    const [first, second] = [ask(), ask()];
+    const { requests, sent, send } = openRequests('{"n":1}');
+    const [first, second] = [send(), send()];
     expect(sent).toMatchObject([
       { id: 1, method: 'sampling/createMessage', params: { n: 1 } },
       { id: 2, method: 'sampling/createMessage', params: { n: 1 } },
     ]);
-    expect(questions.receive(response('{"jsonrpc":"2.0","id":2,"result":{ "n":1.0 }}'))).toBe(true);
+    expect(requests.receive(response('{"jsonrpc":"2.0","id":2,"result":{ "n":1.0 }}'))).toBe(true);
     await flushPromises();
     expect(second.value?.text).toBe('{ "n":1.0 }');
     expect(first).toEqual({});
   });
 
   it('sends a request without params', () => {
-    const { sent, ask } = asking();
-    ask();
+    const { sent, send } = openRequests();
+    send();
     expect(sent[0]).toEqual({ jsonrpc: '2.0', id: 1, method: 'sampling/createMessage' });
   });
 
   it("rejects with the client's error", async () => {
-    const { questions, ask } = asking();
-    const outcome = ask();
+    const { requests, send } = openRequests();
+    const outcome = send();
     const error = '{"code":-1,"message":"rejected","data":1.0}';
-    questions.receive(response(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
+    requests.receive(response(`{"jsonrpc":"2.0","id":1,"error":${error}}`));
     await flushPromises();
     expect(outcome.error).toMatchObject({ code: -1, message: 'rejected', text: error });
   });
 
   it('accepts one response per request id', () => {
-    const { questions, ask } = asking();
-    ask();
-    const answers = ['"1"', '7', '1', '1'].map((id) =>
-      questions.receive(response(`{"jsonrpc":"2.0","id":${id},"result":{}}`)),
+    const { requests, send } = openRequests();
+    send();
+    const accepted = ['"1"', '7', '1', '1'].map((id) =>
+      requests.receive(response(`{"jsonrpc":"2.0","id":${id},"result":{}}`)),
     );
-    expect(answers).toEqual([false, false, true, false]);
+    expect(accepted).toEqual([false, false, true, false]);
   });
 
   it('sends notifications/cancelled when the request is aborted', async () => {
-    const { questions, abortion, sent, ask } = asking();
-    const outcome = ask();
-    abortion.abort();
+    const { requests, abort, sent, send } = openRequests();
+    const outcome = send();
+    abort.abort();
     await flushPromises();
-    expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+    expect(outcome.error).toMatchObject({ kind: 'cancelled', message: 'The request was cancelled' });
     expect(sent[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    expect(questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
+    expect(requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
   });
 
   it('removes its abort listener when the request ends', () => {
-    const { questions, abortion, ask } = asking();
-    ask();
-    ask();
-    questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
-    questions.close();
-    expect(getEventListeners(abortion.signal, 'abort')).toEqual([]);
+    const { requests, abort, send } = openRequests();
+    send();
+    send();
+    requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    requests.close();
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
   });
 
   it('rejects pending requests when it is closed', async () => {
-    const { questions, ask } = asking();
-    const outcomes = [ask(), ask()];
-    questions.close();
+    const { requests, send } = openRequests();
+    const outcomes = [send(), send()];
+    requests.close();
     await flushPromises();
     for (const { error } of outcomes) expect(error).toMatchObject({ kind: 'cancelled' });
   });
@@ -96,19 +96,19 @@ describe('ClientRequests', () => {
 
 describe('ClientRequests progress', () => {
   it('replaces the progress token of the server', () => {
-    const { questions, sent, progress, ask } = asking('{"_meta":{"progressToken":"theirs","x":1}}');
-    ask();
+    const { requests, sent, progress, send } = openRequests('{"_meta":{"progressToken":"theirs","x":1}}');
+    send();
     expect(sent[0]?.params).toEqual({ _meta: { progressToken: 1, x: 1 } });
-    questions.receiveProgress(1, '{"progressToken":1,"progress":0.5}');
+    requests.receiveProgress(1, '{"progressToken":1,"progress":0.5}');
     expect(progress).toEqual(['{"progressToken":1,"progress":0.5}']);
   });
 
-  it('ignores progress on unknown and answered requests', () => {
-    const { questions, progress, ask } = asking('{"_meta":{"progressToken":1}}');
-    ask();
-    for (const token of [2, '1', null, undefined, {}]) questions.receiveProgress(token, '{}');
-    questions.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
-    questions.receiveProgress(1, '{}');
+  it('ignores progress of unknown requests and of requests that have ended', () => {
+    const { requests, progress, send } = openRequests('{"_meta":{"progressToken":1}}');
+    send();
+    for (const token of [2, '1', null, undefined, {}]) requests.receiveProgress(token, '{}');
+    requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    requests.receiveProgress(1, '{}');
     expect(progress).toEqual([]);
   });
 });
