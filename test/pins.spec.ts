@@ -10,7 +10,7 @@ import { LATEST, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
  * change it here only together with the changelog.
  */
 
-const read = (text: string) => readConfig({ text, file: 'pins.yaml', env: {} });
+const read = (text: string) => readConfig({ text, source: 'pins.yaml', env: {} });
 
 describe('error kinds', () => {
   it('have their JSON-RPC codes and HTTP statuses', () => {

@@ -6,7 +6,7 @@ import { setCallerRole, type AdminRequest } from './admin-caller.js';
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);
 
-/** Requires the admin token, or for reads the viewer token; and JSON as content type. */
+/** Requires the admin token; the viewer token is enough for reads. A body must be declared as JSON. */
 @Injectable()
 export class AdminGuard implements CanActivate {
   constructor(private readonly tokens: AdminToken) {}
@@ -30,6 +30,6 @@ function requireJson({ headers }: AdminRequest): void {
   if (type !== undefined && !JSON_TYPES.has(type))
     throw new AdminProblem(
       'unsupported-media-type',
-      `the content type must be application/json, not ${type}`,
+      `the content type must be ${[...JSON_TYPES].join(' or ')}, not ${type}`,
     );
 }

@@ -44,7 +44,7 @@ export class SubscriptionAdmin {
   async end(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, { action: 'subscription.end', target: id }, () => {
       if (!this.subscribers.table.get(id)) throw notFound('subscription', id);
-      return { apply: () => this.subscriptions.end(id) };
+      return { apply: () => this.subscriptions.end(id, 'ended by an administrator') };
     });
   }
 
@@ -63,7 +63,7 @@ export class SubscriptionAdmin {
 
   /** The text that a search matches. */
   private textOf(row: Subscription, client: string): string {
-    const name = this.subscribers.client(row)?.clientInfo?.name ?? '';
+    const name = this.subscribers.subscriberOf(row)?.clientInfo?.name ?? '';
     return [this.subscriptions.publicUri(row), row.uri, row.server, client, name].join('\n').toLowerCase();
   }
 

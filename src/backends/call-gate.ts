@@ -5,16 +5,16 @@ import { Waiters } from '../lib/listeners/waiters.js';
 import { FairQueue } from '../lib/queues/fair-queue.js';
 
 export interface CallLimits {
-  /** Calls in flight at once. */
+  /** Maximum calls in flight. */
   readonly concurrency: number;
-  /** Calls that may wait; 0 means none. */
+  /** Maximum queued calls; with 0, a call that finds no free slot is rejected. */
   readonly queue: number;
 }
 
-/** Signal and deadline only apply while the call is queued. */
+/** `signal` and `deadline` have no effect on a call that has started. */
 export interface QueueOptions {
   readonly signal?: CancelSignal | undefined;
-  /** On the clock of `performance.now()`. */
+  /** A time on the clock of `performance.now()`. */
   readonly deadline?: number | undefined;
   /** The call runs alone: it starts when no other call is in flight, and no other starts until it has settled. */
   readonly exclusive?: boolean | undefined;
@@ -23,24 +23,23 @@ export interface QueueOptions {
 interface QueuedCall {
   readonly exclusive: boolean;
   readonly deadline: number;
-  /** To be called after the call was taken from the queue. */
+  /** Makes the call. The gate has removed it from the queue before. */
   start(): void;
   /** Removes the call from the queue and rejects it. */
   fail(error: Error): void;
 }
 
-/** Queued calls whose deadlines are closer together than this may fail together. */
+/** A queued call fails up to this long after its deadline, so that one timer serves deadlines close to each other. */
 const DEADLINE_STEP_MS = 10;
 
 /**
- * Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. Backpressure: a
- * call that finds the queue full is rejected as overloaded.
+ * Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. Backpressure:
+ * when the queue is full, the gate rejects further calls as overloaded.
  */
 export class CallGate {
   private readonly queue = new FairQueue<QueuedCall>();
   private running = 0;
   private isExclusiveRunning = false;
-  private isAdvancing = false;
   private readonly deadlines = new Deadlines<QueuedCall>(
     () => this.queue,
     (call) => this.expire(call),
@@ -61,7 +60,7 @@ export class CallGate {
     return this.queue.size;
   }
 
-  /** Runs `call` as soon as a slot is free, at once where one is. The slot is held until `call` settles. */
+  /** Makes the call, at once if a slot is free, otherwise from the queue. The call holds its slot until it settles. */
   run<T>(client: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
     if (options.signal?.aborted) return Promise.reject(this.cancelled(options.signal));
     const exclusive = options.exclusive ?? false;
@@ -70,7 +69,7 @@ export class CallGate {
     return this.wait(client, call, options);
   }
 
-  /** Rejects all queued calls, when the server is lost, disabled or stopped. Running calls are not touched. */
+  /** For a server that is lost, disabled or stopped. Calls in flight go on. */
   rejectQueued(error: Error): void {
     for (const call of this.queue) call.fail(error);
     this.advance();
@@ -95,9 +94,9 @@ export class CallGate {
   private begin<T>(call: () => Promise<T>, exclusive: boolean): Promise<T> {
     this.running++;
     this.isExclusiveRunning = exclusive;
-    const called = started(call);
-    called.then(this.leave, this.leave);
-    return called;
+    const result = callSafely(call);
+    result.then(this.leave, this.leave);
+    return result;
   }
 
   private readonly leave = (): void => {
@@ -112,7 +111,7 @@ export class CallGate {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
-        // One signal may cancel many queued calls: the first to leave must not start the next, which is cancelled as well.
+        // When one signal cancels several queued calls, the first one advances the queue while the others wait.
         if (signal?.aborted) reject(this.cancelled(signal));
         else if (deadline <= performance.now()) reject(this.timedOut());
         else resolve(this.begin(call, exclusive));
@@ -132,18 +131,14 @@ export class CallGate {
     });
   }
 
-  /** To be called after every change that may free a slot or empty the queue. */
+  /** Starts queued calls while slots are free. Needed after every change that may free a slot or empty the queue. */
   private advance(): void {
-    // A call that throws at once calls this again from within the loop.
-    if (this.isAdvancing) return;
-    this.isAdvancing = true;
     let next = this.queue.peek();
     while (next && this.hasSlot(next.exclusive)) {
       this.queue.shift();
       next.start();
       next = this.queue.peek();
     }
-    this.isAdvancing = false;
     if (!next) this.deadlines.stop();
     if (this.isIdle()) this.idleWaiters.release();
   }
@@ -169,22 +164,23 @@ export class CallGate {
   private cancelled(signal: CancelSignal | undefined): GatewayError {
     return new GatewayError(
       'cancelled',
-      `CANCELLED: the call was cancelled before server ${this.server} got it`,
+      `CANCELLED: the call was cancelled before it was sent to server ${this.server}`,
       { code: 'CANCELLED', server: this.server },
       { cause: signal?.reason },
     );
   }
 
   private timedOut(): GatewayError {
-    return new GatewayError('timeout', `TIMEOUT: server ${this.server} had no room for the call in time`, {
-      code: 'TIMEOUT',
-      server: this.server,
-    });
+    return new GatewayError(
+      'timeout',
+      `TIMEOUT: the call waited in the queue of server ${this.server} until its timeout`,
+      { code: 'TIMEOUT', server: this.server },
+    );
   }
 }
 
 /** Turns a synchronous throw into a rejection, so that the slot is always freed. */
-function started<T>(call: () => Promise<T>): Promise<T> {
+function callSafely<T>(call: () => Promise<T>): Promise<T> {
   try {
     return call();
   } catch (error) {

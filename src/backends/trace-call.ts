@@ -12,11 +12,11 @@ interface TracedCall {
 /** Makes a call within a client span; the params carry its trace context to the server. */
 export async function traceCall(
   tracing: Tracing,
-  { method, params, target: name }: TracedCall,
+  { method, params, target }: TracedCall,
   { parent, attributes }: { readonly parent: Span; readonly attributes: Attributes },
   call: (params: string | undefined) => Promise<JsonText>,
 ): Promise<JsonText> {
-  const span = tracing.startClientSpan({ method, name, attributes }, parent);
+  const span = tracing.startClientSpan({ method, name: target, attributes }, parent);
   try {
     const result = await call(withTraceContext(span, params));
     endSpan(span, outcomeOfResult(result) === 'tool_error' ? { type: 'tool_error' } : undefined);

@@ -92,7 +92,7 @@ describe('importServers', () => {
     [VS_CODE, { GITHUB_TOKEN: 'x' }],
   ])('gives a configuration that the gateway accepts', (text, env) => {
     const yaml = asYaml(importServers(text, 'a.json').config);
-    expect(readConfig({ text: yaml, file: 'ours.yaml', env }).mcpServers.size).toBe(2);
+    expect(readConfig({ text: yaml, source: 'ours.yaml', env }).mcpServers.size).toBe(2);
   });
 
   it('reads the servers in the settings of VS Code', () => {

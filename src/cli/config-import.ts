@@ -177,7 +177,7 @@ function idFor(name: string, taken: ServerDefinition): string {
 /** Errors of our own validation, except that variables are not set here. */
 function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
   try {
-    readConfig({ text: JSON.stringify({ mcpServers }), file: 'import', env: {} });
+    readConfig({ text: JSON.stringify({ mcpServers }), source: 'import', env: {} });
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

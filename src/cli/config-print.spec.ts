@@ -8,7 +8,7 @@ mcpServers:
   a.b: { url: "https://\${HOST_NAME}/mcp", headers: { Authorization: "Bearer abc" } }
   c: { command: node, args: ["--key=\${KEY}", "$\${plain}"], env: { TOKEN: secret-value } }
 `;
-const config = readConfig({ text, file: 'a.yaml', env: { HOST_NAME: 'inside.example', KEY: 'hunter22' } });
+const config = readConfig({ text, source: 'a.yaml', env: { HOST_NAME: 'inside.example', KEY: 'hunter22' } });
 
 describe('effectiveConfig', () => {
   it('contains defaults and masks secrets', () => {
@@ -23,7 +23,7 @@ describe('effectiveConfig', () => {
 
   it('can be read again, with the same values except for secrets', () => {
     const shown = { ...effectiveConfig(config), admin: {} };
-    const again = readConfig({ text: asYaml(shown), file: 'b.yaml', env: {} });
+    const again = readConfig({ text: asYaml(shown), source: 'b.yaml', env: {} });
     expect(again.mcpServers.get('c')).toMatchObject({ args: ['--key=********', '${plain}'] });
     expect(again.limits).toEqual(config.limits);
   });

@@ -20,7 +20,11 @@ describe('createKey', () => {
     { id: 'unprivileged', projects: [] },
   ])('gives a configuration line with the same meaning as its entry: %j', (options) => {
     const { key, entry, configLine } = createKey(options);
-    const { auth } = readConfig({ text: `auth:\n  apiKeys:\n    ${configLine}\n`, file: 'g.yaml', env: {} });
+    const { auth } = readConfig({
+      text: `auth:\n  apiKeys:\n    ${configLine}\n`,
+      source: 'g.yaml',
+      env: {},
+    });
     expect(auth.apiKeys).toEqual([{ ...options, hash: hashOf(key) }]);
     expect(auth.apiKeys).toEqual([entry]);
     expect(configLine).not.toContain(key);

@@ -33,7 +33,7 @@ export const findLocalState = (path: string, isNamed: boolean, env: Environment)
 const readLocal = (path: string, isNamed: boolean, env: Environment): GatehouseConfig =>
   readConfig({
     text: existsSync(path) || isNamed ? reduced(path, env) : '{}',
-    file: path,
+    source: path,
     env: Object.fromEntries(Object.entries(env).filter(([name]) => !OVERRIDES.test(name))),
   });
 

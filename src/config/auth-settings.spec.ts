@@ -7,7 +7,7 @@ import { readConfig } from './load-config.js';
 const HASH = hashOf('a key');
 const OTHER_HASH = hashOf('another key');
 
-const read = (text: string, env = {}) => readConfig({ text, file: 'g.yaml', env });
+const read = (text: string, env = {}) => readConfig({ text, source: 'g.yaml', env });
 const readKeys = (...keys: string[]) => read(`auth: { apiKeys: [${keys.join(', ')}] }`).auth.apiKeys;
 const readJwt = (jwt: string) => read(`auth: { jwt: { ${jwt} } }`).auth.jwt;
 

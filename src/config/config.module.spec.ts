@@ -19,7 +19,7 @@ const directory = mkdtempSync(join(tmpdir(), 'gatehouse-module-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const text = `stateDir: ${directory}/state/inner\nmcpServers: { a: { command: node } }`;
-const config = readConfig({ text, file: 'g.yaml', env: {} });
+const config = readConfig({ text, source: 'g.yaml', env: {} });
 
 @Injectable()
 class Room {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readConfig } from './load-config.js';
 import { isLoopback } from './loopback.js';
 
-const read = (http: string) => readConfig({ text: `http: { ${http} }`, file: 'g.yaml', env: {} }).http;
+const read = (http: string) => readConfig({ text: `http: { ${http} }`, source: 'g.yaml', env: {} }).http;
 
 describe('http', () => {
   it.each(['127.0.0.1', '"::1"', 'localhost', '127.9.9.9'])('accepts the loopback address %s', (host) => {

@@ -8,7 +8,7 @@ import { loadConfig, readConfig } from './load-config.js';
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const read = (text: string, env: Record<string, string> = {}) => readConfig({ text, file: 'g.yaml', env });
+const read = (text: string, env: Record<string, string> = {}) => readConfig({ text, source: 'g.yaml', env });
 
 function errorOf(action: () => unknown): ConfigError {
   try {
@@ -146,7 +146,7 @@ describe('readConfig', () => {
       'mcpServers.a.command',
     ]);
     const [head, ...lines] = error.message.split('\n');
-    expect(head).toBe('cannot start with the configuration g.yaml:');
+    expect(head).toBe('invalid configuration g.yaml:');
     expect(lines).toEqual(error.problems.map(({ path, what }) => `  ${path}: ${what}`));
   });
 

@@ -16,24 +16,24 @@ const ROOT = sectionOf(GatehouseConfig);
 
 /** Loads and validates the file. Throws a ConfigError that lists every problem. */
 export function loadConfig({ path, env }: { path: string; env: Environment }): GatehouseConfig {
-  return readConfig({ text: readConfigText(path), file: path, env });
+  return readConfig({ text: readConfigText(path), source: path, env });
 }
 
-/** Like loadConfig, for a text; problems refer to it as `file`. */
-export function readConfig(source: { text: string; file: string; env: Environment }): GatehouseConfig {
-  const { text, file, env } = source;
+/** Like loadConfig, for a text. Errors name `source` as its origin. */
+export function readConfig(input: { text: string; source: string; env: Environment }): GatehouseConfig {
+  const { text, source, env } = input;
   const problems = new ConfigProblems();
   const secrets = new SecretCollector();
 
-  const written = parseConfigDocument(text, file, problems);
-  if (!written) throw new ConfigError(file, problems.list());
+  const written = parseConfigDocument(text, source, problems);
+  if (!written) throw new ConfigError(source, problems.list());
   const document = new VariableReferences(env, secrets, problems).resolve(written, ROOT) as ConfigDocument;
   applyOverrides(document, ROOT, env, secrets, problems);
   const config = build(ROOT, document, problems) as GatehouseConfig;
   validate(config, problems);
   crossCheck(config, problems);
 
-  if (!problems.isEmpty) throw new ConfigError(file, problems.list());
+  if (!problems.isEmpty) throw new ConfigError(source, problems.list());
   return deepFreeze(Object.assign(config, { secrets: secrets.list() }));
 }
 

@@ -11,7 +11,7 @@ export function readServer(id: string, definition: unknown): ServerConfig {
   const text = JSON.stringify({ mcpServers: { [id]: definition } });
   const prefix = formatPath(['mcpServers', id]);
   try {
-    return readConfig({ text, file: `server ${id}`, env: {} }).mcpServers.get(id)!;
+    return readConfig({ text, source: `server ${id}`, env: {} }).mcpServers.get(id)!;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const problems = error.problems.map(({ path, what }) => ({ path: withoutPrefix(path, prefix), what }));

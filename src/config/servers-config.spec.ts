@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readConfig } from './load-config.js';
 
 const read = (servers: string) =>
-  readConfig({ text: `mcpServers:\n  ${servers}`, file: 'g.yaml', env: {} }).mcpServers;
+  readConfig({ text: `mcpServers:\n  ${servers}`, source: 'g.yaml', env: {} }).mcpServers;
 
 describe('mcpServers', () => {
   it('are kept in the order of the file', () => {

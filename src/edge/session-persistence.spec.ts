@@ -130,9 +130,9 @@ describe('SessionPersistence', () => {
 
   it('delays the answer until the record is written, unless the disk hangs', async () => {
     subscribe(open());
-    await subscribers.persisted();
+    await subscribers.waitUntilPersisted();
     jest.spyOn(records, 'flush').mockReturnValue(new Promise(() => {}));
-    const told = outcomeOf(subscribers.persisted().then(() => true));
+    const told = outcomeOf(subscribers.waitUntilPersisted().then(() => true));
     await jest.advanceTimersByTimeAsync(999);
     expect(told.value).toBeUndefined();
     await jest.advanceTimersByTimeAsync(1);

@@ -41,7 +41,7 @@ export class SessionPersistence implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.restorer.restoreAll()) this.track(session);
-    this.subscribers.persisted = async () =>
+    this.subscribers.waitUntilPersisted = async () =>
       void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
     this.stopListening = this.subscribers.onChange((subscription, _client, isThere) =>
       isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),

@@ -2,10 +2,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EventFrame } from './event-frame.js';
 import type { DeliverOptions, Subscriber } from './mcp-context.js';
 
-/** Bounds of one slice. The count matters as well: time spent on sockets after the slice is not measured. */
+/** Bounds of one slice. The second one limits the writes to sockets that Node makes after the slice. */
 const SLICE_MS = 8;
 const MAX_SLICE_DELIVERIES = 512;
-/** Beyond this many waiting notifications the fan-out no longer yields: it has to catch up first. */
+/** With this many waiting notifications, the fan-out stops yielding to the event loop until fewer wait. */
 const MAX_WAITING = 10_000;
 
 /** An encoded notification, with the options of its delivery. */
@@ -17,13 +17,13 @@ export type Recipient = Pick<Subscriber, 'deliver'>;
 
 /** One notification for any number of recipients. */
 export interface OutgoingNotification {
-  /** While it waits, a later notification with the same key replaces it. Without a key it is never replaced. */
+  /** A later notification with the same key replaces this one while it waits. Without a key, none does. */
   readonly key?: string;
-  /** Called when its delivery starts, and read one by one, so that recipients that left meanwhile can be skipped. */
+  /** Called when the delivery starts. The iterator is read before each delivery, so it can skip closed recipients. */
   recipients(): Iterator<Recipient>;
   /**
-   * Called for the first recipient of each slice. Ids of events must count up for each client, and other events may
-   * have been delivered since the last slice.
+   * Encodes the notification as an event with a new id. Called once per slice: other events may be delivered between
+   * two slices, and the event ids that one client receives must increase.
    */
   createEvent(): NotificationEvent;
 }
@@ -34,18 +34,18 @@ interface Delivery {
 }
 
 /**
- * Delivers notifications to their recipients in the order in which they come, so that no client gets a later one
- * first. Starts at once; a large fan-out continues in slices, so that it does not block the event loop.
+ * Delivers notifications one after the other, so that every client receives them in order. A delivery starts at once;
+ * with many recipients it continues in slices, so that it does not block the event loop.
  */
 @Injectable()
 export class FanOut {
   private readonly logger = new Logger('FanOut');
   private readonly waiting = new Map<unknown, OutgoingNotification>();
   private current: Delivery | undefined;
-  /** Of the current delivery in the current slice. */
+  /** The encoded notification of the current delivery; a new one in each slice. */
   private event: NotificationEvent | undefined;
 
-  /** False when it replaces a notification that waited under the same key. */
+  /** Returns false when the notification replaces a waiting one with the same key. */
   deliver(notification: OutgoingNotification): boolean {
     if (!this.current) {
       this.current = deliveryOf(notification);
@@ -74,7 +74,7 @@ export class FanOut {
     }
   };
 
-  /** False when there is no recipient left. A delivery that throws is over; those behind it go on. */
+  /** Returns false when the delivery is over: no recipient is left, or an error stopped it. */
   private deliverNext({ notification, recipients }: Delivery): boolean {
     try {
       const next = recipients.next();
@@ -83,7 +83,8 @@ export class FanOut {
       next.value.deliver(this.event.frame, this.event);
       return true;
     } catch (error) {
-      this.logger.error({ message: 'notification not delivered', cause: String(error) });
+      const { key } = notification;
+      this.logger.error({ message: 'delivery of a notification stopped', key, cause: String(error) });
       return false;
     }
   }

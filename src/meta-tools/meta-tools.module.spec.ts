@@ -12,7 +12,7 @@ import { ToolSearch } from './tool-search.js';
 
 /** Number of listed meta tools. */
 async function toolsWith(config: object): Promise<number> {
-  const live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
+  const live = new LiveConfig(readConfig({ text: JSON.stringify(config), source: 'spec.json', env: {} }));
   const registry = new Registry(new Naming());
   await new MetaToolsModule(
     live,

@@ -7,7 +7,10 @@ import { NOTIFICATION_KINDS, type NotificationKind } from '../core/notification-
 
 export type RequestOutcome = 'ok' | 'error';
 
-/** `coalesced`: replaced by a later notification of its kind. `dropped`: the client reads too slowly. */
+/**
+ * - `coalesced`: replaced by a later notification with the same key, such as an update of the same resource
+ * - `dropped`: removed from a full queue, or withdrawn because the client lost access to the server it came from
+ */
 export type NotificationOutcome = 'delivered' | 'coalesced' | 'dropped';
 const NOTIFICATION_OUTCOMES: readonly NotificationOutcome[] = ['delivered', 'coalesced', 'dropped'];
 

@@ -43,7 +43,7 @@ describe('ResourceLinks with a link in a result', () => {
     },
   );
 
-  it('resolves no link that was not announced, of another server, or out of scope', async () => {
+  it('resolves no URI that is not linked, of another server, or out of scope', async () => {
     const registry = await registryWith();
     expect(found(registry, 'resource://a/elsewhere:1')).toBeUndefined();
     const name = registry.links.publicUrisFor('a')('elsewhere:1');
@@ -52,7 +52,7 @@ describe('ResourceLinks with a link in a result', () => {
     expect(found(registry, name, only('a'))).toBe('a elsewhere:1');
   });
 
-  it('does not remember the URI that the client asked for', async () => {
+  it('does not remember the URI that the client requested', async () => {
     const registry = await registryWith();
     const name = registry.links.publicUrisFor('a', 'elsewhere:1')('elsewhere:1');
     expect(found(registry, name)).toBeUndefined();

@@ -106,7 +106,7 @@ describe('Subscriptions', () => {
       const outcome = subscribe();
       await flushPromises();
       const [{ id }] = [...harness.subscribers.table] as [Subscription];
-      harness.subscriptions.end(id);
+      harness.subscriptions.end(id, 'unsubscribed');
       files.accept(A);
       await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'cancelled' });
@@ -122,20 +122,21 @@ describe('Subscriptions', () => {
     expect([harness.rows, files.subscriptionRequests]).toEqual([[], []]);
   });
 
-  it('log the end of a subscription with its client or its scope', async () => {
+  it('log why a subscription ended when its session closes or loses access to the server', async () => {
     const other = new FakeSubscriber('b');
     const [one, two] = [await harness.subscribe(client, A), await harness.subscribe(other, A)];
     client.close();
     other.setScope(only('other'));
     for (const [reason, { id }] of [
-      ['client', one],
-      ['scope', two],
+      ['session closed', one],
+      ['access lost', two],
     ] as const)
       expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
         expect.objectContaining({
           level: 'debug',
-          message: `subscription ended with its ${reason}`,
+          message: 'subscription ended',
           subscription: id,
+          reason,
         }),
       );
   });

@@ -45,7 +45,7 @@ export class ResourceUpdates implements OnModuleInit {
 
   /** The acknowledgement has been written: held updates follow, with event ids above those sent meanwhile. */
   acknowledged(subscription: Subscription): void {
-    const client = this.subscribers.client(subscription);
+    const client = this.subscribers.subscriberOf(subscription);
     for (const update of this.routing.acknowledged(subscription.id)) {
       const event = update.createEvent();
       client?.deliver(event.frame, event);
@@ -100,7 +100,7 @@ export class ResourceUpdates implements OnModuleInit {
     const route = this.routing.route(server, uri, update, owner);
     let next = route.next();
     for (; !next.done; next = route.next()) {
-      const client = this.subscribers.client(next.value);
+      const client = this.subscribers.subscriberOf(next.value);
       if (client) yield client;
     }
     this.metrics.countUpdate(next.value > 0 ? 'delivered' : 'unheard');

@@ -29,7 +29,7 @@ export class SessionLinkOpener {
   /** Opens the link of the session that a row belongs to, if the server keeps links per session. */
   open(row: Subscription): void {
     const backend = this.backends.find(row.server);
-    const session = backend?.hasSessionLinks ? this.subscribers.client(row)?.session : undefined;
+    const session = backend?.hasSessionLinks ? this.subscribers.subscriberOf(row)?.session : undefined;
     if (session && !this.isPending(row)) backend!.sessionLink(session).catch(() => this.retry(row.server));
   }
 

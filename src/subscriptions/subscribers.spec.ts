@@ -55,9 +55,9 @@ describe('Subscribers', () => {
   it('find the client of a subscription until it ends', () => {
     const client = new FakeSubscriber('a');
     const row = add(client, 'x');
-    expect(subscribers.client(row)).toBe(client);
+    expect(subscribers.subscriberOf(row)).toBe(client);
     subscribers.remove(row.id);
-    expect(subscribers.client(row)).toBeUndefined();
+    expect(subscribers.subscriberOf(row)).toBeUndefined();
   });
 
   it('emit each addition and removal once', () => {
@@ -179,7 +179,7 @@ describe('Subscribers', () => {
       subscribers.onEnd((removed) => ended.push(...urisIn(removed)));
       const row = add(client, 'x');
       expect(subscribers.table.size).toBe(0);
-      expect(subscribers.client(row)).toBeUndefined();
+      expect(subscribers.subscriberOf(row)).toBeUndefined();
       expect(emitted).toEqual(['+a x', '-a x']);
       expect(ended).toEqual(['x']);
     });
@@ -239,7 +239,7 @@ describe('Subscribers', () => {
       const { subscription } = subscribers.restore(client, restorable('id'))!;
       expect(subscription).toEqual({ ...restorable('id'), subscriber: 'a', principal: 'ann' });
       expect(emitted).toEqual(['+a x']);
-      expect(subscribers.client(subscription)).toBe(client);
+      expect(subscribers.subscriberOf(subscription)).toBe(client);
       client.close();
       expect(subscribers.table.size).toBe(0);
     });

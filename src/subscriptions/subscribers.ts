@@ -21,21 +21,21 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /** `isAdded` is false when the subscription was removed. */
-type ChangeListener = (subscription: Subscription, client: Subscriber, isAdded: boolean) => void;
-type RemoveListener = (subscription: Subscription, client: Subscriber) => void;
-/** Why subscriptions ended: the client closed its session, or lost access to the server. */
-type EndReason = 'client' | 'scope';
+type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
+type RemoveListener = (subscription: Subscription, subscriber: Subscriber) => void;
+/** `access lost`: the server left the scope of the subscriber. */
+type EndReason = 'session closed' | 'access lost';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
 
 type RestorableSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
 
-interface ObservedClient {
-  readonly client: Subscriber;
+interface ObservedSubscriber {
+  readonly subscriber: Subscriber;
   stopObserving(): void;
 }
 
-/** The subject of the error message. */
-const LIMITED: Readonly<Record<ReachedLimit['which'], string>> = {
+/** The subject of the error message: the holder of the subscriptions that the limit counts. */
+const LIMIT_HOLDERS: Readonly<Record<ReachedLimit['which'], string>> = {
   perSubscriber: 'a client',
   perPrincipal: 'a client',
   perServer: 'all clients to one server',
@@ -43,21 +43,24 @@ const LIMITED: Readonly<Record<ReachedLimit['which'], string>> = {
 };
 
 /**
- * The subscription table together with the clients it belongs to. Subscriptions end when their client closes its
+ * The subscription table together with the subscribers of its rows. Subscriptions end when their subscriber closes its
  * session or loses access to their server.
+ *
+ * Listeners: `onChange` is called for every row that is added or removed. `onRemove` is called for every removed row,
+ * before `onChange`. `onEnd` is called once for all rows that a closed session or lost access removed, after both.
  */
 @Injectable()
 export class Subscribers {
   // An id that starts with a dash would be read as an option on a command line.
   readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
-  /** By id: the clients that have subscriptions. */
-  private readonly clients = new Map<string, ObservedClient>();
+  /** The subscribers that have subscriptions, by id. */
+  private readonly observed = new Map<string, ObservedSubscriber>();
   private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();
   private readonly removeListeners = new ListenerSet<Parameters<RemoveListener>>();
   private readonly endListeners = new ListenerSet<Parameters<EndListener>>();
   private readonly limits: SubscriptionLimits;
-  /** Set by the session persistence: resolves when all current subscriptions would survive a restart. Never rejects. */
-  persisted: () => Promise<void> = () => Promise.resolve();
+  /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
+  waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
 
   constructor({ subscriptionsPerClient, subscriptionsPerServer, subscriptions }: Limits) {
     this.limits = {
@@ -68,7 +71,6 @@ export class Subscribers {
     };
   }
 
-  /** Called for every subscription that is added or removed. */
   onChange(listener: ChangeListener): () => void {
     return this.changeListeners.add(listener);
   }
@@ -77,38 +79,37 @@ export class Subscribers {
     this.removeListeners.add(listener);
   }
 
-  /** Called for subscriptions that ended without a request to end them. */
   onEnd(listener: EndListener): void {
     this.endListeners.add(listener);
   }
 
-  client(subscription: Subscription): Subscriber | undefined {
-    return this.clients.get(subscription.subscriber)?.client;
+  subscriberOf(subscription: Subscription): Subscriber | undefined {
+    return this.observed.get(subscription.subscriber)?.subscriber;
   }
 
-  requireWithinLimits(client: Subscriber, address: ResourceAddress): void {
-    const reached = findReachedLimit(this.table, newSubscription(client, address), this.limits);
+  requireWithinLimits(subscriber: Subscriber, address: ResourceAddress): void {
+    const reached = findReachedLimit(this.table, newSubscription(subscriber, address), this.limits);
     if (reached) throw limitError(reached);
   }
 
-  /** The subscription counts against the limits from here on. */
-  add(client: Subscriber, address: ResourceAddress): AddedSubscription {
-    const added = addWithinLimits(this.table, newSubscription(client, address), this.limits, Date.now());
+  /** Returns the existing subscription where there is one. Throws when a limit is reached. */
+  add(subscriber: Subscriber, address: ResourceAddress): AddedSubscription {
+    const added = addWithinLimits(this.table, newSubscription(subscriber, address), this.limits, Date.now());
     if ('which' in added) throw limitError(added);
-    if (added.isNew) this.added(client, added.subscription);
+    if (added.isNew) this.added(subscriber, added.subscription);
     return added;
   }
 
-  /** Adds a subscription of a previous process. Undefined when the client may not have it now. */
+  /** Adds a subscription of a previous process; undefined when the scope or a limit does not allow it any more. */
   restore(
-    client: Subscriber,
+    subscriber: Subscriber,
     { id, since, ...address }: RestorableSubscription,
   ): AddedSubscription | undefined {
-    const wanted = newSubscription(client, address);
-    if (!client.scope.allows(address.server) || findReachedLimit(this.table, wanted, this.limits))
+    const wanted = newSubscription(subscriber, address);
+    if (!subscriber.scope.allows(address.server) || findReachedLimit(this.table, wanted, this.limits))
       return undefined;
     const added = this.table.restore({ ...wanted, id, since });
-    if (added.isNew) this.added(client, added.subscription);
+    if (added.isNew) this.added(subscriber, added.subscription);
     return added;
   }
 
@@ -128,23 +129,24 @@ export class Subscribers {
     return removed;
   }
 
-  private added(client: Subscriber, subscription: Subscription): void {
-    this.changeListeners.emit(subscription, client, true);
-    if (!this.clients.has(client.id)) this.observe(client);
+  private added(subscriber: Subscriber, subscription: Subscription): void {
+    this.changeListeners.emit(subscription, subscriber, true);
+    if (!this.observed.has(subscriber.id)) this.observe(subscriber);
   }
 
-  private observe(client: Subscriber): void {
+  private observe(subscriber: Subscriber): void {
     const stops: (() => void)[] = [];
-    // Before the listeners are added: a client that is closed already calls them at once, which removes it again.
-    this.clients.set(client.id, { client, stopObserving: () => stops.forEach((stop) => stop()) });
+    const { id } = subscriber;
+    // Set before the listeners are added: `onClose` of a closed subscriber calls its listener at once.
+    this.observed.set(id, { subscriber, stopObserving: () => stops.forEach((stop) => stop()) });
     stops.push(
-      client.onScopeChange(() =>
+      subscriber.onScopeChange(() =>
         this.end(
-          [...this.table.ofSubscriber(client.id)].filter(({ server }) => !client.scope.allows(server)),
-          'scope',
+          [...this.table.ofSubscriber(id)].filter(({ server }) => !subscriber.scope.allows(server)),
+          'access lost',
         ),
       ),
-      client.onClose(() => this.end([...this.table.ofSubscriber(client.id)], 'client')),
+      subscriber.onClose(() => this.end([...this.table.ofSubscriber(id)], 'session closed')),
     );
   }
 
@@ -154,16 +156,16 @@ export class Subscribers {
   }
 
   private emitRemoved({ subscription }: RemovedSubscription): void {
-    const client = this.client(subscription);
-    if (!client) return;
-    this.removeListeners.emit(subscription, client);
-    this.changeListeners.emit(subscription, client, false);
+    const subscriber = this.subscriberOf(subscription);
+    if (!subscriber) return;
+    this.removeListeners.emit(subscription, subscriber);
+    this.changeListeners.emit(subscription, subscriber, false);
   }
 
   private stopObserving({ subscription: { subscriber } }: RemovedSubscription): void {
     if (this.table.countOfSubscriber(subscriber) > 0) return;
-    this.clients.get(subscriber)?.stopObserving();
-    this.clients.delete(subscriber);
+    this.observed.get(subscriber)?.stopObserving();
+    this.observed.delete(subscriber);
   }
 }
 
@@ -178,4 +180,4 @@ const newSubscription = (
 });
 
 const limitError = ({ which, limit }: ReachedLimit) =>
-  limitExceeded(`${LIMITED[which]} may have ${limit} subscriptions`, limit);
+  limitExceeded(`${LIMIT_HOLDERS[which]} may have ${limit} subscriptions`, limit);

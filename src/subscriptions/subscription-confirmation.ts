@@ -63,7 +63,7 @@ export class SubscriptionConfirmation {
   }
 
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
-    const session = this.subscribers.client(row)?.session;
+    const session = this.subscribers.subscriberOf(row)?.session;
     if (!session) return;
     const link = await backend.sessionLink(session);
     try {

@@ -42,7 +42,7 @@ export class Subscriptions implements OnModuleInit {
         if (!servers.get(server)?.enabled) this.endAllOf(server);
     });
     this.subscribers.onEnd((removed, reason) => {
-      for (const { subscription } of removed) this.log(`subscription ended with its ${reason}`, subscription);
+      for (const { subscription } of removed) this.logEnd(subscription, reason);
     });
   }
 
@@ -77,15 +77,15 @@ export class Subscriptions implements OnModuleInit {
   /** Takes the URI in any form, or the id of the subscription. False when the client has no such subscription. */
   unsubscribe(context: SessionContext, text: string): boolean {
     const rows = this.findNamed(context, text);
-    for (const { id } of rows) this.end(id);
+    for (const { id } of rows) this.end(id, 'unsubscribed');
     return rows.length > 0;
   }
 
-  /** False when there is no such subscription. */
-  end(id: string): boolean {
+  /** `reason` is for the log. False when there is no such subscription. */
+  end(id: string, reason: string): boolean {
     const removed = this.subscribers.remove(id);
     if (!removed) return false;
-    this.log('subscription ended', removed.subscription);
+    this.logEnd(removed.subscription, reason);
     return true;
   }
 
@@ -98,10 +98,10 @@ export class Subscriptions implements OnModuleInit {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
   }
 
-  /** Also finds resources that no server lists, but that a result or a tool definition linked to. */
+  /** Also finds unlisted resources that are linked. */
   private findAddress(scope: Scope, text: string): ResourceAddress | undefined {
     const { catalog, links } = this.registry;
-    return catalog.resources.view(scope).findSubscribable(text) ?? links.findAnnounced(scope, text);
+    return catalog.resources.view(scope).findSubscribable(text) ?? links.findLinked(scope, text);
   }
 
   private isVisible(scope: Scope, row: Subscription): boolean {
@@ -121,7 +121,7 @@ export class Subscriptions implements OnModuleInit {
     signal: CancelSignal,
   ): Promise<void> {
     const cancel = (): void => {
-      if (--pending.requests === 0) this.end(id);
+      if (--pending.requests === 0) this.end(id, 'cancelled');
     };
     pending.requests++;
     if (signal.aborted) cancel();
@@ -162,14 +162,15 @@ export class Subscriptions implements OnModuleInit {
   private async establish(subscription: Subscription): Promise<void> {
     try {
       await this.upstreams.confirm(subscription);
-      await this.subscribers.persisted();
+      await this.subscribers.waitUntilPersisted();
     } catch (error) {
       // A row that is gone already was ended for another reason, which `subscribe` reports.
-      if (!this.end(subscription.id)) return;
+      if (!this.end(subscription.id, 'failed')) return;
       throw this.failureOf(subscription, error);
     }
     if (!this.subscribers.table.get(subscription.id)) return;
-    this.log('subscribed', subscription);
+    const { id, server, uri } = subscription;
+    this.logger.debug({ message: 'subscribed', subscription: id, server, uri });
     // The answer passes several promises and is written at the end of this turn of the event loop; held updates follow.
     process.nextTick(setImmediate, () => this.updates.acknowledged(subscription));
   }
@@ -202,7 +203,7 @@ export class Subscriptions implements OnModuleInit {
 
   private endAllOf(server: string): void {
     for (const { subscription } of this.subscribers.removeServer(server))
-      this.log('subscription ended with its server', subscription);
+      this.logEnd(subscription, 'server removed');
   }
 
   private countRejection<T>(act: () => T): T {
@@ -214,7 +215,7 @@ export class Subscriptions implements OnModuleInit {
     }
   }
 
-  private log(message: string, { id, server, uri }: Subscription): void {
-    this.logger.debug({ message, subscription: id, server, uri });
+  private logEnd({ id, server, uri }: Subscription, reason: string): void {
+    this.logger.debug({ message: 'subscription ended', subscription: id, server, uri, reason });
   }
 }

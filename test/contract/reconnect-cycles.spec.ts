@@ -37,7 +37,7 @@ function commandOf(pid: string): string {
 
 function startBackend(nap: string): Backend {
   const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: wrapped(nap) } } });
-  const { mcpServers, limits } = readConfig({ text, file: 'test', env: {} });
+  const { mcpServers, limits } = readConfig({ text, source: 'test', env: {} });
   const config = mcpServers.get('cycles')!;
   const ignoreEvents = {
     listed: async () => {},

@@ -59,7 +59,7 @@ describe('a subscription with a session idle time of two seconds', () => {
     await untilRequested(setup.docs, '-x://a');
     expect(subscriptionRequests(setup.docs)).toEqual(['+x://b', '+x://a', '-x://a']);
     expect(await countOf(setup, 'mcp_active_subscriptions')).toBe(1);
-    await setup.gateway.logged({ message: 'subscription ended with its client', uri: 'x://a' });
+    await setup.gateway.logged({ message: 'subscription ended', uri: 'x://a', reason: 'session closed' });
   });
 
   it('stays while its client has an open event stream, without requests', async () => {
@@ -90,7 +90,7 @@ describe('a subscription', () => {
     await listener.untilUpdated(A);
     expect((await admin.put('projects/one', { servers: ['other'] })).status).toBe(200);
     await untilRequested(docs, '-x://a');
-    await gateway.logged({ message: 'subscription ended with its scope', uri: 'x://a' });
+    await gateway.logged({ message: 'subscription ended', uri: 'x://a', reason: 'access lost' });
     await listener.events.message(
       'the list change',
       ({ method }) => method === 'notifications/resources/list_changed',

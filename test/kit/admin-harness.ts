@@ -42,7 +42,7 @@ export class AdminHarness {
   firstSync = Promise.resolve();
 
   constructor(config: object = {}, settings: Partial<AdminSettings> = {}) {
-    this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), file: 'spec.json', env: {} }));
+    this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), source: 'spec.json', env: {} }));
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminToken('a-token-of-the-admin');
     this.secrets = new SecretRedactor(this.live, tokens, this.desired);

@@ -20,7 +20,7 @@ import { McpDispatcher } from '../../build/mcp/mcp.dispatcher.js';
 import { connectMcp } from '../../build/mcp/mcp.module.js';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'gatehouse-facts-'));
-const config = readConfig({ text: JSON.stringify({ stateDir }), file: 'facts.json', env: {} });
+const config = readConfig({ text: JSON.stringify({ stateDir }), source: 'facts.json', env: {} });
 const adapter = new FastifyAdapter();
 const routes = [];
 adapter

@@ -7,7 +7,7 @@ import type { Principal } from '../../src/mcp/principal.js';
 
 /** The settings as a config file makes them, with every default filled in. */
 export const authSettings = (auth: object): AuthSettings =>
-  readConfig({ text: JSON.stringify({ auth }), file: 'g.json', env: {} }).auth;
+  readConfig({ text: JSON.stringify({ auth }), source: 'g.json', env: {} }).auth;
 
 export interface Verdict {
   readonly status: number;

@@ -4,6 +4,6 @@ import { readConfig } from '../../src/config/load-config.js';
 
 /** The config of a file with this content. */
 export const configOf = (content: object): GatehouseConfig =>
-  readConfig({ text: JSON.stringify(content), file: 'g.json', env: {} });
+  readConfig({ text: JSON.stringify(content), source: 'g.json', env: {} });
 
 export const liveConfig = (content: object): LiveConfig => new LiveConfig(configOf(content));

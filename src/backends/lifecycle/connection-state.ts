@@ -94,7 +94,7 @@ const open: Transition = (status, { now }) => ({
 });
 
 const retry: Transition = (status, { now, random }, cause) => {
-  const { attempts, failures, isCrashLoop } = forgiveIfStable(status, now);
+  const { attempts, failures, isCrashLoop } = resetIfStable(status, now);
   const recent = [...failures.slice(1 - CRASH_LOOP_FAILURES), now];
   const isLoop = isCrashLoop || isCrashLoopOf(recent, now);
   // The server is reachable and only needs a new session.
@@ -171,7 +171,7 @@ function isCrashLoopOf(failures: readonly number[], now: number): boolean {
 }
 
 /** A stable link resets the backoff and ends a crash loop. Outside of one, its loss counts like any other. */
-function forgiveIfStable(
+function resetIfStable(
   status: ConnectionStatus,
   now: number,
 ): Pick<ConnectionStatus, 'attempts' | 'failures' | 'isCrashLoop'> {

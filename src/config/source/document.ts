@@ -11,7 +11,7 @@ const YAML = { schema: 'core', stringKeys: true, uniqueKeys: true, prettyErrors:
 /** Parses YAML or JSON. Returns undefined and reports a problem when the text is not a mapping. */
 export function parseConfigDocument(
   text: string,
-  file: string,
+  source: string,
   problems: ConfigProblems,
 ): ConfigDocument | undefined {
   const lines = new LineCounter();
@@ -19,16 +19,16 @@ export function parseConfigDocument(
   const errors = [...document.errors, ...document.warnings];
   for (const error of worthReporting(errors)) {
     const { line, col } = lines.linePos(error.pos[0]);
-    problems.add(`${file}:${line}:${col}`, describe(error, text.split('\n')[line - 1] ?? ''));
+    problems.add(`${source}:${line}:${col}`, describe(error, text.split('\n')[line - 1] ?? ''));
   }
   if (errors.length > 0) return undefined;
-  if (document.contents === null) problems.add(file, 'is empty; write {} to start with the defaults');
-  else if (!isMap(document.contents)) problems.add(file, 'must be a mapping at the top');
+  if (document.contents === null) problems.add(source, 'is empty; write {} to start with the defaults');
+  else if (!isMap(document.contents)) problems.add(source, 'must be a mapping at the top');
   if (!isMap(document.contents)) return undefined;
   try {
     return document.toJS({ mapAsMap: true }) as ConfigDocument;
   } catch (error) {
-    problems.add(file, error instanceof Error ? error.message : String(error));
+    problems.add(source, error instanceof Error ? error.message : String(error));
     return undefined;
   }
 }

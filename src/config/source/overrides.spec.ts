@@ -9,7 +9,7 @@ mcpServers:
   a__b: { command: node }
 `;
 
-const read = (env: Record<string, string>, text = FILE) => readConfig({ text, file: 'g.yaml', env });
+const read = (env: Record<string, string>, text = FILE) => readConfig({ text, source: 'g.yaml', env });
 
 describe('GATEHOUSE__ variables', () => {
   it.each([

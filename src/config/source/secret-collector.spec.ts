@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../load-config.js';
 
 const secretsOf = (text: string, env: Record<string, string>) =>
-  readConfig({ text, file: 'g.yaml', env }).secrets;
+  readConfig({ text, source: 'g.yaml', env }).secrets;
 
 describe('SecretCollector', () => {
   it.each([

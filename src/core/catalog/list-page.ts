@@ -1,35 +1,39 @@
 import { SharedJson } from '../../lib/json-text/json-text.js';
 
-/** An item of a list. The list is sorted by `key`, which is also the position of the item in cursors. */
+/** An item of a list that is sorted by `key`. Cursors contain the key of an item as position in the list. */
 export interface PageItem {
   readonly key: string;
+  /** The item as JSON. */
   readonly text: string;
 }
 
-/** Turns the last key of a page into the cursor of the next. */
-export type SignCursor = (position: string) => string;
+/** Turns the last key of a page into a signed cursor, with which a client requests the next page. */
+export type SignCursor = (lastKey: string) => string;
 
 /** A list that is served in pages. */
 export interface Paged {
-  /** The list result of up to `size` items after the key `after`; an empty key starts at the beginning. */
+  /**
+   * Returns the result of a list request, with up to `size` items after the key `after` (empty for the first page).
+   * `member` is the property of the result that holds the items, such as `tools`.
+   */
   page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson;
 }
 
 export function pageText(
   member: string,
   items: readonly PageItem[],
-  more: boolean,
+  hasMore: boolean,
   signCursor: SignCursor,
 ): SharedJson {
   const list = items.map(({ text }) => text).join(',');
   const last = items.at(-1);
-  const cursor = more && last ? `,"nextCursor":${JSON.stringify(signCursor(last.key))}` : '';
+  const cursor = hasMore && last ? `,"nextCursor":${JSON.stringify(signCursor(last.key))}` : '';
   return new SharedJson(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
 }
 
 const MAX_CHARACTERS = 33_554_432;
 
-/** Pages that were built, for all clients with the same view. When they take too much memory, the oldest are evicted. */
+/** Shares built pages between all clients with the same view. Evicts the oldest pages above `maxCharacters`. */
 export class PageCache {
   private readonly pages = new Map<string, SharedJson>();
   private characters = 0;

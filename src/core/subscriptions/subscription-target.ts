@@ -4,7 +4,7 @@ import { isSameOrPart, patternOf, type ResourcePattern } from '../resources/reso
 /** A row of the subscription table: one subscriber gets the updates of one target. */
 export interface Subscription {
   readonly id: string;
-  /** The id of a session or a listen stream. */
+  /** The id of the subscriber. */
   readonly subscriber: string;
   /** The principal that the subscription is counted for; undefined without authentication. */
   readonly principal: string | undefined;

@@ -31,7 +31,7 @@ const numbers = (): DynamicModule => ({
 
 async function start(config: object): Promise<{ app: NestFastifyApplication; log: string[] }> {
   const text = JSON.stringify({ stateDir: tempDir(), ...config });
-  const whole = readConfig({ text, file: 'g.json', env: {} });
+  const whole = readConfig({ text, source: 'g.json', env: {} });
   const module = await Test.createTestingModule({
     imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), numbers(), AuthModule],
   }).compile();

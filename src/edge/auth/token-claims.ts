@@ -2,7 +2,10 @@ import type { JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ALL_PROJECTS, grantsOf, type Principal } from '../../mcp/principal.js';
 
-/** The projects that the configuration grants to every token, and those in the token's claim. */
+/**
+ * Returns the projects that the token grants: those of the configuration, which every token grants, and those in its
+ * projects claim. "All projects" in the claim counts only with `allowAllProjects`.
+ */
 export function grantsIn(claims: JWTPayload, settings: JwtSettings): Principal['grants'] {
   const claimed = wordsOf(claims[settings.projectsClaim]);
   const accepted = settings.allowAllProjects
@@ -11,12 +14,13 @@ export function grantsIn(claims: JWTPayload, settings: JwtSettings): Principal['
   return grantsOf([...settings.projects, ...accepted]);
 }
 
-/** Issuers call the claim `scope` (RFC 9068) or `scp`. */
+/** Whether the token has all these scopes. They are in the claim `scope` (RFC 9068) or, with some issuers, `scp`. */
 export function hasScopes(claims: JWTPayload, scopes: readonly string[]): boolean {
   const given = new Set([...wordsOf(claims['scope']), ...wordsOf(claims['scp'])]);
   return scopes.every((scope) => given.has(scope));
 }
 
+/** The words of a claim that is a list, or a text with spaces between them. */
 function wordsOf(claim: unknown): string[] {
   const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return words.filter((word): word is string => typeof word === 'string' && word !== '');

@@ -5,7 +5,7 @@ import { Backoff } from './backoff.js';
 const LIMITS = { firstMs: 500, maxMs: 30_000 };
 
 describe('Backoff', () => {
-  it('doubles its limit with each attempt up to the maximum', () => {
+  it('doubles the longest delay with each retry up to the maximum', () => {
     const backoff = new Backoff(LIMITS, () => 1);
     const delays = Array.from({ length: 9 }, () => backoff.next());
     expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
@@ -19,18 +19,18 @@ describe('Backoff', () => {
     expect(backoff.next()).toBe(500);
   });
 
-  it('returns a delay in the upper half of its limit after any number of attempts', () => {
+  it('returns a delay between half and all of the longest after any number of retries', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 3000 }),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-        (attempts, chance) => {
+        (retries, chance) => {
           const backoff = new Backoff(LIMITS, () => chance);
-          for (let n = 0; n < attempts; n++) backoff.next();
-          const limit = Math.min(30_000, 500 * 2 ** attempts);
+          for (let n = 0; n < retries; n++) backoff.next();
+          const longest = Math.min(30_000, 500 * 2 ** retries);
           const delay = backoff.next();
-          expect(delay).toBeGreaterThanOrEqual(limit / 2);
-          expect(delay).toBeLessThanOrEqual(limit);
+          expect(delay).toBeGreaterThanOrEqual(longest / 2);
+          expect(delay).toBeLessThanOrEqual(longest);
         },
       ),
     );

@@ -6,29 +6,31 @@ export interface BackoffLimits {
 const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
 
 /**
- * Exponential backoff with jitter: the delay after so many failures before the last one. `random` is between 0 and 1.
- * The delay is never less than half of its limit, so that it is never close to none.
+ * Exponential backoff with jitter: the delay before the next retry in milliseconds, after `retries` earlier ones (0
+ * before the first). `random`, from 0 to 1, places the delay between half and all of the exponential value, so that it
+ * is never close to zero.
  */
-export function backoffDelay(failures: number, random: number, limits = DEFAULT_LIMITS): number {
-  const limit = Math.min(limits.maxMs, limits.firstMs * 2 ** failures);
-  return limit * (0.5 + random / 2);
+export function backoffDelay(retries: number, random: number, limits = DEFAULT_LIMITS): number {
+  const longest = Math.min(limits.maxMs, limits.firstMs * 2 ** retries);
+  return longest * (0.5 + random / 2);
 }
 
-/** The delays between consecutive attempts. */
+/** Counts the retries of one operation. */
 export class Backoff {
-  private failures = 0;
+  private retries = 0;
 
   constructor(
     private readonly limits: BackoffLimits = DEFAULT_LIMITS,
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** The delay before the next attempt in milliseconds. */
+  /** The delay before the next retry in milliseconds. Every call counts as a retry. */
   next(): number {
-    return backoffDelay(this.failures++, this.random(), this.limits);
+    return backoffDelay(this.retries++, this.random(), this.limits);
   }
 
+  /** To be called when the operation has succeeded. */
   reset(): void {
-    this.failures = 0;
+    this.retries = 0;
   }
 }

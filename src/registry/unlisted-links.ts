@@ -1,17 +1,13 @@
 import { isUriTooLong, type ResourceAddress } from '../core/resources/resource-uri.js';
 
-/** Per server. */
-const MAX_LINKS = 10_000;
+const MAX_LINKS_PER_SERVER = 10_000;
 
-/**
- * Resources that results linked to and that are not listed: servers need not list what they link to. Keeps the latest
- * links of each server.
- */
-export class AnnouncedLinks {
-  /** By server, the latest last. */
+/** Remembers the latest links in results of each server to resources that the server does not list. */
+export class UnlistedLinks {
+  /** The own URIs by server, the latest last. */
   private readonly uris = new Map<string, Set<string>>();
 
-  constructor(private readonly maxLinks = MAX_LINKS) {}
+  constructor(private readonly maxLinks = MAX_LINKS_PER_SERVER) {}
 
   get servers(): Iterable<string> {
     return this.uris.keys();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
-import { AnnouncedLinks } from './announced-links.js';
+import { UnlistedLinks } from './unlisted-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
 
 describe('AnnouncedLinks', () => {
   it('has exactly the links that were added, by server and URI', () => {
-    const links = new AnnouncedLinks();
+    const links = new UnlistedLinks();
     links.add(at('a', 'x:1'));
     expect(links.has(at('a', 'x:1'))).toBe(true);
     expect(links.has(at('b', 'x:1'))).toBe(false);
@@ -14,7 +14,7 @@ describe('AnnouncedLinks', () => {
   });
 
   it('drops the oldest link of a server beyond the limit; adding a link again renews it', () => {
-    const links = new AnnouncedLinks(2);
+    const links = new UnlistedLinks(2);
     links.add(at('b', 'x:0'));
     for (const uri of ['x:1', 'x:2', 'x:1', 'x:3']) links.add(at('a', uri));
     const known = ['x:1', 'x:2', 'x:3'].filter((uri) => links.has(at('a', uri)));
@@ -25,7 +25,7 @@ describe('AnnouncedLinks', () => {
   it.each(URIS_AT_THE_LIMIT)(
     'are not remembered where they are too long to be asked for, in %s',
     (_what, longest, tooLong) => {
-      const links = new AnnouncedLinks();
+      const links = new UnlistedLinks();
       links.add(at('a', tooLong));
       expect([...links.servers]).toEqual([]);
       links.add(at('a', longest));
@@ -34,7 +34,7 @@ describe('AnnouncedLinks', () => {
   );
 
   it('forgets the links of a server', () => {
-    const links = new AnnouncedLinks();
+    const links = new UnlistedLinks();
     links.add(at('a', 'x:1'));
     links.forget('a');
     expect(links.has(at('a', 'x:1'))).toBe(false);
