@@ -125,7 +125,7 @@ export class SubscriptionFeed implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.subscribers.onChange((subscription, _client, exists) => {
+    this.subscribers.onChange((subscription, _subscriber, exists) => {
       if (!this.feed.hasReaders) return;
       const { id } = subscription;
       this.feed.publish('subscription', exists ? this.admin.dtoOf(subscription) : { id, ended: true });

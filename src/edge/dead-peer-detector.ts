@@ -10,7 +10,7 @@ const MAX_RETRANSMISSIONS = 7;
 /**
  * Closes connections to peers whose machine or network vanished. TCP keep-alive probes only connections without
  * unacknowledged data; the keep-alive comments of a stream are such data, and Linux retransmits them for a quarter of an
- * hour. Node neither sets that timeout nor reports acknowledgements, so they are read from the kernel's table.
+ * hour. Node can neither set that limit nor report acknowledgements, so the detector reads the kernel's TCP table.
  */
 export class DeadPeerDetector {
   private readonly open = new Set<Socket>();

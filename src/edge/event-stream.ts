@@ -24,7 +24,7 @@ interface QueuedEvent {
 }
 
 interface StreamLimits {
-  /** Maximum of queued events; those that are never dropped are not limited. */
+  /** Maximum queued events. Events that must not be dropped may exceed it. */
   readonly queuedEvents: number;
   /** A connection whose client reads nothing for this long is destroyed. */
   readonly stuckMs: number;
@@ -61,12 +61,12 @@ export class EventStream {
     return this.connections.length > 0;
   }
 
-  /** True after `end`, when everything was sent or the client is disconnected and may replay the rest. */
+  /** True after `end`, when everything was sent, or when the client is disconnected and may request a replay. */
   get isDone(): boolean {
     return this.ended && (this.isAllSent || !this.isConnected);
   }
 
-  /** Continues on this response, whose head was sent. Older connections stay open without events. */
+  /** Sends further events on this response, whose head was sent. Older connections stay open without events. */
   connect(response: ServerResponse, resumeAfter?: number): void {
     if (response.destroyed) return;
     this.connections.push(

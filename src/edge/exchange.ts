@@ -28,8 +28,8 @@ export function openEventStream(response: ServerResponse): void {
 }
 
 /**
- * The answer to one POST: JSON, or an event stream that outlives its connection if any message precedes the result or
- * the result takes long.
+ * The answer to one POST: JSON, or an event stream if another message precedes the result or the result takes long. The
+ * stream outlives its connection.
  */
 export class Exchange {
   private readonly answers: string[] = [];
@@ -39,27 +39,27 @@ export class Exchange {
   constructor(
     private readonly response: ServerResponse,
     private readonly host: ExchangeHost,
-    /** Number of requests without an answer. */
-    private open: number,
+    /** Number of messages that still need an answer. */
+    private unanswered: number,
     private readonly isBatch: boolean,
   ) {}
 
   get isAnswered(): boolean {
-    return this.open === 0;
+    return this.unanswered === 0;
   }
 
   /** Sends a notification or request of the server before the result. */
   send(message: string, options?: DeliverOptions): void {
-    if (this.open === 0) return;
+    if (this.unanswered === 0) return;
     const stream = this.asStream();
     stream.send(eventFrame(message, stream.name), options);
   }
 
   answer(message: string): void {
-    this.open--;
+    this.unanswered--;
     if (this.stream) {
       this.stream.send(eventFrame(message, this.stream.name));
-      if (this.open === 0) this.endStream(this.stream);
+      if (this.unanswered === 0) this.endStream(this.stream);
       return;
     }
     if (!this.isBatch) {
@@ -67,7 +67,7 @@ export class Exchange {
       return;
     }
     this.answers.push(message);
-    if (this.open === 0) setImmediate(writeJson, this.response, `[${this.answers.join(',')}]`);
+    if (this.unanswered === 0) setImmediate(writeJson, this.response, `[${this.answers.join(',')}]`);
   }
 
   /** A result that is shared with other clients: its bytes are written without a copy. */
@@ -76,13 +76,13 @@ export class Exchange {
       this.answer(this.host.revision.resultMessage(id, result));
       return;
     }
-    this.open--;
+    this.unanswered--;
     setImmediate(writeShared, this.response, this.host.revision.resultHead(id), result.bytes);
   }
 
   /** Turns a slow answer into a stream and writes a comment, so that proxies do not close the connection. */
   keepAlive(): void {
-    if (this.open > 0) this.asStream().keepAlive();
+    if (this.unanswered > 0) this.asStream().keepAlive();
   }
 
   /** Switches to a stream that begins with the answers so far. */

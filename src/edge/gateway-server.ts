@@ -48,7 +48,7 @@ export class GatewayServer {
     const server = createServer(options, (request, response) => this.route(request, response, fastify));
     this.deadPeers.watch(server);
     const close = server.close.bind(server);
-    // Node waits for all connections but idle ones, and a connection without a whole request does not count as idle.
+    // Node waits for all connections except idle ones; one with an incomplete request does not count as idle.
     server.close = (done) => {
       setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
       return close(done);

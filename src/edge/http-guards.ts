@@ -15,7 +15,7 @@ export type HttpContext = Pick<ExecutionContext, 'switchToHttp'>;
 type Handler = (request: IncomingMessage, response: ServerResponse, project?: string) => unknown;
 
 /**
- * The method behind the guards of its class and its own, in this order. The guards run synchronously unless one returns
+ * Returns the method behind the guards of its class and its own guards. The guards run synchronously unless one returns
  * a promise; a guard refuses by throwing, by returning false, or by a promise that does either.
  */
 export function guarded(instance: object, method: string, moduleRef: ModuleRef): Handler {

@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Principal } from '../mcp/principal.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 
-/** What SDK clients send; compared first because parsing media ranges is slow. */
+/** The Accept header of SDK clients; compared first because parsing media ranges is slow. */
 const USUAL_ACCEPT = 'application/json, text/event-stream';
 
 /** The client must accept all of the types, because the answer may have any of them. */
@@ -78,7 +78,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
   });
 }
 
-/** What the HTTP request of a message says besides its body. */
+/** The principal, projects and headers of the HTTP request that contained a message. */
 export interface RequestSource {
   readonly principal: Principal;
   /** The projects that path and headers name. `ProjectGuard` decides whether they agree. */

@@ -23,7 +23,7 @@ export class LogMessages implements OnModuleInit {
     this.backends.onNotification((server, notification) => this.broadcast(server, notification));
   }
 
-  /** Servers get the most verbose level of all recipients; `broadcast` filters for each of them. */
+  /** Servers get the most verbose level of all recipients; `broadcast` filters for each recipient. */
   setLevel(session: Session, level: LoggingLevel): void {
     session.logLevel = level;
     this.updateServerLevel();

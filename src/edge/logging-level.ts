@@ -19,7 +19,7 @@ const DEFAULT_LOGGING_LEVEL: LoggingLevel = 'info';
 export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
   LOGGING_LEVELS.includes(value as LoggingLevel);
 
-/** The level that covers all levels, and always the default, which applies to clients that set none. */
+/** The most verbose of these levels and the default, which applies to clients that set no level. */
 export function mostVerbose(levels: Iterable<LoggingLevel>): LoggingLevel {
   const wanted = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
   return LOGGING_LEVELS.find((level) => wanted.has(level)) ?? DEFAULT_LOGGING_LEVEL;

@@ -5,7 +5,7 @@ import type { Subscriber } from '../mcp/mcp-context.js';
 
 /** A subscriber as the edge manages it. */
 export interface NotificationRecipient extends Subscriber {
-  /** The project to which it is limited. */
+  /** The project to which the recipient is limited. */
   readonly project: string | undefined;
   scope: Scope;
   /** Whether the client accepts notifications yet. */
@@ -30,7 +30,7 @@ export class NotificationRecipients {
     return this.open.values();
   }
 
-  /** Evaluates the condition when the recipient is reached, so that it may change while a fan-out runs. */
+  /** Evaluates the condition just before each delivery, because it may change while a fan-out runs. */
   *matching(
     condition: (recipient: NotificationRecipient) => boolean,
   ): Generator<NotificationRecipient, void> {

@@ -6,7 +6,7 @@ import { GatewayError } from '../core/errors.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
-/** Orchestrators call these by address. Their answers hold nothing that a foreign web page may not read. */
+/** Orchestrators call these by IP address, so any Host is allowed. Foreign web pages may read the answers. */
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
@@ -56,7 +56,7 @@ function allowReading(response: ServerResponse, origin: string): void {
 export class AllowedOrigins {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
-  /** Most requests name the same host. */
+  /** The last allowed Host header. Most requests have the same. */
   private lastHost: string | undefined;
 
   constructor(settings: {

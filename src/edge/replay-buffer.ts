@@ -16,7 +16,7 @@ export class ReplayBuffer {
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
-  /** Removes a frame that was never sent. It is searched from the end. */
+  /** Removes a frame that was never sent. The search starts at the end, where such frames are. */
   withdraw(frame: EventFrame): void {
     const index = this.events.lastIndexOf(frame);
     if (index === -1) return;

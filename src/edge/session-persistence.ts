@@ -9,10 +9,10 @@ import { SessionRestorer } from './session-restorer.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Length of capabilities and client information, above which a session is not stored. */
+/** Maximum length of capabilities and client information as JSON. A session with more is not stored. */
 const MAX_PROFILE_LENGTH = 16_384;
 
-/** How long a subscription waits for a hanging disk. */
+/** How long a subscribe request waits for the disk. */
 const WRITE_TIMEOUT_MS = 1000;
 
 interface TrackedSession {
@@ -43,8 +43,8 @@ export class SessionPersistence implements OnModuleInit {
     for (const session of await this.restorer.restoreAll()) this.track(session);
     this.subscribers.waitUntilPersisted = async () =>
       void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
-    this.stopListening = this.subscribers.onChange((subscription, _client, isThere) =>
-      isThere ? this.subscribed(subscription) : this.unsubscribed(subscription),
+    this.stopListening = this.subscribers.onChange((subscription, _subscriber, isAdded) =>
+      isAdded ? this.subscribed(subscription) : this.unsubscribed(subscription),
     );
     this.sessions.onPrincipalChange((session) => {
       if (this.stored.has(session.id)) this.store(session);

@@ -27,23 +27,23 @@ export class SessionRestorer {
   /** Called before any link is opened, so that upstream subscriptions are made when the links come up. */
   async restoreAll(): Promise<Session[]> {
     const records = await this.records.load();
-    const revived: Session[] = [];
+    const restored: Session[] = [];
     // If the limit of sessions is lower now, the most recently active ones are restored.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
       const session = this.restore(record);
-      if (session) revived.push(session);
+      if (session) restored.push(session);
       else this.records.remove(record.session.id);
     }
     if (records.length > 0)
       this.logger.log({
         message: 'sessions restored',
-        sessions: revived.length,
-        dropped: records.length - revived.length,
+        sessions: restored.length,
+        dropped: records.length - restored.length,
       });
-    return revived;
+    return restored;
   }
 
-  /** Undefined when the session or all of its subscriptions cannot be restored. */
+  /** Undefined when the session cannot be restored, or none of its subscriptions. */
   private restore({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
     const session = this.sessionOf(stored, seen);
     if (!session) return undefined;

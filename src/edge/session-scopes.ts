@@ -44,7 +44,7 @@ export class SessionScopes implements OnModuleInit {
     }
   }
 
-  /** Credentials are checked with every request; a stream has none after its first. */
+  /** Credentials are checked with every request, but a client with an open stream may send no further request. */
   private closeRevoked(): void {
     for (const recipient of this.sessions.recipients) {
       if (this.authenticator.isCurrent(recipient.principal)) continue;

@@ -21,7 +21,7 @@ const REPLAY_BYTES = 1_048_576;
 /** All event streams of one session, with the buffer for their replay. */
 export class SessionStreams {
   readonly standalone: EventStream;
-  private readonly log: ReplayBuffer;
+  private readonly replayBuffer: ReplayBuffer;
   /** Response streams by name. */
   private readonly responses = new Map<string, EventStream>();
   private lastName = 0;
@@ -33,7 +33,7 @@ export class SessionStreams {
     private readonly limits: SessionStreamLimits,
     private readonly observer?: StreamObserver,
   ) {
-    this.log = new ReplayBuffer(limits.replayEvents, REPLAY_BYTES);
+    this.replayBuffer = new ReplayBuffer(limits.replayEvents, REPLAY_BYTES);
     this.standalone = this.streamOf('');
   }
 
@@ -58,22 +58,22 @@ export class SessionStreams {
   /** Connects the response to the standalone stream, or to the stream to be resumed. */
   listen(response: ServerResponse, resume?: ResumePoint): void {
     openEventStream(response);
-    const isOwnSequence = resume !== undefined && this.isOurs(resume.sequence);
+    const isOwn = resume !== undefined && this.isOwnSequence(resume.sequence);
     if (!resume?.stream) {
-      // A client of the previous process has seen none of the events of this one.
-      this.standalone.connect(response, resume && (isOwnSequence ? resume.sequence : 0));
+      // A sequence number of the previous process: the client has received no event of this process.
+      this.standalone.connect(response, resume && (isOwn ? resume.sequence : 0));
       return;
     }
-    const stream = isOwnSequence ? this.responses.get(resume.stream) : undefined;
+    const stream = isOwn ? this.responses.get(resume.stream) : undefined;
     if (stream) {
       stream.connect(response, resume.sequence);
       this.close(stream);
       return;
     }
     // A stream of the previous process has ended; a stream of this process may have the same name.
-    const over = this.streamOf(resume.stream);
-    over.end();
-    over.connect(response, isOwnSequence ? resume.sequence : undefined);
+    const ended = this.streamOf(resume.stream);
+    ended.end();
+    ended.connect(response, isOwn ? resume.sequence : undefined);
   }
 
   /** Called periodically: writes a comment to a quiet standalone stream and removes response streams that are done. */
@@ -90,14 +90,14 @@ export class SessionStreams {
     const { streamQueue, streamStuckMs } = this.limits;
     return new EventStream(
       name,
-      this.log,
+      this.replayBuffer,
       { queuedEvents: streamQueue, stuckMs: streamStuckMs },
       this.observer,
     );
   }
 
   /** Sequence numbers of the previous process may also lie ahead, if the clock was set back. */
-  private isOurs(sequence: number): boolean {
+  private isOwnSequence(sequence: number): boolean {
     return sequence > this.createdAfter && sequence <= latestSequence();
   }
 }

@@ -30,8 +30,8 @@ export class Sessions implements OnModuleInit {
   private readonly intervalListeners = new ListenerSet();
   private readonly principalListeners = new ListenerSet<[session: Session]>();
   private readonly openListeners = new ListenerSet<[session: Session]>();
-  /** What an open session claims: from `add` until it is closed. */
-  private readonly place: readonly QuotaCounter[];
+  /** The quota that a session takes from `add` until it is closed. */
+  private readonly quota: readonly QuotaCounter[];
 
   constructor(
     private readonly limits: Limits,
@@ -39,7 +39,7 @@ export class Sessions implements OnModuleInit {
     readonly recipients: NotificationRecipients = new NotificationRecipients(),
     private readonly quotas: Quotas = new MemoryQuotas(),
   ) {
-    this.place = [{ key: SESSIONS, limit: limits.sessions }];
+    this.quota = [{ key: SESSIONS, limit: limits.sessions }];
   }
 
   onModuleInit(): void {
@@ -64,13 +64,13 @@ export class Sessions implements OnModuleInit {
   }
 
   add(session: Session): void {
-    if (this.quotas.claim(this.place)) throw this.limitReached();
+    if (this.quotas.claim(this.quota)) throw this.limitReached();
     this.sessions.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
     session.onClose(() => {
-      this.quotas.release(this.place);
+      this.quotas.release(this.quota);
       this.sessions.delete(session.id);
       if (session.key !== undefined) this.byKey.delete(session.key);
     });

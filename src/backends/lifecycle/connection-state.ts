@@ -20,15 +20,15 @@ export interface ConnectionStatus {
   readonly since: number;
   /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
   readonly attempts: number;
-  /** When the next attempt begins; equal to `since` where it begins at once. Only of `retrying` and `crash-loop`. */
+  /** When the next attempt begins; equals `since` if without delay. Defined only in `retrying` and `crash-loop`. */
   readonly nextAttemptAt: number | undefined;
   /** When the current link was opened. */
   readonly openedAt: number | undefined;
   /** Requests that timed out since the last answer over the current link. */
   readonly timeouts: number;
-  /** When links were lost or could not be opened lately. */
+  /** Times of the latest lost links and failed attempts, as many as make a crash loop. */
   readonly failures: readonly number[];
-  /** Outlasts `connecting` and `ready`: a crash loop ends with a stable link or a reconnect on request. */
+  /** Stays true while connecting and ready: only a stable link or a requested reconnect ends a crash loop. */
   readonly isCrashLoop: boolean;
 }
 
@@ -158,11 +158,10 @@ export function transition(
   return apply ? apply(status, input, 'cause' in event ? event.cause : undefined) : status;
 }
 
-/** The server lost the session of its link, and a new one is opened without delay: requests can wait for it. */
+/** Whether the session of the last link expired and a new link is opened without delay, so that requests can wait. */
 export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
   isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
 
-/** The only rule by which a server counts as unresponsive. */
 const isUnresponsive = (timeouts: number): boolean => timeouts >= MAX_CONSECUTIVE_TIMEOUTS;
 
 function isCrashLoopOf(failures: readonly number[], now: number): boolean {
@@ -170,7 +169,10 @@ function isCrashLoopOf(failures: readonly number[], now: number): boolean {
   return failures.length === CRASH_LOOP_FAILURES && now - first < CRASH_LOOP_WINDOW_MS;
 }
 
-/** A stable link resets the backoff and ends a crash loop. Outside of one, its loss counts like any other. */
+/**
+ * A stable link resets the backoff and ends a crash loop. Outside of a crash loop the recent failures stay, so that
+ * repeated losses of stable links can begin one.
+ */
 function resetIfStable(
   status: ConnectionStatus,
   now: number,

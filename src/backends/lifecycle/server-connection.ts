@@ -30,8 +30,8 @@ interface LinkWaiter {
 const PING_INTERVAL_MS = 1000;
 
 /**
- * The connection to one server: keeps a link open until it is stopped. `transition` decides what an event means; this
- * class performs it with links and timers. Everything else only reads the status.
+ * Keeps a link to one server open until `stop` is called. `transition` computes the status after each event; this class
+ * opens links and sets timers as the status requires.
  */
 export class ServerConnection {
   private readonly logger = new Logger('Backend');
@@ -42,7 +42,7 @@ export class ServerConnection {
   private closing: Promise<void> | undefined;
   private endDelay: (() => void) | undefined;
   private pingTimer: NodeJS.Timeout | undefined;
-  /** The outcome of the attempt under way does not count: if it fails, another one follows at once. */
+  /** While true, the end of the current link or attempt is not a failure: the next attempt begins at once. */
   private isReconnectRequested = false;
   private waiters: LinkWaiter[] = [];
   private linksOpened = 0;
@@ -67,7 +67,7 @@ export class ServerConnection {
     return Math.max(0, this.linksOpened - 1);
   }
 
-  /** The error of a call that would be made now; undefined where it can be made, or will wait for the next session. */
+  /** The error with which a call would fail now; undefined when the server is ready or calls wait for a new session. */
   unavailableError(): GatewayError | undefined {
     const { state, cause } = this.currentStatus;
     if (state === 'ready' || isReinitializing(this.currentStatus)) return undefined;
@@ -86,7 +86,7 @@ export class ServerConnection {
     await this.closing;
   }
 
-  /** Replaces the link, or ends the backoff delay, and forgets earlier failures. */
+  /** Opens a new link at once, without a backoff delay. Earlier failures no longer count. */
   reconnect(): void {
     this.isReconnectRequested = true;
     this.dispatch({ type: 'reconnect' });
@@ -94,7 +94,7 @@ export class ServerConnection {
     void this.current?.close();
   }
 
-  /** The link after a lost one. Rejects where it is not being opened without delay. */
+  /** Resolves with the link that follows `lost`. Rejects when that link is opened only after a delay, or not at all. */
   nextLink(lost: Link | undefined): Promise<Link> {
     const { state, cause } = this.currentStatus;
     if (this.current && this.current !== lost) return Promise.resolve(this.current);
@@ -136,7 +136,7 @@ export class ServerConnection {
   }
 
   private answered(link: Link): void {
-    // Most requests are answered by a server without timeouts, which changes nothing.
+    // Without earlier timeouts, an answer does not change the status.
     if (link === this.current && this.currentStatus.timeouts > 0) this.dispatch({ type: 'answered' });
   }
 
@@ -157,7 +157,7 @@ export class ServerConnection {
     try {
       link = await this.connect(this.stopping.signal);
     } catch (error) {
-      this.ended({ type: 'failed', cause: error as Error });
+      this.recordFailure({ type: 'failed', cause: error as Error });
       return;
     }
     if (this.isStopping) return link.close();
@@ -166,8 +166,8 @@ export class ServerConnection {
     this.current = undefined;
     this.observer.lost(link, cause);
     this.closing = link.close();
-    this.ended({ type: 'lost', cause });
-    // Of an expired session, responses may still arrive on the old link while the next one is opened.
+    this.recordFailure({ type: 'lost', cause });
+    // After an expired session, the old link may still receive responses while the next one is opened.
     if (!isSessionExpired(cause)) await this.closing;
   }
 
@@ -182,7 +182,7 @@ export class ServerConnection {
     for (const waiter of waiters) waiter.resolve(link);
   }
 
-  private ended(event: Extract<ConnectionEvent, { readonly cause: Error }>): void {
+  private recordFailure(event: Extract<ConnectionEvent, { readonly cause: Error }>): void {
     if (this.isReconnectRequested || this.isStopping) return;
     this.dispatch(event);
     if (!isReinitializing(this.currentStatus)) this.rejectWaiters(event.cause);
@@ -217,7 +217,7 @@ export class ServerConnection {
     this.observer.stateChanged();
   }
 
-  /** While the server is unresponsive, calls are refused: only a ping can find out that it answers again. */
+  /** While the server is unresponsive, calls are refused: only a ping can show that it answers again. */
   private schedulePing(): void {
     const link = this.current;
     if (!link || this.currentStatus.state !== 'unresponsive') return;

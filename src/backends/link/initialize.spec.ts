@@ -35,7 +35,7 @@ describe('initializeServer', () => {
   it.each(['1999-01-01', '', undefined, 7])('rejects the unknown revision %j', async (v) => {
     await expect(initializeServer(answering({ protocolVersion: v }), OURS)).rejects.toMatchObject({
       fault: 'refused',
-      message: `the server speaks MCP ${v}, which we do not`,
+      message: `the gateway does not support MCP revision ${v} of the server`,
     });
   });
 });

@@ -25,6 +25,9 @@ export async function initializeServer(
   });
   const facts = result.value as Partial<ServerFacts>;
   if (!revisionOf(facts.protocolVersion))
-    throw new TransportError('refused', `the server speaks MCP ${facts.protocolVersion}, which we do not`);
+    throw new TransportError(
+      'refused',
+      `the gateway does not support MCP revision ${facts.protocolVersion} of the server`,
+    );
   return { ...facts, capabilities: facts.capabilities ?? {} } as ServerFacts;
 }

@@ -30,7 +30,7 @@ export interface LinkOptions extends InitializeOptions {
   readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
-  /** After this long without a message the server is pinged, and the link closed if it does not answer. */
+  /** After this long without a message from the server, the link pings it, and closes if the server does not answer. */
   readonly keepaliveIntervalMs?: number | undefined;
 }
 
@@ -158,7 +158,7 @@ export class JsonRpcLink implements Link {
   private listen(): void {
     const { transport } = this;
     transport.onmessage = (message, extra) => this.receive(message, extra);
-    // Other errors, such as a line that is no message, leave the link as it is.
+    // Other errors, such as a line that is no JSON-RPC message, do not affect the link.
     transport.onerror = (error) => {
       if (error instanceof TransportError) this.transportError = error;
     };

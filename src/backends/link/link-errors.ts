@@ -36,7 +36,7 @@ export function toCallError(server: string, error: unknown): unknown {
   });
 }
 
-/** An error object without a valid code and message is no error that a client could read. */
+/** An error without a valid code and message is not forwarded: clients could not parse it. */
 export function remoteError(value: unknown, text: string): Error {
   const { code, message } = value as { code: unknown; message: unknown };
   return Number.isInteger(code) && typeof message === 'string'

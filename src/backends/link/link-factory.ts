@@ -13,19 +13,19 @@ import type { LinkTransport } from './transport.js';
 /** Long enough for package runners, which download packages at the first start. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** For the notification stream, pings, cancellations and subscriptions, which are not limited by the call gate. */
+/** For the notification stream, pings, cancellations and subscriptions, which do not pass the call gate. */
 const SPARE_CONNECTIONS = 32;
 
 /** Longer than the interval of keep-alive comments of most servers. */
 const STREAM_IDLE_MS = 90_000;
 
-/** The SSE transport does not report a stream that is dead but not closed. */
+/** Needed for SSE only: that transport does not report a stream that is dead but not closed. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
 /** Capabilities of a shared link. Roots are missing because they belong to one client. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
-/** Opens a link to a server: for one session, or without `owner` for all of them. */
+/** Opens a link to a server: for the session `owner`, or without it for all sessions. */
 export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
 export const createLinkFactory =

@@ -13,11 +13,11 @@ interface LinkMonitorEvents {
 }
 
 /**
- * Decides whether a link is still usable after a transport error, a lost or silent notification stream, or a silence.
- * Where the event alone does not show it, the monitor pings the server.
+ * Decides whether a link is still usable after a transport error, after the notification stream was lost or silent, or
+ * when the server has sent nothing for long. Where the event alone does not show it, the monitor pings the server.
  */
 export class LinkMonitor {
-  /** To be set with every message of the server. */
+  /** The link sets it with every message of the server. */
   hasReceived = true;
   private isStarted = false;
   private keepaliveTimer: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export class LinkMonitor {
     if (state === 'silent' && this.isStarted) this.ping().catch(() => this.events.streamDead());
   }
 
-  /** Some servers answer HTTP 400 to an unknown session. A ping is valid in any session, so 400 to it proves that. */
+  /** Some servers answer HTTP 400 to an unknown session. A ping is valid in every session, so a 400 proves the loss. */
   private checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;
     this.isSessionCheckPending = true;

@@ -16,11 +16,11 @@ export interface LinkRequest {
   readonly params?: string | undefined;
   /** The request is cancelled after this long without an answer or progress. */
   readonly timeoutMs: number;
-  /** The client request that caused it; absent for requests of the gateway itself. */
+  /** The client request that caused this one; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
 }
 
-/** A notification of the server. `channel` leads to the client that it is for, where that is certain. */
+/** A notification of the server. `channel` leads to its client; undefined when the client is not certain. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -69,9 +69,9 @@ export interface Link {
   /** Calls the listener whenever notifications may have been lost. */
   onGap(listener: () => void): void;
 
-  /** Of the child process, if there is one. */
+  /** The id of the child process, if there is one. */
   readonly pid: number | undefined;
-  /** The last lines on stderr; the same array until there are more. */
+  /** The last lines on stderr. Returns the same array until the child process writes more. */
   stderrTail(): readonly string[];
 
   /** Idempotent. Resolves when all resources of the link, processes included, are released. */

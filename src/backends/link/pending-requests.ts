@@ -115,7 +115,7 @@ export class PendingRequests {
     for (const { id } of all) this.fail(id, error);
   }
 
-  /** Progress extends the deadline, and goes to the client under its own token where it sent one. */
+  /** Extends the deadline, and forwards the progress if the client sent a progress token, under that token. */
   progress(token: unknown, params: string): void {
     const pending = this.byId.get(token);
     if (!pending) return;
@@ -171,7 +171,7 @@ export class PendingRequests {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
     this.removeExpired();
-    // The server may need as long again to notice; a server that obeys the cancellation never answers.
+    // The entry expires after another timeout, because a server that obeys the cancellation never answers.
     if (caller)
       this.abandoned.set(pending.id, { client: clientOf(caller), until: performance.now() + timeoutMs });
     this.events.abandoned(pending, reason);
@@ -198,7 +198,7 @@ export class PendingRequests {
   }
 }
 
-/** Calls with one value belong to one client: its session, or without a session the call itself. */
+/** Identifies the client of a call: by its session, or without a session by the call itself. */
 const clientOf = (caller: Caller): object => caller.session ?? caller;
 
 function originOf(pending: PendingRequest | undefined): MessageOrigin {

@@ -47,7 +47,7 @@ export class ServerRequests {
       return;
     }
     if (!channel) {
-      const message = `${method}: no single client call that this could belong to (see isolation in the configuration)`;
+      const message = `${method}: the gateway cannot tell which client this is for (see isolation in the configuration)`;
       this.reject(id, new GatewayError('internal', message));
       return;
     }

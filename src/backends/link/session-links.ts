@@ -11,7 +11,7 @@ interface Slot {
   readonly removeListener: () => void;
 }
 
-/** One link per session, opened at its first call and closed when the session ends. */
+/** One link per session, opened at the first call of the session and closed when the session ends. */
 export class SessionLinks {
   private readonly slots = new Map<string, Slot>();
   private readonly stopping = new AbortController();

@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** What the gateway's transports pass on with a message. */
+/** Facts about a received message that the gateway's transports pass on with it. */
 export interface MessageExtra extends MessageExtraInfo {
   /** The message as the server wrote it, so that payloads pass unchanged. */
   readonly text?: string;
@@ -13,7 +13,7 @@ export interface MessageExtra extends MessageExtraInfo {
  * The state of the notification stream.
  * - `open`: it was opened; earlier notifications are lost
  * - `resumed`: it was opened again and replays what was missed
- * - `silent`: nothing was received for long; it may be dead
+ * - `silent`: it delivered nothing for long and may be dead
  * - `lost`: it ended
  * - `none`: the server does not offer it
  */
@@ -21,7 +21,7 @@ export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
 /**
  * An SDK client transport that also takes messages as text. `sendText` and `MessageExtra.text` keep payloads byte for
- * byte; `abandon` releases what an unanswered request holds.
+ * byte; `abandon` releases the resources of an unanswered request.
  */
 export interface LinkTransport extends Transport {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
@@ -41,13 +41,13 @@ export interface LinkTransport extends Transport {
   /** Replaces a notification stream that is dead but not closed. */
   reopenNotificationStream?(): void;
 
-  /** Releases what a request without an answer still holds. */
+  /** Releases the resources of a request whose answer is no longer awaited. */
   abandon?(requestId: RequestId): void;
 
-  /** The last lines on stderr of the child process, oldest first. The same array until there are more. */
+  /** The last lines on stderr of the child process, oldest first. Returns the same array until there are more. */
   stderrTail?(): readonly string[];
 
-  /** Of the child process, if there is one. */
+  /** The id of the child process, if there is one. */
   readonly pid?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface LinkTransport extends Transport {
  * - `session-lost`: the server does not know the session any more; the message was not executed
  * - `refused`: the server answered with an HTTP error
  * - `broken`: the exchange ended before its answer; whether the message was executed is unknown
- * - `too-large`: a line or body over the cap
+ * - `too-large`: a line or body is over the size limit
  * - `busy`: the server does not read its input fast enough; the message was not delivered
  */
 export type TransportFault = 'unreachable' | 'session-lost' | 'refused' | 'broken' | 'too-large' | 'busy';
