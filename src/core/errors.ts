@@ -34,7 +34,7 @@ export type ErrorKind =
 export type Era = '2025' | '2026';
 
 /** The JSON-RPC code, and the HTTP status where the exchange failed rather than the method. */
-interface Answer {
+interface ErrorCodes {
   readonly code: number;
   /** Code in revisions of 2026, where it differs. */
   readonly code2026?: number;
@@ -76,10 +76,10 @@ export const ERROR_CODES = {
   draining: { code: -32000, http: 503 },
   'storage-full': { code: -31007, http: 507 },
   'storage-unavailable': { code: -31005, http: 503 },
-} as const satisfies Record<ErrorKind, Answer>;
+} as const satisfies Record<ErrorKind, ErrorCodes>;
 
-export function answerTo(kind: ErrorKind, era: Era): { readonly code: number; readonly http: number } {
-  const { code, code2026, http }: Answer = ERROR_CODES[kind];
+export function codesFor(kind: ErrorKind, era: Era): { readonly code: number; readonly http: number } {
+  const { code, code2026, http }: ErrorCodes = ERROR_CODES[kind];
   return { code: era === '2026' ? (code2026 ?? code) : code, http };
 }
 
@@ -110,7 +110,7 @@ export class RemoteError extends Error {
   }
 }
 
-/** For resources that do not exist in the scope. SDK clients recognise the error by `data`, which has to be exactly this. */
+/** For resources that do not exist in the scope. SDK clients recognise the error by `data`: exactly `{ uri }`. */
 export const resourceNotFound = (uri: string): GatewayError =>
   new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${uri} is not available`, { uri });
 

@@ -2,7 +2,7 @@ import { ForbiddenException } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices';
 import { describe, expect, it } from '@jest/globals';
 import {
-  answerTo,
+  codesFor,
   ERROR_CODES,
   GatewayError,
   limitExceeded,
@@ -62,7 +62,7 @@ describe('the code of an error', () => {
 
   it('is the same in 2026 unless the table says otherwise', () => {
     const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
-    const differ = kinds.filter((kind) => answerTo(kind, '2025').code !== answerTo(kind, '2026').code);
+    const differ = kinds.filter((kind) => codesFor(kind, '2025').code !== codesFor(kind, '2026').code);
     expect(differ).toEqual(['resource-not-found']);
   });
 });
@@ -73,7 +73,7 @@ describe('JsonRpcError.from', () => {
     (kind) => {
       const cause = new GatewayError(kind, 'Words for the client', { code: 'Word' });
       const error = JsonRpcError.from(cause);
-      expect(error).toMatchObject({ kind, cause, ...answerTo(kind, '2025') });
+      expect(error).toMatchObject({ kind, cause, ...codesFor(kind, '2025') });
       expect(JSON.parse(error.text)).toEqual({
         code: ERROR_CODES[kind].code,
         message: 'Words for the client',

@@ -1,5 +1,5 @@
 import { RpcException } from '@nestjs/microservices';
-import { answerTo, GatewayError, RemoteError, type Era, type ErrorKind } from '../core/errors.js';
+import { codesFor, GatewayError, RemoteError, type Era, type ErrorKind } from '../core/errors.js';
 
 /** An error with its JSON-RPC code and HTTP status. `text` is the JSON-RPC error object. */
 export class JsonRpcError extends Error {
@@ -28,7 +28,7 @@ export class JsonRpcError extends Error {
   }
 
   private static of(error: GatewayError, era: Era): JsonRpcError {
-    const { code, http } = answerTo(error.kind, era);
+    const { code, http } = codesFor(error.kind, era);
     const text = JSON.stringify({ code, message: error.message, data: error.data });
     return new JsonRpcError(error.kind, http, code, text, { cause: error });
   }

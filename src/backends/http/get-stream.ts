@@ -18,7 +18,7 @@ export interface GetClient {
 
 interface GetStreamListener {
   onOpen?(): void;
-  /** Bytes arrived, if only a comment. */
+  /** Called for every chunk, even if it contains only a comment. */
   onActivity?(): void;
   /** Called once, unless the stream was stopped. */
   onEnd(why: TransportError): void;
@@ -40,7 +40,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
     this.controller?.abort(brokenError('the stream was stopped'));
   }
 
-  /** Ends the stream for a reason that the connection does not report. */
+  /** Ends the stream and reports the reason to the listener. */
   fail(why: TransportError): void {
     if (this.isOver) return;
     this.stop();
@@ -80,7 +80,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The server's `retry`, within what a timer can do. */
+/** The `retry` of the server, limited to a range that is safe for a timer. */
 export const retryDelay = (retryMs: number): number =>
   Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_TIMER_MS);
 

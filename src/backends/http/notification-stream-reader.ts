@@ -7,7 +7,7 @@ import { sessionLost } from './transport-errors.js';
 
 /** The transport as the notification stream uses it. */
 export interface NotificationStreamOwner extends GetClient {
-  /** Silence after which the stream may be dead; a comment ends the silence. No limit where undefined. */
+  /** How long the stream may be silent, without even a comment, before it is checked. No limit where undefined. */
   readonly streamIdleMs: number | undefined;
   readonly sessionId: string | undefined;
   /** Throws on invalid JSON. */
@@ -22,12 +22,12 @@ const MAX_RETRY_AFTER_MS = 300_000;
 const MIN_STABLE_MS = 5_000;
 
 /**
- * Keeps the server's notification stream open: requests it again whenever it ends, with backoff, until it is closed or
- * the server does not offer it.
+ * Keeps the notification stream of a server open: requests the stream again whenever it ends, with backoff, until the
+ * reader is closed or the server turns out to offer no such stream.
  *
- * It is resumed from the last event only where the server has sent `retry` as well as event ids. Event ids alone are
- * not trusted: some servers accept `Last-Event-ID` and then send nothing on that stream. A silent stream is reopened
- * where it can be resumed; otherwise `silent` is reported, because many servers send no keep-alive comments.
+ * A new stream resumes after the last event only if the server has sent `retry` as well as event ids. Event ids alone are
+ * not trusted: some servers accept `Last-Event-ID` and then send nothing on that stream. A silent stream that can be
+ * resumed is reopened. Otherwise the reader reports `silent`, because many servers send no keep-alive comments.
  */
 export class NotificationStreamReader {
   private readonly backoff = new Backoff();
@@ -52,9 +52,9 @@ export class NotificationStreamReader {
     this.connect();
   }
 
-  /** Drops the current stream, which is dead although its connection is open. */
+  /** Called when a ping after a silence has failed: replaces the stream, although its connection is still open. */
   reopen(): void {
-    this.stream?.fail(brokenError('the server did not answer on another connection either'));
+    this.stream?.fail(brokenError('the notification stream is silent and a ping failed'));
   }
 
   close(): void {
@@ -105,7 +105,7 @@ export class NotificationStreamReader {
     this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
   }
 
-  /** A server without sessions may have been restarted in between, and then its event ids start again. */
+  /** Needs a session: a server without sessions may have restarted, and its event ids have started again. */
   private canResume(lastEventId: string): boolean {
     return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;
   }
@@ -131,9 +131,9 @@ export class NotificationStreamReader {
   private reconnect(parser: SseParser, why: TransportError): void {
     if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
     this.supportsResumption ||= parser.retryMs !== undefined;
-    // The event that was too large would come again, and an event id that the server refused stays invalid.
-    const startsAfresh = !this.supportsResumption || why.fault === 'too-large' || isBadRequest(why);
-    this.lastEventId = startsAfresh ? '' : parser.lastEventId;
+    // A resumed stream would contain the event that was too large again, and a refused event id stays invalid.
+    const isResumable = this.supportsResumption && why.fault !== 'too-large' && !isBadRequest(why);
+    this.lastEventId = isResumable ? parser.lastEventId : '';
     const isPlannedEnd = parser.retryMs !== undefined && this.lastEventId !== '';
     if (!isPlannedEnd && this.setState('lost')) this.owner.report(why);
     // The listeners of the state may have closed the stream.
@@ -152,7 +152,7 @@ export class NotificationStreamReader {
     return httpStatus === 404 || (httpStatus === 400 && this.wasOpen);
   }
 
-  /** Reports the change as `reported`; false when the state was the same before. */
+  /** Reports a change, as `reported`. Returns false when the state stays the same. */
   private setState(state: 'open' | 'lost' | 'none', reported: StreamState = state): boolean {
     if (this.state === state) return false;
     this.state = state;
@@ -161,7 +161,8 @@ export class NotificationStreamReader {
   }
 }
 
-/** The server answered that it has no such stream, or with something else than one. */
-function isUnsupported({ details: { httpStatus = 0 } }: TransportError): boolean {
+/** Whether the server offers no notification stream: it refused the GET, or its response is not an event stream. */
+function isUnsupported({ details: { httpStatus } }: TransportError): boolean {
+  if (httpStatus === undefined) return false;
   return [404, 405, 501].includes(httpStatus) || (httpStatus >= 200 && httpStatus < 300);
 }

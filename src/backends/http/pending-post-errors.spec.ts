@@ -23,12 +23,12 @@ describe('PendingPost with a response that is not the answer', () => {
   it.each([
     ['invalid JSON', answers('application/json', '{"jsonrpc":'), 'broken', /invalid JSON/],
     ['an empty body', answers('application/json', ''), 'broken', /invalid JSON/],
-    ['a scalar', answers('application/json', '42'), 'broken', /does not contain the answer/],
+    ['a scalar', answers('application/json', '42'), 'broken', /does not contain the JSON-RPC response/],
     [
       'the response to another request',
       answers('application/json', responseText(2)),
       'broken',
-      /does not contain the answer/,
+      /does not contain the JSON-RPC response/,
     ],
     ['HTML', answers('text/html', '<p>'), 'broken', /HTTP 200 with text\/html/],
     ['202', answers('', '', 202), 'broken', /HTTP 202 with no content type/],

@@ -25,8 +25,8 @@ export interface PostOwner extends GetClient {
   readonly sessionId: string | undefined;
   readonly postHead: string;
   /** Called with the head of every successful response to a request. */
-  learnSession(head: ResponseHead): void;
-  /** The server answered that it does not know the session. */
+  saveSessionId(head: ResponseHead): void;
+  /** Called when the server responds that it does not know the session. */
   markSessionLost(): void;
   /** Delivers the messages in the text; true when the response to `requestId` is among them. Throws on invalid JSON. */
   deliver(text: string, requestId: RequestId | undefined): boolean;
@@ -39,14 +39,14 @@ export interface PostOwner extends GetClient {
 type BodyKind = 'json' | 'events' | 'error' | 'discard';
 
 /**
- * One message on its way: the POST and its response, until the response was delivered. `settled` resolves when the
- * server has accepted a notification or responded to a request.
+ * The POST of one message and the response to it. `settled` resolves when the server has accepted a notification or
+ * responded to a request.
  */
 export class PendingPost implements PostRequest {
   readonly settled: Promise<void>;
   readonly head: string;
   connection: HttpConnection | undefined;
-  /** On the clock of `performance.now()`. None while a request waits for its response: its caller has a timeout. */
+  /** On the clock of `performance.now()`. Infinite while a request waits for its response: the caller has a timeout. */
   deadline = Infinity;
   private resolve!: () => void;
   private reject!: (error: TransportError) => void;
@@ -107,7 +107,7 @@ export class PendingPost implements PostRequest {
     }
   }
 
-  /** The deadline has passed. */
+  /** Called when the deadline has passed. */
   expire(): void {
     this.interrupt(
       brokenError(`the server stopped ${this.bodyKind ? 'within its response' : 'before it responded'}`),
@@ -157,7 +157,7 @@ export class PendingPost implements PostRequest {
   private readResponseHead(head: ResponseHead): void {
     const { owner } = this;
     const { status, headers, body } = head;
-    owner.learnSession(head);
+    owner.saveSessionId(head);
     const type = mediaTypeOf(headers);
     if (isEncoded(headers))
       this.discard(head, brokenError('the server compressed its response although the request forbids it'));
@@ -196,7 +196,7 @@ export class PendingPost implements PostRequest {
     if (!this.bytes.append(chunk)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
   }
 
-  /** Settles by the head alone. An event stream may never end, so its connection is closed. */
+  /** Settles the POST without its body. An event stream may never end, so its connection is closed. */
   private discard({ headers }: ResponseHead, error?: TransportError): void {
     if (error) this.reject(error);
     else this.resolve();
@@ -208,7 +208,7 @@ export class PendingPost implements PostRequest {
     const { httpError: error } = this;
     if (error && !isErrorResponse(text, this.requestId)) this.fail(error);
     else if (this.deliver(text)) this.succeed();
-    else this.fail(error ?? brokenError('the response does not contain the answer'));
+    else this.fail(error ?? brokenError('the HTTP response does not contain the JSON-RPC response'));
   }
 
   private setDeadline(ms: number): void {

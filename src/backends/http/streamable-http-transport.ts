@@ -14,7 +14,7 @@ import { transportClosed } from './transport-errors.js';
 
 interface HttpServer {
   readonly url: string | URL;
-  /** Sent with every request, except those that the protocol or the connection sets. */
+  /** Sent with every request, except headers that the protocol or the connection sets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -24,11 +24,11 @@ export interface StreamableHttpOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Maximum pause in a body that is not an event stream. */
   readonly bodyIdleMs?: number | undefined;
-  /** How long the server may take to accept a notification or a response of ours. A request waits until `abandon`. */
+  /** How long the server may take to accept a notification or response of the gateway. A request waits until `abandon`. */
   readonly acceptTimeoutMs?: number | undefined;
-  /** Must exceed the number of requests in flight: each holds one, and so do the notification stream and replies. */
+  /** Maximum number of connections. Must exceed that of requests in flight: other messages need connections too. */
   readonly connections?: number | undefined;
-  /** Silence after which the notification stream may be dead. No limit where absent. */
+  /** How long the notification stream may be silent before it is checked. No limit where absent. */
   readonly streamIdleMs?: number | undefined;
 }
 
@@ -38,8 +38,8 @@ const DELETE_TIMEOUT_MS = 1000;
 const MAX_BATCH_LENGTH = 1000;
 
 /**
- * The client side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. It keeps one session and never starts
- * another: after `session-lost` it is replaced. A failed request leaves all others alone.
+ * The client side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. A transport has one session and never starts
+ * another: after `session-lost` its link is replaced. The failure of one request does not affect the others.
  */
 export class StreamableHttpTransport implements LinkTransport, PostOwner, NotificationStreamOwner {
   onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
@@ -130,7 +130,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     return (this.closing ??= this.shutDown());
   }
 
-  // What follows is for the pending posts and the notification stream.
+  // The members from here on are for the pending posts and the notification stream.
 
   get postHead(): string {
     return this.headers.postHead;
@@ -140,8 +140,8 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     this.pool.dispatch({ method: 'GET', path: this.path, headers: this.headers.get(lastEventId) }, handler);
   }
 
-  /** A session begins with the first response that names it, which is the one to `initialize`. */
-  learnSession({ headers }: ResponseHead): void {
+  /** The response to `initialize` is the first one, and contains the session id if the server has sessions. */
+  saveSessionId({ headers }: ResponseHead): void {
     if (this.headers.sessionId !== undefined) return;
     const id = headerOf(headers, 'mcp-session-id');
     if (id) this.headers.setSessionId(id);

@@ -11,7 +11,7 @@ export const sessionLost = (): TransportError =>
 
 export const transportClosed = (): TransportError => brokenError('the transport is closed');
 
-/** A request that was never written is undelivered; the outcome of one that was written is unknown. */
+/** `wasSent`: the request was written to a connection, so the server may have executed it. */
 export function connectionFailed(cause: Error, wasSent: boolean): TransportError {
   return wasSent
     ? brokenError(`the connection was lost before the response: ${reason(cause)}`, { cause })
@@ -27,7 +27,7 @@ export function httpError(status: number, headers: ResponseHeaders): TransportEr
   });
 }
 
-/** The code, because messages contain addresses that a client need not know. */
+/** The code where there is one: messages of system errors contain addresses that clients should not see. */
 function reason(cause: Error & { code?: unknown }): string {
   return typeof cause.code === 'string' && cause.code !== 'UND_ERR_SOCKET' ? cause.code : cause.message;
 }
@@ -39,7 +39,7 @@ function redirection(status: number, headers: ResponseHeaders): string | undefin
   return `to ${location.split('?', 1)[0]?.slice(0, 200)}, which is not followed`;
 }
 
-/** Seconds or a date. */
+/** The wait in milliseconds. The header contains seconds or a date. */
 function retryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;

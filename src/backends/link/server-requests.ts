@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { answerTo, GatewayError, RemoteError } from '../../core/errors.js';
+import { codesFor, GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
@@ -118,6 +118,6 @@ export class ServerRequests {
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;
   const known = error instanceof GatewayError;
-  const { code } = answerTo(known ? error.kind : 'internal', '2025');
+  const { code } = codesFor(known ? error.kind : 'internal', '2025');
   return JSON.stringify({ code, message: known ? error.message : 'Internal error' });
 }

@@ -15,8 +15,9 @@ export interface NamingStyles {
 const META_TOOL_RANK = -1;
 
 /**
- * Builds the next catalog from the previous one and one server that changed. Each method is a job in steps that changes
- * `build` when it ends. Names and resources are independent of one another; of each, only one job may run at a time.
+ * Builds the next catalog from the previous one and one server that changed. The `put` and `remove`
+ * methods are jobs in steps; `build` includes a job after it has ended. One job for names and one for resources may run at
+ * the same time.
  */
 export class CatalogBuilder {
   private readonly servers = new Map<string, ListedServer>();
@@ -38,7 +39,7 @@ export class CatalogBuilder {
     this.servers.set(id, server);
   }
 
-  /** Replaces the resources and templates of a server. They are in the catalog when its names are. */
+  /** Replaces the resources and templates of a server. `build` includes them after `putNames` of the server has ended. */
   *putResources({ id, rank, listing: { resources, templates } }: ListedServer): Steps {
     yield* this.resources.put({ server: id, rank, resources, templates });
   }
@@ -57,7 +58,7 @@ export class CatalogBuilder {
     yield* this.resources.remove(id);
   }
 
-  /** The catalog after the last job of each kind that ended. Tables in which nothing changed are the same as before. */
+  /** Tables without a change are the same objects as in the previous catalog. */
   build(): Catalog {
     const { directory } = this.resources;
     const servers = [...this.servers.values()]
@@ -67,7 +68,7 @@ export class CatalogBuilder {
     return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(isKnown));
   }
 
-  /** The resources of a listing are those of the directory, also while a newer list is being built. */
+  /** Replaces the resources in the listing by those that are built: a job for newer ones may still run. */
   private withBuiltResources(server: ListedServer): ListedServer {
     const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
     const { listing } = server;

@@ -36,12 +36,12 @@ export interface ListedServer {
 export type ListKind = 'tools' | 'prompts' | 'resources';
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
-/** Per kind, the servers whose part of the list changed. */
+/** For each kind of list, the servers whose part of it changed. */
 export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
- * Everything that all servers offer, at one moment. Immutable: a sync builds the next one and swaps the reference, so
- * that the lists, lookups and cursors of one request see one catalog, and the catalog is the list cache.
+ * Everything that all servers offer, at one moment. Immutable: after a sync, the registry builds the next catalog and
+ * swaps the reference, so that one request sees one catalog. List pages are cached in the catalog.
  */
 export class Catalog {
   private readonly byId: ReadonlyMap<string, ListedServer>;
@@ -62,7 +62,7 @@ export class Catalog {
     return this.byId.get(id);
   }
 
-  /** Costs the same however much the server offers. Names that other servers get back are left to the next build. */
+  /** Takes the same time however much the server offers. Names that it frees for other servers wait for the next build. */
   without(id: string): Catalog {
     if (!this.byId.has(id)) return this;
     return new Catalog(

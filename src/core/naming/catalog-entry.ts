@@ -2,16 +2,16 @@ import { publicText, SERVER_MARK } from '../catalog/public-text.js';
 import { withPublicUi } from '../resources/public-uris.js';
 import { resourceForm } from '../resources/resource-uri.js';
 
-/** Something as its server listed it: its own name, or URI, and its definition as it was written. */
+/** A tool, prompt, resource or template as its server listed it. `name` is its own name, URI or URI template. */
 export interface Definition {
   readonly name: string;
   readonly text: string;
-  /** Of a tool or prompt, as parsed when it was fetched. Resources are too many to keep more than their text. */
+  /** Only of tools and prompts. Resources are too many to keep more than their text. */
   readonly title?: string;
   readonly description?: string;
 }
 
-/** The server of the meta tools, in every scope. No configured server can have this id. */
+/** The server id of meta tools. Every scope includes them, and no configured server can have this id. */
 export const META_TOOL_SERVER = '';
 
 /** The name of the gateway in the mark of meta tools. */
@@ -34,7 +34,7 @@ export class CatalogEntry {
     return (this.ownText ??= this.createText());
   }
 
-  /** Whether clients see the same of two entries of one server. */
+  /** Whether clients see no difference to another entry of the same server. */
   isSame({ publicName, definition }: CatalogEntry): boolean {
     return publicName === this.publicName && definition.text === this.definition.text;
   }

@@ -18,8 +18,8 @@ export interface NamedOffer {
 const STEPS_BETWEEN_YIELDS = 128;
 
 /**
- * Builds the table of all tools, or all prompts. A change costs as much as the server that changed, and the servers whose
- * names change with it; everything else is taken over from the previous table.
+ * Builds the table of all tools, or all prompts. A change takes time for the server that changed and for the servers whose
+ * names change with it; the parts of all other servers are taken over from the previous table.
  */
 export class NameTableBuilder {
   private readonly assignment: NameAssignment<DefinitionClaim>;
@@ -32,7 +32,7 @@ export class NameTableBuilder {
     this.current = new NameTable([], separator);
   }
 
-  /** After the last job that ended. The same table as before when nothing changed. */
+  /** The table after the last job that ended. The same object as before when nothing changed. */
   get table(): NameTable {
     return this.current;
   }
@@ -117,7 +117,7 @@ class DefinitionClaim extends NameClaim {
     this.definition = definition;
   }
 
-  /** The old entry when name and definition are the same. */
+  /** Returns the old entry if its name and definition are the same. */
   toEntry(old: CatalogEntry | undefined): CatalogEntry {
     const entry = new CatalogEntry(this.server, this.ownName, this.publicName, this.definition);
     return old?.isSame(entry) ? old : entry;

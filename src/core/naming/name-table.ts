@@ -11,7 +11,7 @@ export interface ServerEntries {
   readonly rank: number;
   /** Sorted by public name. The same array as before when no listed entry changed. */
   readonly listed: readonly ListedEntry[];
-  /** Entries whose name belongs to another server. */
+  /** Entries without a public name, because the name belongs to another server. */
   readonly unlisted: readonly CatalogEntry[];
   readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
   readonly byOwnName: ReadonlyMap<string, CatalogEntry>;
@@ -54,7 +54,7 @@ export class NameTable {
     return view;
   }
 
-  /** Entries whose name belongs to another server, and that were listed, or not there, in the previous table. */
+  /** Entries that have no public name, and were listed or absent in the previous table. */
   newlyUnlisted(previous: NameTable): readonly CatalogEntry[] {
     const before = previous.partsByServer();
     return this.parts.flatMap((part) => {
@@ -65,7 +65,7 @@ export class NameTable {
     });
   }
 
-  /** The servers whose part of the list differs between the two tables. The order in which a server lists is no difference. */
+  /** The servers whose part of the list differs between the two tables. The order of a server's own list does not matter. */
   changedServers(previous: NameTable): Set<string> {
     if (previous === this) return new Set();
     const [before, after] = [previous.partsByServer(), this.partsByServer()];
@@ -107,7 +107,7 @@ class NameView implements Paged {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
 
-  /** By the listed name, else by the prefixed name, else by the server's own name if only one server has it here. */
+  /** By the public name, else by the prefixed name, else by the own name if only one server in this view has it. */
   find(name: string): CatalogEntry | undefined {
     let entry = this.found.get(name);
     if (!entry) {
@@ -124,9 +124,9 @@ class NameView implements Paged {
     yield* mergeRuns(runs, name);
   }
 
-  /** As text that is built once and reused for every client. */
+  /** The text of a page is built once and reused for every client. */
   page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson {
-    // Two lists share the empty table.
+    // The key contains the member, because tools and prompts share `NameTable.EMPTY`.
     return this.pages.get(`${member}\0${after}`, () => {
       const entries = firstOf(this.after(after), size + 1);
       const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** How a server's tools and prompts are named in the lists. */
+/** When a public name has the server as prefix. In style `conflict`: when several servers have the same own name. */
 export type NamingStyle = 'always' | 'conflict' | 'never';
 
 /** Model providers refuse longer tool names. */
@@ -14,7 +14,7 @@ const UNSAFE = /[\p{C}\p{Z}]+/gu;
 export const prefixedName = (server: string, separator: string, ownName: string): string =>
   `${server}${separator}${ownName}`;
 
-/** Every server and own name that this name can be the prefixed name of. */
+/** Every pair of server and own name whose prefixed name is this name. Whether they exist is not checked. */
 export function* splitPrefixedName(name: string, separator: string): Iterable<readonly [string, string]> {
   for (
     let at = name.indexOf(separator);
@@ -27,7 +27,7 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
 export const isValidPublicName = (name: string): boolean =>
   name.length <= MAX_NAME_LENGTH && name.search(UNSAFE) === -1;
 
-/** A valid name with a digest of the server and own name, so that it stays the same and stays unique. */
+/** A valid and unique name. The digest of server and own name makes it the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);
   const cut = name.replace(UNSAFE, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);

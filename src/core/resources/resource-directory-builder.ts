@@ -16,7 +16,7 @@ export class ResourceDirectoryBuilder {
     this.current = new ResourceDirectory([], style);
   }
 
-  /** After the last job that ended. The same directory as before when nothing changed. */
+  /** The directory after the last job that ended. The same object as before when nothing changed. */
   get directory(): ResourceDirectory {
     return this.current;
   }

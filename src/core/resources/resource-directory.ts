@@ -68,8 +68,8 @@ export class ResourceDirectory {
   }
 
   /**
-   * The public URI in the configured style. An unlisted resource that would not be resolved in that style gets the
-   * resource form, which always is.
+   * The public URI in the configured style. An unlisted resource gets the resource form, which can always be resolved, if
+   * the URI in the configured style would not lead to it.
    */
   publicUri(address: ResourceAddress): string {
     const { server, uri } = address;

@@ -20,7 +20,8 @@ export function patternOf(uri: string): ResourcePattern | undefined {
 }
 
 /**
- * Whether a subscription to `uri` covers `updated`, which must start with it: as the same resource, or as a part of it. `file:///a/b` has the parts `file:///a/b/c` and `file:///a/b#c`, but not `file:///a/bc`.
+ * Whether a subscription to `uri` covers `updated`, as the same resource or as a part of it. `updated` must start with
+ * `uri`. `file:///a/b` has the parts `file:///a/b/c` and `file:///a/b#c`, but not `file:///a/bc`.
  */
 export const isSameOrPart = (uri: string, updated: string): boolean =>
   uri.length === updated.length || isSeparator(updated, uri.length) || isSeparator(uri, uri.length - 1);

@@ -38,7 +38,7 @@ export async function parseTemplates(
   return { templates: await withDistinctIds(templates, yieldIfDue), refused };
 }
 
-/** As with resources, none of the templates that share an identifier keeps it. */
+/** Adds a digest to the identifiers that several templates share. As with resources, no template keeps a shared one. */
 async function withDistinctIds(
   templates: readonly ResourceTemplate[],
   yieldIfDue: Yield,
@@ -88,15 +88,15 @@ interface TemplateInstance {
  */
 const MAX_MATCHED_CHARACTERS = 2 ** 21;
 
-/** The best instance among one server's templates so far. */
-interface Attempt {
-  best?: TemplateInstance | undefined;
-  work: number;
+/** The match with the most literal characters among the templates of one server so far. */
+interface BestMatch {
+  instance?: TemplateInstance | undefined;
+  examinedCharacters: number;
 }
 
 /**
- * The instances of a text by the templates with the most literal characters, at most one per server. Several instances
- * are ambiguous: the gateway does not choose between servers.
+ * Finds the templates that match the text and have the most literal characters, at most one per server. More than one
+ * result is ambiguous: the gateway does not choose between servers.
  */
 export function bestInstances(
   templates: Iterable<ResourceTemplate>,
@@ -104,34 +104,34 @@ export function bestInstances(
   form: 'uri' | 'id',
 ): readonly TemplateInstance[] {
   if (text === '') return [];
-  const attempts = new Map<string, Attempt>();
+  const matches = new Map<string, BestMatch>();
   for (const template of templates) {
     const matcher = form === 'uri' ? template.matcher : template.idMatcher;
     if (!matcher || !mayMatch(matcher, text)) continue;
-    const attempt = attempts.get(template.server) ?? { work: 0 };
-    attempts.set(template.server, attempt);
-    if (literalsOf(template) > literalsOf(attempt.best?.template))
-      tryOne(attempt, template, matcher, text, form);
+    const match = matches.get(template.server) ?? { examinedCharacters: 0 };
+    matches.set(template.server, match);
+    if (literalsOf(template) > literalsOf(match.instance?.template))
+      tryTemplate(match, template, matcher, text, form);
   }
-  const found = [...attempts.values()].flatMap(({ best }) => best ?? []);
+  const found = [...matches.values()].flatMap(({ instance }) => instance ?? []);
   const most = Math.max(...found.map(({ template }) => literalsOf(template)));
   return found.filter(({ template }) => literalsOf(template) === most);
 }
 
-function tryOne(
-  attempt: Attempt,
+function tryTemplate(
+  match: BestMatch,
   template: ResourceTemplate,
   matcher: UriTemplate,
   text: string,
   form: 'uri' | 'id',
 ): void {
-  if (attempt.work > MAX_MATCHED_CHARACTERS) return;
-  attempt.work += text.length * (matcher.expressions.length + 1);
+  if (match.examinedCharacters > MAX_MATCHED_CHARACTERS) return;
+  match.examinedCharacters += text.length * (matcher.expressions.length + 1);
   // A better match may be among the templates that are not examined any more.
-  if (attempt.work > MAX_MATCHED_CHARACTERS) attempt.best = undefined;
+  if (match.examinedCharacters > MAX_MATCHED_CHARACTERS) match.instance = undefined;
   else {
     const parts = matcher.match(text);
-    if (parts) attempt.best = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
+    if (parts) match.instance = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
   }
 }
 

@@ -53,8 +53,8 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   KEPT[character.charCodeAt(0)] = 1;
 
 /**
- * The identifier of a resource or template. It loses characters and is resolved by lookup only. A list may have a
- * million identifiers: written to a buffer, each is one flat string and not a chain of its pieces.
+ * The identifier of a resource or template. The URI cannot be computed from it, only looked up. A list may have a million
+ * identifiers: a string that comes from a buffer is flat, while a concatenated string keeps all its pieces in memory.
  */
 export function underscoreId({ server, uri }: ResourceAddress): string {
   const id = Buffer.allocUnsafe(server.length + uri.length + '____'.length);

@@ -18,12 +18,12 @@ import { upperBound } from '../../lib/sorted/binary-search.js';
 /** The resources and templates that one scope sees. */
 export class ResourceView {
   private readonly byServer: ReadonlyMap<string, ServerResources>;
-  private ownTemplates: readonly PublicTemplate[] | undefined;
+  private sortedTemplates: readonly PublicTemplate[] | undefined;
 
   constructor(
     private readonly parts: readonly ServerResources[],
-    /** Builds a page once for all clients with this view. */
-    private readonly built: (key: string, build: () => SharedJson) => SharedJson,
+    /** Returns the cached page, or builds and caches it. */
+    private readonly cached: (key: string, build: () => SharedJson) => SharedJson,
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
@@ -36,7 +36,7 @@ export class ResourceView {
 
   readonly resources: Paged = {
     page: (member, after, size, signCursor) =>
-      this.built(`${member}\0${after}`, () => {
+      this.cached(`${member}\0${after}`, () => {
         const listed = [...this.after(after, size + 1)];
         return page(member, listed.map(resourceItem), size, signCursor);
       }),
@@ -44,7 +44,7 @@ export class ResourceView {
 
   readonly templates: Paged = {
     page: (member, after, size, signCursor) =>
-      this.built(`${member}\0${after}`, () => {
+      this.cached(`${member}\0${after}`, () => {
         const from =
           after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
         const listed = this.listedTemplates.slice(from, from + size + 1);
@@ -54,7 +54,7 @@ export class ResourceView {
 
   /** Sorted by public form. */
   get listedTemplates(): readonly PublicTemplate[] {
-    return (this.ownTemplates ??= this.parts
+    return (this.sortedTemplates ??= this.parts
       .flatMap(({ listedTemplates }) => listedTemplates)
       .toSorted(compareTemplates));
   }
@@ -64,10 +64,10 @@ export class ResourceView {
     if (count <= 0) return;
     const parts = this.parts.filter((part) => server === undefined || part.server === server);
     const runs = parts.flatMap((part) => part.runs);
-    let given = 0;
+    let yielded = 0;
     for (const resource of mergeRuns(runs, uri)) {
       yield this.byServer.get(resource.server)!.toPublic(resource);
-      if (++given >= count) return;
+      if (++yielded >= count) return;
     }
   }
 
@@ -83,7 +83,7 @@ export class ResourceView {
     return part.templates.some(({ matcher }) => matcher.literals[0]!.startsWith(pattern.prefix));
   }
 
-  /** How a resource is listed now; undefined when it is not any more. */
+  /** The resource as it is listed now. Undefined when it is not listed any more. */
   toPublic({ server, uri }: Resource): PublicResource | undefined {
     const part = this.byServer.get(server);
     const resource = part?.list.find(uri);
@@ -117,7 +117,7 @@ export class ResourceView {
     return text.endsWith('*') ? this.findPrefix(text) : undefined;
   }
 
-  /** Only one server may have resources with the prefix. */
+  /** Undefined when several servers have resources with the prefix, unless the text names the server. */
   private findPrefix(text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
     if (form && this.hasMatching(form.server, patternOf(form.uri)!)) return form;

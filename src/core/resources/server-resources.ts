@@ -12,12 +12,12 @@ import {
 } from './resource-template.js';
 import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
 
-/** A resource that was asked for, and where it is. */
+/** A requested resource, with its server and own URI. */
 export interface ResolvedResource {
   readonly server: string;
   /** The server's own URI. */
   readonly uri: string;
-  /** As it is listed; absent when it is an instance of a template. */
+  /** The listed resource; absent for an instance of a template. */
   readonly resource?: Resource;
   readonly template?: ResourceTemplate;
 }
@@ -34,7 +34,7 @@ export class ServerResources {
     private readonly style: ResourceStyle,
     private readonly conflicts: ConflictingNames,
     readonly templates: readonly ResourceTemplate[],
-    /** Sorted by what clients see. */
+    /** Sorted by public form. */
     readonly listedTemplates: readonly PublicTemplate[],
     private readonly sorted: SortedResources,
   ) {
@@ -132,13 +132,13 @@ export class ServerResources {
   }
 }
 
-/** The resources of a list but for user interfaces, in two parts that are each sorted by public URI. */
+/** The resources of a list without user interfaces, in two parts that are each sorted by public URI. */
 interface SortedResources {
   /** Listed under the name that the style gives them. */
   readonly kept: readonly Resource[];
   /** Listed under another name because of a conflict. */
   readonly renamed: readonly Resource[];
-  /** Public URIs of the renamed in style `underscore`. */
+  /** Public URIs of the renamed resources in style `underscore`. */
   readonly distinctIds: ReadonlyMap<Resource, string>;
 }
 
@@ -158,7 +158,7 @@ function* sortResources(
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
     (isRenamed(resource) ? renamed : kept).push(resource);
   }
-  // In style `original` they are listed by their resource forms, which have the order of the URIs.
+  // In style `original` renamed resources are listed by their resource forms, which have the order of the URIs.
   if (style !== 'underscore') return { kept, renamed, distinctIds };
   for (const resource of renamed) {
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
@@ -168,7 +168,7 @@ function* sortResources(
   return { kept, renamed: yield* sortSteps(renamed, compare), distinctIds };
 }
 
-/** Tells which resources are renamed; undefined when none is. */
+/** Returns the test for resources that are renamed, or undefined when no resource is renamed. */
 function renamedIn(
   style: ResourceStyle,
   { uris, ids }: ConflictingNames,

@@ -15,8 +15,8 @@ export interface ReachedLimit {
 }
 
 /**
- * Adds the row unless a limit is reached. It counts from here on, also before the server has confirmed it. The check
- * and the addition are one synchronous step, so that two clients cannot both get the last place.
+ * Adds the row unless a limit is reached. The row counts at once, before the server has confirmed it. The check and the
+ * addition are one synchronous step, so that two clients cannot both get the last place.
  */
 export function addWithinLimits(
   table: SubscriptionTable,

@@ -37,7 +37,7 @@ export class SubscriptionTarget {
     return this.only?.subscriber === subscriber ? this.only : undefined;
   }
 
-  /** Allocates nothing. `visit` may add and remove subscriptions; those removed before their turn are not visited. */
+  /** Allocates nothing. `visit` may add and remove subscriptions; removed ones are not visited any more. */
   forEach(visit: (subscription: Subscription) => void): void {
     if (this.many) this.many.forEach(visit);
     else if (this.only) visit(this.only);

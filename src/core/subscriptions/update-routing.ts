@@ -5,7 +5,7 @@ import type { Subscription, SubscriptionTarget } from './subscription-target.js'
 const MAX_HELD = 1000;
 
 /**
- * Finds the subscriptions that an update is for. A server may send an update before, or together with, its answer to
+ * Finds the subscriptions that an update is for. A server may send an update before, or together with, its response to
  * the subscribe request: such an update is held until the subscriber has the acknowledgement, and follows it.
  */
 export class UpdateRouting<U> {
@@ -35,8 +35,8 @@ export class UpdateRouting<U> {
   }
 
   /**
-   * Yields the subscriptions to deliver the update to, one per subscriber, except those that end before their turn.
-   * Returns how many subscribers it was delivered to or held for. `only` restricts it to one subscriber.
+   * Yields the subscriptions to deliver the update to, one per subscriber. Leaves out subscriptions that have ended by
+   * then. Returns the number of subscribers that get the update now or later. `only` restricts it to one subscriber.
    */
   *route(server: string, uri: string, update: U, only?: string): Generator<Subscription, number, undefined> {
     const { due, held } = this.findDue(server, uri, update, only);

@@ -72,7 +72,7 @@ export class UpstreamReconciler {
   }
 
   /**
-   * Resolves when the server holds a URI that a client waits for, or when it is not wanted any more. Clients that wait
+   * Resolves when the server holds the URI, or when no subscription wants the URI any more. Clients that wait
    * for the same URI share one request and its outcome.
    */
   async confirm(uri: string): Promise<void> {
@@ -101,7 +101,7 @@ export class UpstreamReconciler {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);
   }
 
-  /** The same for all URIs that match a removed pattern. */
+  /** Like `rowRemoved`, for all URIs that match a removed pattern. */
   patternRemoved(matches: (uri: string) => boolean): void {
     for (const uri of this.states.keys()) if (matches(uri)) this.rowRemoved(uri);
   }
@@ -140,7 +140,7 @@ export class UpstreamReconciler {
     this.retryTimer.plan();
   }
 
-  /** The link is closed. Sends nothing; clients that wait get an error, and answers that still arrive are ignored. */
+  /** The link is closed. Sends nothing; waiting clients get an error, and late responses are ignored. */
   close(reason: string): void {
     this.isClosed = true;
     this.size = 0;
@@ -174,7 +174,7 @@ export class UpstreamReconciler {
   }
 
   private release(state: UriState): void {
-    if (!state.isBusy && !state.hasLingered) this.rest(state);
+    if (!state.isBusy && !state.hasLingered) this.lingerOrDelete(state);
   }
 
   private retry(): void {
@@ -199,7 +199,7 @@ export class UpstreamReconciler {
       if (this.isClosed) return;
     }
     state.isBusy = false;
-    this.rest(state);
+    this.lingerOrDelete(state);
   }
 
   private nextRequest(state: UriState): UpstreamRequestKind | undefined {
@@ -248,8 +248,8 @@ export class UpstreamReconciler {
     if (failure) this.events.failed('unsubscribe', state.uri, failure.error);
   }
 
-  /** No request is left to send: a held URI without subscribers lingers, a state without information is deleted. */
-  private rest(state: UriState): void {
+  /** Called when no request is left to send. A URI without subscribers lingers; a state that says nothing is deleted. */
+  private lingerOrDelete(state: UriState): void {
     const isWanted = this.desired.isWanted(state.uri);
     if (!isWanted) {
       state.waiter?.resolve();

@@ -2,14 +2,14 @@ export type UpstreamRequestKind = 'subscribe' | 'unsubscribe';
 
 /** The actual state of one URI on one link. */
 export class UriState {
-  /** Whether the server holds the subscription. A request without a clear answer leaves `unknown`. */
+  /** Whether the server holds the subscription. `unknown` during a request, and after an unclear outcome. */
   held: 'no' | 'unknown' | 'yes' = 'no';
   /** Desired and actual state are to be compared. */
   isDirty = false;
-  /** A worker compares them. At most one does, so that a URI has at most one request on the wire. */
+  /** A worker reconciles the URI. There is at most one, so that a URI has at most one request in flight. */
   isBusy = false;
   inFlight: UpstreamRequestKind | undefined;
-  /** Subscribers are owed an update when the server holds it again. */
+  /** Updates may be lost: subscribers get one update when the server holds the subscription again. */
   hasMissedUpdates = false;
   /** The server no longer lists the resource: background requests wait until it does. */
   isGone = false;
@@ -23,7 +23,7 @@ export class UriState {
   constructor(readonly uri: string) {}
 }
 
-/** The shared outcome of all clients that wait for the same URI. */
+/** The outcome of a subscribe request, shared by all clients that wait for the same URI. */
 export class Waiter {
   resolve!: () => void;
   reject!: (error: unknown) => void;
@@ -33,7 +33,7 @@ export class Waiter {
   });
 
   constructor() {
-    // The clients may all have left by then: a rejection without a recipient must not end the process.
+    // All clients may have left before the rejection: an unhandled rejection would end the process.
     this.promise.catch(() => undefined);
   }
 }

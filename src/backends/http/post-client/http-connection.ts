@@ -100,13 +100,13 @@ export class HttpConnection {
 
   private complete(): void {
     this.isComplete = true;
-    // After everything that has arrived on other connections was read (decision 15).
+    // In an immediate, so that the bytes that have arrived on other connections are read first (decision 15).
     setImmediate(finish, this);
   }
 
   private read(count: number): boolean {
     if (!this.request) {
-      // Bytes that answer no request must not become the response to the next one.
+      // Bytes that belong to no request must not become the response to the next one.
       this.destroy();
       return false;
     }

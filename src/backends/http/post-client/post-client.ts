@@ -18,8 +18,8 @@ export class PostClient implements HttpConnectionOwner {
   private readonly connections = new Set<HttpConnection>();
   /** The connection used last is taken first, so that connections beyond the demand reach their idle timeout. */
   private readonly idle: HttpConnection[] = [];
-  /** Connections whose response was complete in this turn of the event loop. */
-  private resting: HttpConnection[] = [];
+  /** Connections whose response was complete in this iteration of the event loop. */
+  private justReleased: HttpConnection[] = [];
   private readonly waiting: PostRequest[] = [];
   private readonly hostname: string;
   private connecting = 0;
@@ -33,7 +33,7 @@ export class PostClient implements HttpConnectionOwner {
     private readonly host: string,
     private readonly options: PostClientOptions,
   ) {
-    // A URL has an IPv6 address in brackets, a socket address has none.
+    // An IPv6 address is in brackets in a URL, but not in a socket address.
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
   }
 
@@ -47,7 +47,7 @@ export class PostClient implements HttpConnectionOwner {
     }
   }
 
-  /** Withdraws a request. Its connection is closed if the response has not arrived. Calls nothing of the request. */
+  /** Cancels a request. Its connection is closed if the response has not arrived. Calls nothing of the request. */
   abort(request: PostRequest): void {
     if (request.connection) {
       request.connection.abort(request);
@@ -58,12 +58,12 @@ export class PostClient implements HttpConnectionOwner {
   }
 
   /**
-   * The connection is reused one turn of the event loop later: by then it is known whether the server has sent more
-   * than its response, or has closed the connection without announcing it.
+   * The connection is reused in the next iteration of the event loop. By then the socket has reported whether the server
+   * sent more than its response, or closed the connection without announcing it.
    */
   released(connection: HttpConnection): void {
-    this.resting.push(connection);
-    if (this.resting.length === 1) setImmediate(() => this.reuseResting());
+    this.justReleased.push(connection);
+    if (this.justReleased.length === 1) setImmediate(() => this.reuseReleased());
   }
 
   closed(connection: HttpConnection): void {
@@ -81,11 +81,11 @@ export class PostClient implements HttpConnectionOwner {
     for (const request of this.waiting.splice(0)) request.onFailure(new Error('closed'));
   }
 
-  private reuseResting(): void {
-    const rested = this.resting;
-    this.resting = [];
+  private reuseReleased(): void {
+    const connections = this.justReleased;
+    this.justReleased = [];
     const now = performance.now();
-    for (const connection of rested) {
+    for (const connection of connections) {
       if (connection.isUsable(now)) this.use(connection);
       else connection.destroy();
     }
@@ -113,7 +113,7 @@ export class PostClient implements HttpConnectionOwner {
   private connectAsNeeded(): void {
     if (this.isDestroyed) return;
     while (
-      this.connecting + this.resting.length < this.waiting.length &&
+      this.connecting + this.justReleased.length < this.waiting.length &&
       this.connections.size + this.connecting < this.options.maxConnections
     )
       this.connect();
@@ -147,7 +147,7 @@ export class PostClient implements HttpConnectionOwner {
     this.use(connection);
   }
 
-  /** There was one attempt for each waiting request, so each failure ends one of them. */
+  /** Each waiting request caused one attempt to connect, so each failed attempt fails one request. */
   private connectFailed(error: Error): void {
     this.waiting.shift()?.onFailure(error);
     this.connectAsNeeded();

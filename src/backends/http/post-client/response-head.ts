@@ -4,7 +4,7 @@ export interface ResponseHead {
   readonly status: number;
   /** Under lower-case names; repeated fields as an array. */
   readonly headers: ResponseHeaders;
-  /** Bytes of the body, or what marks its end: the last chunk, or the end of the connection. */
+  /** Length of the body in bytes, or how its end is marked: by the last chunk, or by closing the connection. */
   readonly body: number | 'chunked' | 'until-close';
   /** The server keeps the connection open for another request. */
   readonly isPersistent: boolean;
@@ -23,8 +23,8 @@ const KEEP_ALIVE = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 const TIMEOUT = /(?:^|[,;])[ \t]*timeout=(\d{1,5})/i;
 
 /**
- * Parses the text before the empty line. Throws at anything that two parsers could read differently: bytes that one of
- * them takes for a body can be the next response to the other, and then reach the wrong caller.
+ * Parses the text before the empty line. Throws where two HTTP parsers could disagree about the end of the response: bytes
+ * of the body could then be read as the next response, and reach the wrong caller.
  */
 export function parseResponseHead(text: string): ResponseHead {
   if (!HEAD.test(text)) throw new Error('the response is not HTTP/1.1');

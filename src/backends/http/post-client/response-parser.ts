@@ -2,7 +2,7 @@ import { isField, parseResponseHead, type ResponseHead } from './response-head.j
 
 /** The limit of Node's own client. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Of the size line of a chunk, and of all trailers together. */
+/** Limits the size line of a chunk, and all trailers together. */
 const MAX_LINE_BYTES = 4 * 1024;
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+";
 const QUOTED = String.raw`"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`;
@@ -20,7 +20,7 @@ type State = 'head' | 'body' | 'until-close' | 'chunk-size' | 'chunk' | 'chunk-e
 
 /** Parses the HTTP/1.1 responses of one connection, one after the other, from pieces of any size. */
 export class ResponseParser {
-  /** Of the response that is being parsed. */
+  /** The head of the response that is being parsed. */
   head: ResponseHead | undefined;
   private receiver: ResponseReceiver | undefined;
   private state: State = 'complete';
@@ -62,7 +62,7 @@ export class ResponseParser {
     return true;
   }
 
-  /** Returns where the next state begins; the same place when bytes are missing for this one. */
+  /** Parses the part for the current state. Returns the position after it, or `at` when bytes are missing. */
   private take(bytes: Buffer, at: number): number {
     switch (this.state) {
       case 'head':

@@ -19,7 +19,7 @@ export class NameOwners {
     return typeof owners === 'string' ? [owners] : owners;
   }
 
-  /** Returns the server that had the name to itself until now. */
+  /** Returns the server that was the only owner of the name until now. */
   add(name: string, server: string): string | undefined {
     const shard = this.shardOf(name);
     const owners = shard.get(name);
@@ -28,7 +28,7 @@ export class NameOwners {
     return typeof owners === 'string' ? owners : undefined;
   }
 
-  /** Returns the server that has the name to itself from now on. */
+  /** Returns the server that is the only owner of the name from now on. */
   delete(name: string, server: string): string | undefined {
     const shard = this.shardOf(name);
     const rest = this.ownersOf(name).filter((owner) => owner !== server);

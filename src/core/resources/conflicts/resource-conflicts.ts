@@ -14,7 +14,7 @@ export interface ResourceOffer {
   readonly templates: readonly ResourceTemplate[];
 }
 
-/** Names of one server's resources and templates that something else claims as well. */
+/** Names of one server's resources and templates that are also names of other resources or templates. */
 export interface ConflictingNames {
   readonly uris: ReadonlySet<string>;
   readonly ids: ReadonlySet<string>;
@@ -24,20 +24,20 @@ export interface ConflictingNames {
 
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** Per server and other server, the names in which the first conflicts with the second. */
-type Pairs = Map<string, Map<string, ReadonlySet<string>>>;
+/** By server and other server: the names of the first server that conflict with the second. */
+type NamesByServerPair = Map<string, Map<string, ReadonlySet<string>>>;
 
 /**
- * Finds the name conflicts between the resources of all servers, one changed server at a time. A change costs as much as
- * the lists of the server that changed, and of the servers whose conflicts change with it.
+ * Finds the name conflicts between the resources of all servers, one changed server at a time. A change takes time
+ * for the lists of the server that changed, and of the servers whose conflicts change with it.
  */
 export class ResourceConflicts {
   private readonly offers = new Map<string, ResourceOffer>();
   private readonly conflicts = new Map<string, ConflictingNames>();
   private readonly uriOwners = new NameOwners();
-  /** URIs that read like the resource form or identifier of a resource. */
-  private readonly lookalikes: Pairs = new Map();
-  private readonly sharedIds: Pairs = new Map();
+  /** Own URIs that equal the resource form or identifier of another resource. */
+  private readonly ambiguousUris: NamesByServerPair = new Map();
+  private readonly sharedIds: NamesByServerPair = new Map();
   private readonly templates: TemplateConflicts;
 
   constructor(private readonly style: ResourceStyle) {
@@ -58,8 +58,8 @@ export class ResourceConflicts {
     yield* this.templates.replace(server, old?.templates ?? [], offer.templates, changed);
     for (const other of this.offers.values()) {
       if (this.style === 'original') {
-        yield* this.updateLookalikes(offer, other, changed);
-        if (other !== offer) yield* this.updateLookalikes(other, offer, changed);
+        yield* this.updateAmbiguousUris(offer, other, changed);
+        if (other !== offer) yield* this.updateAmbiguousUris(other, offer, changed);
       }
       yield* this.updateSharedIds(offer, other, changed);
     }
@@ -76,7 +76,7 @@ export class ResourceConflicts {
     this.conflicts.delete(server);
     yield* this.updateOwners(server, old, undefined, changed);
     yield* this.templates.replace(server, old.templates, [], changed);
-    for (const pairs of [this.lookalikes, this.sharedIds]) {
+    for (const pairs of [this.ambiguousUris, this.sharedIds]) {
       pairs.delete(server);
       for (const [other, sets] of pairs) if (sets.delete(server)) changed.add(other);
     }
@@ -106,8 +106,8 @@ export class ResourceConflicts {
     }
   }
 
-  /** Nearly always none: such a URI begins with the name of the other server. */
-  private *updateLookalikes(offer: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
+  /** Finds hardly any: such a URI starts with the resource form or the id of the other server. */
+  private *updateAmbiguousUris(offer: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
     const found = new Set<string>();
     let step = 0;
     for (const prefix of [resourceForm({ server: other.server, uri: '' }), `${other.server}_`])
@@ -115,10 +115,10 @@ export class ResourceConflicts {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
         if (isNameIn(other, uri)) found.add(uri);
       }
-    if (replacePair(this.lookalikes, offer.server, other.server, found)) changed.add(offer.server);
+    if (replaceNames(this.ambiguousUris, offer.server, other.server, found)) changed.add(offer.server);
   }
 
-  /** An identifier begins with the name of its server, which can begin the name of another server. */
+  /** Identifiers start with the server id, so two servers share some only if one id is a prefix of the other. */
   private *updateSharedIds(one: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
     const [short, long] = one.server.length < other.server.length ? [one, other] : [other, one];
     if (!long.server.startsWith(`${short.server}_`)) return;
@@ -128,12 +128,12 @@ export class ResourceConflicts {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       if (long.resources.findId(id)) shared.add(id);
     }
-    if (replacePair(this.sharedIds, short.server, long.server, shared)) changed.add(short.server);
-    if (replacePair(this.sharedIds, long.server, short.server, shared)) changed.add(long.server);
+    if (replaceNames(this.sharedIds, short.server, long.server, shared)) changed.add(short.server);
+    if (replaceNames(this.sharedIds, long.server, short.server, shared)) changed.add(long.server);
   }
 
   private *collect({ server, resources, templates }: ResourceOffer): Steps<ConflictingNames> {
-    const uris = yield* union(this.lookalikes.get(server));
+    const uris = yield* union(this.ambiguousUris.get(server));
     if (this.style === 'original') yield* this.addShared(resources, uris);
     const ids = yield* union(this.sharedIds.get(server));
     return { uris, ids, ...(yield* this.templates.collect(templates)) };
@@ -159,8 +159,13 @@ function isNameIn({ server, resources, templates }: ResourceOffer, text: string)
   return [text, ...(digest === -1 ? [] : [text.slice(0, digest)])].some((id) => resources.findId(id));
 }
 
-/** Returns whether the names differ from those there were. */
-function replacePair(pairs: Pairs, server: string, other: string, names: ReadonlySet<string>): boolean {
+/** Returns whether the names changed. */
+function replaceNames(
+  pairs: NamesByServerPair,
+  server: string,
+  other: string,
+  names: ReadonlySet<string>,
+): boolean {
   const old = pairs.get(server)?.get(other);
   if (old ? isSameSet(old, names) : names.size === 0) return false;
   const sets = pairs.get(server) ?? new Map<string, ReadonlySet<string>>();
