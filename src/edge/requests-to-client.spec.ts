@@ -28,7 +28,7 @@ function openRequests(params?: string) {
   return { requests, abort, sent, progress, send };
 }
 
-describe('ClientRequests', () => {
+describe('RequestsToClient', () => {
   it('sends a request with an id of the session and resolves with the result text', async () => {
     const { requests, sent, send } = openRequests('{"n":1}');
     const [first, second] = [send(), send()];
@@ -94,7 +94,7 @@ describe('ClientRequests', () => {
   });
 });
 
-describe('ClientRequests progress', () => {
+describe('RequestsToClient progress', () => {
   it('replaces the progress token of the server', () => {
     const { requests, sent, progress, send } = openRequests('{"_meta":{"progressToken":"theirs","x":1}}');
     send();

@@ -100,7 +100,7 @@ describe('ListingWatcher', () => {
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
-    it('subscribes once more when it is listed again before the answer', async () => {
+    it('subscribes once more when it is listed again before the response', async () => {
       outcomeOf(harness.subscribe(client, PUBLIC_A));
       await flushPromises();
       await harness.list(files, 'file:///b');

@@ -140,7 +140,7 @@ describe('Subscriptions', () => {
       expect(await rejections('unavailable')).toBe(1);
     });
 
-    it('fails and keeps nothing when the link is lost before the answer', async () => {
+    it('fails and keeps nothing when the link is lost before the response', async () => {
       files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await flushPromises();
@@ -161,7 +161,7 @@ describe('Subscriptions', () => {
       expect(harness.rows).toEqual([]);
     });
 
-    it('unsubscribes when the client closes before the answer', async () => {
+    it('unsubscribes when the client closes before the response', async () => {
       files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await flushPromises();

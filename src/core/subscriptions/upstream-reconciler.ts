@@ -118,7 +118,7 @@ export class UpstreamReconciler {
     const state = this.states.get(uri);
     if (!state) return;
     if (state.held === 'yes') this.setHeld(state, 'unknown');
-    state.isAnswerStale = state.inFlight === 'subscribe';
+    state.isResponseStale = state.inFlight === 'subscribe';
     state.isGone = true;
     state.hasMissedUpdates = true;
     this.markDirty(uri);
@@ -164,7 +164,7 @@ export class UpstreamReconciler {
   private resubscribe(state: UriState): void {
     if (state.held === 'yes' || state.isGone) return;
     if (state.inFlight === 'subscribe') {
-      state.isDirty ||= state.isAnswerStale;
+      state.isDirty ||= state.isResponseStale;
       return;
     }
     this.stopLinger(state);
@@ -221,9 +221,9 @@ export class UpstreamReconciler {
   }
 
   private subscribed(state: UriState, failure: { error: unknown } | undefined): void {
-    const { uri, waiter, hasMissedUpdates, isAnswerStale } = state;
+    const { uri, waiter, hasMissedUpdates, isResponseStale } = state;
     state.waiter = undefined;
-    state.isAnswerStale = false;
+    state.isResponseStale = false;
     if (failure) {
       // Only a refusal by the server itself proves that it does not hold the subscription.
       this.setHeld(state, failure.error instanceof RemoteError ? 'no' : 'unknown');
@@ -234,7 +234,7 @@ export class UpstreamReconciler {
       return;
     }
     waiter?.resolve();
-    if (isAnswerStale) return;
+    if (isResponseStale) return;
     this.setHeld(state, 'yes');
     state.isGone = false;
     state.hasMissedUpdates = false;

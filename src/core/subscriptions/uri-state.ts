@@ -14,7 +14,7 @@ export class UriState {
   /** The server no longer lists the resource: background requests wait until it does. */
   isGone = false;
   /** The resource was removed during the request: a success does not prove that the server holds the subscription. */
-  isAnswerStale = false;
+  isResponseStale = false;
   waiter: Waiter | undefined;
   cancelLinger: (() => void) | undefined;
   /** The linger is over, and the unsubscribe is due unless the URI is wanted again. */
