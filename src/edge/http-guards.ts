@@ -10,7 +10,7 @@ import { GatewayError } from '../core/errors.js';
 export const HttpGuards = Reflector.createDecorator<readonly Type<CanActivate>[]>();
 
 /** As much of Nest's execution context as the guards of HTTP requests use. */
-export type HttpContext = Pick<ExecutionContext, 'switchToHttp'>;
+type HttpContext = Pick<ExecutionContext, 'switchToHttp'>;
 
 type Handler = (request: IncomingMessage, response: ServerResponse, project?: string) => unknown;
 
