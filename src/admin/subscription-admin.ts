@@ -31,7 +31,7 @@ export class SubscriptionAdmin {
     let total = 0;
     for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
       if (!scope.allows(row.server) || (client !== undefined && clientOf(row) !== client)) continue;
-      if (uri !== undefined && !this.subscriptions.isNamed(row, uri)) continue;
+      if (uri !== undefined && !this.subscriptions.isUriOf(row, uri)) continue;
       if (q !== '' && !matches(this.textOf(row, clientOf(row)))) continue;
       total++;
       if (sortKey(row) > after) found.add(row);

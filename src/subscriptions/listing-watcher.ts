@@ -16,7 +16,7 @@ interface ListedResources {
   readonly catalog: Catalog;
 }
 
-/** Own URIs of subscribed resources, and the patterns of all pattern subscriptions to the server. */
+/** Between two listings of a server: own URIs of subscribed resources, and the patterns of all pattern subscriptions. */
 interface ListingDifference {
   readonly removed: ReadonlySet<string>;
   readonly added: ReadonlySet<string>;
@@ -28,7 +28,7 @@ interface ListingDifference {
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private lastCatalog = Catalog.EMPTY;
-  /** By server: what it listed before it left the catalog. Kept while it has subscriptions, until it lists again. */
+  /** By server: what its next listing is compared with. Kept while the server is not in the catalog and has subscriptions. */
   private readonly lastListings = new Map<string, ListedResources>();
   /** Runs one comparison at a time, in the order of the listings. */
   private readonly comparisons = new SerialQueue();
@@ -46,7 +46,7 @@ export class ListingWatcher implements OnModuleInit {
     this.backends.onSynced(({ id, listing }) => {
       if (listing?.resources === ResourceList.EMPTY) this.compareWithLastListing(id, listing.resources);
     });
-    // The registry reports no change either when a server is disabled that is not in the catalog.
+    // Nor does it report a change when a server that is not in the catalog is disabled, which removes its subscriptions.
     this.subscribers.onRemove(({ server }) => {
       if (this.subscribers.table.countOfServer(server) === 0) this.lastListings.delete(server);
     });
@@ -71,22 +71,26 @@ export class ListingWatcher implements OnModuleInit {
     if (!before || before.list === list) return;
     const after = { list, catalog: this.lastCatalog };
     this.comparisons
-      .run(() => this.compare(server, before, after))
+      .run(() => this.reportDifference(server, before, after))
       .catch((error: unknown) =>
         this.logger.error({ message: 'comparison of listings failed', server, cause: String(error) }),
       );
   }
 
-  private async compare(server: string, before: ListedResources, after: ListedResources): Promise<void> {
+  private async reportDifference(
+    server: string,
+    before: ListedResources,
+    after: ListedResources,
+  ): Promise<void> {
     const { removed, added, patterns } = await this.findDifference(server, before.list, after.list);
     const publicUriIn = ({ catalog }: ListedResources, uri: string): string =>
       catalog.resources.publicUri({ server, uri });
     for (const uri of removed) this.upstreams.resourceGone({ server, uri }, publicUriIn(before, uri));
-    const isFirst = before.list === ResourceList.NOT_LISTED;
+    const isFirstListing = before.list === ResourceList.NOT_LISTED;
     for (const uri of added)
       this.upstreams.resourceListed(
         { server, uri },
-        { isFirst, isRenamed: publicUriIn(before, uri) !== publicUriIn(after, uri) },
+        { isFirstListing, isRenamed: publicUriIn(before, uri) !== publicUriIn(after, uri) },
       );
     for (const pattern of patterns) await this.upstreams.subscribeMatches(server, pattern);
   }
@@ -97,14 +101,16 @@ export class ListingWatcher implements OnModuleInit {
     after: ResourceList,
   ): Promise<ListingDifference> {
     const yieldIfDue = sliceScheduler.start();
-    const [removed, added] = [new Set<string>(), new Set<string>()];
+    const removed = new Set<string>();
+    const added = new Set<string>();
     const compare = async (uris: Iterable<string>): Promise<void> => {
       let compared = 0;
       for (const uri of uris) {
         const wasListed = before.find(uri) !== undefined;
         const isListed = after.find(uri) !== undefined;
-        if (wasListed !== isListed) (isListed ? added : removed).add(uri);
-        if ((++compared & 255) === 0) await yieldIfDue();
+        if (wasListed && !isListed) removed.add(uri);
+        if (isListed && !wasListed) added.add(uri);
+        if (++compared % 256 === 0) await yieldIfDue();
       }
     };
     const targets = Array.from(this.subscribers.table.targetsOf(server));
@@ -112,11 +118,11 @@ export class ListingWatcher implements OnModuleInit {
     await compare(targets.filter(({ pattern }) => !pattern).map(({ uri }) => uri));
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
-    // `findMatches` returns only the first matches; the links may hold other ones.
+    // `findMatches` returns only the first matches; the links may have upstream subscriptions to others.
     if (patterns.length > 0) await compare(this.upstreams.trackedUris(server));
     return { removed, added, patterns };
   }
 }
 
-const listOf = ({ servers }: Catalog, server: string): ResourceList =>
-  servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.NOT_LISTED;
+const listOf = (catalog: Catalog, server: string): ResourceList =>
+  catalog.server(server)?.listing.resources ?? ResourceList.NOT_LISTED;

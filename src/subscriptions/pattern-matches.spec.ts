@@ -17,17 +17,17 @@ describe('findMatches', () => {
     const list = await listOf(30);
     expect(await find(list, 'x://0001*')).toEqual({
       uris: Array.from({ length: 10 }, (_, n) => `x://0001${n}`),
-      isCut: false,
+      isTruncated: false,
     });
-    expect(await find(list, 'y://*')).toEqual({ uris: [], isCut: false });
+    expect(await find(list, 'y://*')).toEqual({ uris: [], isTruncated: false });
   });
 
   it.each([
     [1000, false],
     [1001, true],
-  ])('finds at most 1000 resources of %d', async (count, isCut) => {
+  ])('finds at most 1000 resources of %d', async (count, isTruncated) => {
     const found = await find(await listOf(count), '*');
-    expect([found.uris.length, found.isCut]).toEqual([1000, isCut]);
+    expect([found.uris.length, found.isTruncated]).toEqual([1000, isTruncated]);
   });
 
   it('yields to the event loop after each 256 resources', async () => {

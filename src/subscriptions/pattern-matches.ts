@@ -2,22 +2,22 @@ import type { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { Yield } from '../lib/slices/slices.js';
 
-/** Maximum resources that a pattern watches, because its server gets a request for each of them. */
+/** Maximum resources that one pattern subscribes to, because the server gets a request for each of them. */
 export const MAX_PATTERN_MATCHES = 1000;
-/** Bounds the memory that a client can fill with ever different patterns. */
+/** Per list. Bounds the memory that a client can fill by using many different patterns. */
 const MAX_CACHED_PATTERNS = 100;
 
-/** The resources of a list that a pattern watches, in the order of the list. */
+/** The first resources of a list that match a pattern, in the order of the list. */
 export interface PatternMatches {
   readonly uris: readonly string[];
   /** There are more matches than the maximum. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
-/** By the text of the pattern. Lists are immutable, so that an entry is valid as long as its list. */
+/** By list and text of the pattern. Lists are immutable, so that an entry is valid as long as its list. */
 const cache = new WeakMap<ResourceList, Map<string, PatternMatches>>();
 
-/** Sliced, because a template may match few resources of a million. */
+/** Works in slices: a template that matches few resources may have to be compared with a million. */
 export async function findMatches(
   list: ResourceList,
   pattern: ResourcePattern,
@@ -40,10 +40,10 @@ async function scan(
   const uris: string[] = [];
   let scanned = 0;
   for (const { uri } of list.startingWith(pattern.prefix)) {
-    if ((++scanned & 255) === 0) await yieldIfDue();
+    if (++scanned % 256 === 0) await yieldIfDue();
     if (!pattern.matches(uri)) continue;
-    if (uris.length === MAX_PATTERN_MATCHES) return { uris, isCut: true };
+    if (uris.length === MAX_PATTERN_MATCHES) return { uris, isTruncated: true };
     uris.push(uri);
   }
-  return { uris, isCut: false };
+  return { uris, isTruncated: false };
 }

@@ -8,7 +8,7 @@ const JITTER = 0.2;
 /** After failures a resource is polled less often, up to this multiple of the interval. */
 const MAX_BACKOFF_FACTOR = 32;
 const MAX_CONCURRENT_POLLS = 4;
-/** In place of a digest while every read has failed. The first successful read then counts as a change. */
+/** Digest of a resource of which every read has failed. The first successful read then counts as a change. */
 const UNREAD = '';
 
 interface PolledResource {
@@ -29,10 +29,10 @@ export class PollingUpstream implements Upstream {
     private readonly intervalMs: number,
   ) {}
 
-  /** Resolves after the first poll. Its content is what the next poll is compared with. */
+  /** Resolves after the first poll. The next poll is compared with the content that it read. */
   async subscribe(uri: string): Promise<void> {
     const resource: PolledResource = { digest: undefined, failures: 0, timer: undefined };
-    // A resource that was gone and is listed again may still be polled.
+    // A resource that was removed and is listed again may still be polled.
     clearTimeout(this.polled.get(uri)?.timer);
     this.polled.set(uri, resource);
     await this.poll(uri, resource);
@@ -57,13 +57,13 @@ export class PollingUpstream implements Upstream {
       const before = resource.digest;
       resource.digest = digest;
       resource.failures = 0;
-      if (this.isPolled(uri, resource) && before !== undefined && before !== digest) this.onChange(uri);
+      if (this.isCurrent(uri, resource) && before !== undefined && before !== digest) this.onChange(uri);
     } catch {
-      // Clients that read the resource get the error; here it only makes polls less frequent.
+      // Not reported: clients that read the resource get the error themselves.
       resource.failures++;
       resource.digest ??= UNREAD;
     }
-    if (this.isPolled(uri, resource)) this.schedule(uri, resource);
+    if (this.isCurrent(uri, resource)) this.schedule(uri, resource);
   }
 
   private schedule(uri: string, resource: PolledResource): void {
@@ -77,7 +77,8 @@ export class PollingUpstream implements Upstream {
     if (resource) await this.poll(uri, resource);
   }
 
-  private isPolled(uri: string, resource: PolledResource): boolean {
+  /** False after `unsubscribe`, and after a new `subscribe` replaced the entry. */
+  private isCurrent(uri: string, resource: PolledResource): boolean {
     return this.polled.get(uri) === resource;
   }
 }

@@ -5,7 +5,7 @@ import { notificationMessage } from '../mcp/json-rpc.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** The encoded event of an update, which sessions queue until it is sent. */
+/** An update as an event that sessions queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
   readonly kind = 'resources/updated';
   private key: string | undefined;
@@ -30,12 +30,12 @@ export class ResourceUpdate {
   constructor(
     readonly server: string,
     readonly uri: string,
-    /** The session on whose own link it came; undefined when it is for all subscribers. */
+    /** Id of the session whose own link the update came on; undefined when it is for all subscribers. */
     readonly owner: string | undefined,
     private readonly content: {
-      /** About as many bytes as the params have. */
+      /** Approximate size of the params in bytes. */
       readonly size: number;
-      /** Called when the first recipient takes the event. */
+      /** Called when the event is first sent. */
       readonly params: () => string;
     },
   ) {

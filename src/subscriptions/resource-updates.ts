@@ -52,13 +52,16 @@ export class ResourceUpdates implements OnModuleInit {
     }
   }
 
-  /** Updates of the resource may have been missed. */
+  /** Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed. */
   reportPossibleChange(server: string, uri: string, owner?: string): void {
     const params = (): string => gatewayParams(this.publicUri(server, uri));
     this.publish(new ResourceUpdate(server, uri, owner, { size: uri.length, params }));
   }
 
-  /** Reports it under the public URI that it had. Throttled updates are dropped: they would announce its return. */
+  /**
+   * Sends the deletion under the last public URI of the resource. Drops throttled updates: after the deletion, clients
+   * would take them for the return of the resource.
+   */
   reportDeletion({ server, uri }: ResourceAddress, publicUri: string): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUpdate('coalesced');
@@ -66,23 +69,23 @@ export class ResourceUpdates implements OnModuleInit {
     this.publish(new ResourceUpdate(server, uri, undefined, { size: uri.length, params }));
   }
 
-  /** `owner` is the session that has the link to itself. */
+  /** `owner` is the id of the session that owns the link; undefined for the shared link. */
   private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
     const { method, params, paramsText } = notification;
     if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
     const uri = params['uri'];
     if (typeof uri !== 'string') return;
     const backend = this.backends.find(server);
-    // Where sessions have their own links, none of them reads resources over the shared link.
-    const isUnowned = backend?.hasSessionLinks === true && owner === undefined;
-    if (isUnowned || this.subscribers.table.covering(server, uri).length === 0) {
+    // If sessions have links of their own, no client reads resources over the shared link.
+    const isOnUnusedLink = backend?.hasSessionLinks === true && owner === undefined;
+    if (isOnUnusedLink || this.subscribers.table.covering(server, uri).length === 0) {
       this.metrics.countUpdate('unheard');
       return;
     }
     const publicParams = (): string => withPublicUri(paramsText, this.publicUri(server, uri));
     const content = { size: paramsText.length, params: publicParams };
     const update = new ResourceUpdate(server, uri, owner, content);
-    if (!this.throttle.pass(update.key, backend?.config.watch.coalesceMs ?? 0, update))
+    if (!this.throttle.submit(update.key, backend?.config.watch.coalesceMs ?? 0, update))
       this.metrics.countUpdate('coalesced');
   }
 
@@ -97,6 +100,7 @@ export class ResourceUpdates implements OnModuleInit {
 
   private *recipientsOf(update: ResourceUpdate): Generator<Subscriber, void, undefined> {
     const { server, uri, owner } = update;
+    // Read with `next` instead of `for of`, because its return value is the number of subscribers.
     const route = this.routing.route(server, uri, update, owner);
     let next = route.next();
     for (; !next.done; next = route.next()) {
@@ -107,15 +111,15 @@ export class ResourceUpdates implements OnModuleInit {
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });
   }
 
-  /** Withdraws the updates that wait for the client because of this subscription alone. */
+  /** Withdraws queued updates that no other subscription of the client covers. */
   private subscriptionEnded({ id, server }: Subscription, client: Subscriber): void {
     this.routing.abandoned(id);
     client.withdraw(
-      (event) => event instanceof UpdateEvent && event.server === server && !this.isFor(client, event),
+      (event) => event instanceof UpdateEvent && event.server === server && !this.isSubscribed(client, event),
     );
   }
 
-  private isFor({ id }: Subscriber, { server, uri }: UpdateEvent): boolean {
+  private isSubscribed({ id }: Subscriber, { server, uri }: UpdateEvent): boolean {
     return this.subscribers.table.covering(server, uri).some((target) => target.of(id) !== undefined);
   }
 

@@ -6,8 +6,8 @@ import type { Subscribers } from './subscribers.js';
 const RETRY = { firstMs: 500, maxMs: 30_000 };
 
 /**
- * Keeps the own link of a session open while it has subscriptions to a server with `isolation: session`. The link for a
- * pending subscription is opened by its confirmation.
+ * Keeps the own link of a session open while the session has subscriptions to a server with `isolation: session`. The link
+ * for a pending subscription is opened by SubscriptionConfirmation instead.
  */
 export class SessionLinkOpener {
   private readonly retries = new Map<string, RetryTimer>();
@@ -33,7 +33,7 @@ export class SessionLinkOpener {
     if (session && !this.isPending(row)) backend!.sessionLink(session).catch(() => this.retry(row.server));
   }
 
-  linkLost(server: string, subscriber: string, wasStable: boolean): void {
+  linkLost(server: string, subscriber: string, { wasStable }: { wasStable: boolean }): void {
     if (wasStable) this.stopRetry(server);
     const rows = [...this.subscribers.table.ofSubscriber(subscriber)];
     if (rows.some((row) => row.server === server)) this.retry(server);

@@ -34,7 +34,7 @@ interface ObservedSubscriber {
   stopObserving(): void;
 }
 
-/** The subject of the error message: the holder of the subscriptions that the limit counts. */
+/** By limit: the subject of its error message. */
 const LIMIT_HOLDERS: Readonly<Record<ReachedLimit['which'], string>> = {
   perSubscriber: 'a client',
   perPrincipal: 'a client',
@@ -96,7 +96,7 @@ export class Subscribers {
   add(subscriber: Subscriber, address: ResourceAddress): AddedSubscription {
     const added = addWithinLimits(this.table, newSubscription(subscriber, address), this.limits, Date.now());
     if ('which' in added) throw limitError(added);
-    if (added.isNew) this.added(subscriber, added.subscription);
+    if (added.isNew) this.announceAdded(subscriber, added.subscription);
     return added;
   }
 
@@ -109,7 +109,7 @@ export class Subscribers {
     if (!subscriber.scope.allows(address.server) || findReachedLimit(this.table, wanted, this.limits))
       return undefined;
     const added = this.table.restore({ ...wanted, id, since });
-    if (added.isNew) this.added(subscriber, added.subscription);
+    if (added.isNew) this.announceAdded(subscriber, added.subscription);
     return added;
   }
 
@@ -129,7 +129,7 @@ export class Subscribers {
     return removed;
   }
 
-  private added(subscriber: Subscriber, subscription: Subscription): void {
+  private announceAdded(subscriber: Subscriber, subscription: Subscription): void {
     this.changeListeners.emit(subscription, subscriber, true);
     if (!this.observed.has(subscriber.id)) this.observe(subscriber);
   }

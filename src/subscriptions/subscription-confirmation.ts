@@ -7,7 +7,7 @@ import { withTimeout } from '../lib/deadlines/timeout.js';
 import type { Subscribers } from './subscribers.js';
 import type { UpstreamLinks } from './upstream-link.js';
 
-/** Maximum concurrent requests: for one row here, and for one link in its reconciler. */
+/** Maximum concurrent subscribe requests: per row in this file, and per link in its reconciler. */
 export const MAX_CONCURRENT_REQUESTS = 8;
 
 /** Waits until the server has confirmed the URIs of a row that a client asked for. */
@@ -18,19 +18,19 @@ export class SubscriptionConfirmation {
     private readonly subscribers: Subscribers,
   ) {}
 
-  /** Returns the URIs that the server confirmed. Fails when there are some and the server confirmed none. */
+  /** Resolves with the URIs that the server confirmed. Rejects when it confirmed none of the given ones. */
   async confirm(row: Subscription, uris: readonly string[]): Promise<ReadonlySet<string>> {
-    const left = uris.values();
+    const remaining = uris.values();
     const confirmed = new Set<string>();
     const failures: unknown[] = [];
     const worker = async (): Promise<void> => {
-      for (const uri of left) {
+      for (const uri of remaining) {
         try {
           await this.confirmUri(row, uri);
           confirmed.add(uri);
         } catch (error) {
           failures.push(error);
-          // A server that refuses one resource may accept the next; one that is gone or does not answer accepts none.
+          // A server that refuses one resource may accept the next. After a timeout or a lost link no request succeeds.
           if (!(error instanceof RemoteError)) return;
         }
       }
@@ -41,7 +41,7 @@ export class SubscriptionConfirmation {
     return confirmed;
   }
 
-  /** Fails after the timeout of a call, also when the request still waits for a worker. */
+  /** Rejects after the timeout of a call, even if the reconciler has not sent the request by then. */
   private async confirmUri(row: Subscription, uri: string): Promise<void> {
     const backend = this.backends.get(row.server);
     const { timeoutMs } = backend.config;

@@ -20,12 +20,15 @@ export class SubscriptionsController {
     return { _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
   }
 
+  /** Extension of the protocol: `subscriptionId` may be given instead of the URI, or in addition to it. */
   @McpRequest('resources/unsubscribe')
   unsubscribe(params: Params | undefined, context: SessionContext): Record<string, never> {
-    const { subscriptionId: id, uri } = params ?? {};
-    const byId = typeof id === 'string' && this.subscriptions.unsubscribe(context, id);
-    if (!byId && (uri !== undefined || typeof id !== 'string'))
-      this.subscriptions.unsubscribe(context, requireUri(params));
+    const { subscriptionId, uri } = params ?? {};
+    if (typeof subscriptionId === 'string') {
+      const isRemoved = this.subscriptions.unsubscribe(context, subscriptionId);
+      if (isRemoved || uri === undefined) return {};
+    }
+    this.subscriptions.unsubscribe(context, requireUri(params));
     return {};
   }
 }

@@ -23,7 +23,7 @@ interface PendingSubscription {
 @Injectable()
 export class Subscriptions implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
-  /** By id. */
+  /** By id of the subscription. */
   private readonly pending = new Map<string, PendingSubscription>();
 
   constructor(
@@ -39,7 +39,7 @@ export class Subscriptions implements OnModuleInit {
     this.metrics.activeSubscriptions = () => this.subscribers.table.size;
     this.desired.onChange((servers) => {
       for (const server of Array.from(this.subscribers.table.servers))
-        if (!servers.get(server)?.enabled) this.endAllOf(server);
+        if (!servers.get(server)?.enabled) this.endSubscriptionsTo(server);
     });
     this.subscribers.onEnd((removed, reason) => {
       for (const { subscription } of removed) this.logEnd(subscription, reason);
@@ -49,16 +49,16 @@ export class Subscriptions implements OnModuleInit {
   /** Throws when a limit is reached. A URI that does not resolve passes: `subscribe` refuses it. */
   requireWithinLimits(context: SessionContext, uri: string): void {
     const address = this.resolve(context, uri);
-    if (address) this.countRejection(() => this.subscribers.requireWithinLimits(context.session, address));
+    if (address) this.countLimitError(() => this.subscribers.requireWithinLimits(context.session, address));
   }
 
-  /** Idempotent. The row is removed again when the server refuses, or when the request is cancelled before that. */
+  /** Idempotent. Removes the row again if the server refuses, or if the request is cancelled before the server confirms. */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { session, signal } = context;
     const address = this.resolve(context, uri);
     if (!address) throw this.notFound(uri);
-    const { subscription, isNew } = this.countRejection(() => this.subscribers.add(session, address));
-    // The row of a client that is closed by now has been removed already.
+    const { subscription, isNew } = this.countLimitError(() => this.subscribers.add(session, address));
+    // If the session has been closed, `add` has removed the row again.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     const pending = this.pending.get(subscription.id);
     if (pending) await this.waitFor(pending, subscription, signal);
@@ -76,7 +76,7 @@ export class Subscriptions implements OnModuleInit {
 
   /** Takes the URI in any form, or the id of the subscription. False when the client has no such subscription. */
   unsubscribe(context: SessionContext, text: string): boolean {
-    const rows = this.findNamed(context, text);
+    const rows = this.findRows(context, text);
     for (const { id } of rows) this.end(id, 'unsubscribed');
     return rows.length > 0;
   }
@@ -93,8 +93,8 @@ export class Subscriptions implements OnModuleInit {
     return this.registry.catalog.resources.publicUri({ server, uri });
   }
 
-  /** Whether the text is a form of the URI that the row subscribes to. */
-  isNamed(row: Subscription, text: string): boolean {
+  /** Whether the text is the URI that the row subscribes to, in any form. */
+  isUriOf(row: Subscription, text: string): boolean {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
   }
 
@@ -145,18 +145,18 @@ export class Subscriptions implements OnModuleInit {
     return nothingToSubscribe(uri);
   }
 
-  /** Checks the scope of the session as well: it may have changed since the request came. */
+  /** Also checks the scope of the session, which may have changed since the request was received. */
   private resolve({ session, scope }: SessionContext, uri: string): ResourceAddress | undefined {
-    const address = this.findAddress(scope, uri) ?? this.findRow(session, uri);
+    const address = this.findAddress(scope, uri) ?? this.findSubscribed(session, uri);
     return address && scope.allows(address.server) && session.scope.allows(address.server)
       ? address
       : undefined;
   }
 
-  /** Rows of a previous process are found before their server has listed its resources. */
-  private findRow(client: Subscriber, text: string): ResourceAddress | undefined {
+  /** Finds restored subscriptions even before their server has listed its resources. */
+  private findSubscribed(client: Subscriber, text: string): ResourceAddress | undefined {
     const rows = [...this.subscribers.table.ofSubscriber(client.id)];
-    return rows.find((row) => this.isNamed(row, text));
+    return rows.find((row) => this.isUriOf(row, text));
   }
 
   private async establish(subscription: Subscription): Promise<void> {
@@ -166,16 +166,17 @@ export class Subscriptions implements OnModuleInit {
     } catch (error) {
       // A row that is gone already was ended for another reason, which `subscribe` reports.
       if (!this.end(subscription.id, 'failed')) return;
-      throw this.failureOf(subscription, error);
+      throw this.reportFailure(subscription, error);
     }
     if (!this.subscribers.table.get(subscription.id)) return;
     const { id, server, uri } = subscription;
     this.logger.debug({ message: 'subscribed', subscription: id, server, uri });
-    // The answer passes several promises and is written at the end of this turn of the event loop; held updates follow.
+    // The response is written in this iteration of the event loop, after several promises. Held updates follow it.
     process.nextTick(setImmediate, () => this.updates.acknowledged(subscription));
   }
 
-  private failureOf({ server, uri }: Subscription, error: unknown): unknown {
+  /** Counts and logs the failure. Returns the error for the client. */
+  private reportFailure({ server, uri }: Subscription, error: unknown): unknown {
     const isRefused = error instanceof RemoteError;
     this.metrics.countSubscriptionRejection(isRefused ? 'failed' : 'unavailable');
     this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
@@ -188,25 +189,25 @@ export class Subscriptions implements OnModuleInit {
     );
   }
 
-  private findNamed({ session, scope }: SessionContext, text: string): Subscription[] {
+  private findRows({ session, scope }: SessionContext, text: string): Subscription[] {
     const { table } = this.subscribers;
     const byId = table.get(text);
     if (byId?.subscriber === session.id) return [byId];
     const address = this.findAddress(scope, text);
     const found = address && table.find({ subscriber: session.id, ...address });
     if (found) return [found];
-    // A resource that is no longer visible can still be named, unless the text names another resource by now.
-    const isMeant = (row: Subscription): boolean =>
-      this.isNamed(row, text) && !(address && this.isVisible(scope, row));
-    return [...table.ofSubscriber(session.id)].filter(isMeant);
+    // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now resolves to another resource.
+    return [...table.ofSubscriber(session.id)].filter(
+      (row) => this.isUriOf(row, text) && (!address || !this.isVisible(scope, row)),
+    );
   }
 
-  private endAllOf(server: string): void {
+  private endSubscriptionsTo(server: string): void {
     for (const { subscription } of this.subscribers.removeServer(server))
       this.logEnd(subscription, 'server removed');
   }
 
-  private countRejection<T>(act: () => T): T {
+  private countLimitError<T>(act: () => T): T {
     try {
       return act();
     } catch (error) {

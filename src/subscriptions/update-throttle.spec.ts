@@ -14,7 +14,7 @@ describe('UpdateThrottle', () => {
     jest.useRealTimers();
   });
 
-  const pass = (update: string, key = 'x', windowMs = 100): boolean => throttle.pass(key, windowMs, update);
+  const pass = (update: string, key = 'x', windowMs = 100): boolean => throttle.submit(key, windowMs, update);
 
   it('publishes every update at once without a window', () => {
     expect(['1', '2', '3'].map((update) => pass(update, 'x', 0))).toEqual([true, true, true]);

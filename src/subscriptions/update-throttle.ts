@@ -11,17 +11,17 @@ export class UpdateThrottle<U> {
 
   constructor(private readonly publish: (update: U) => void) {}
 
-  /** False when it replaces an update that waited for the end of the window. */
-  pass(key: string, windowMs: number, update: U): boolean {
+  /** False when the update replaces an earlier one that waited for the end of the window. */
+  submit(key: string, windowMs: number, update: U): boolean {
     if (windowMs === 0 && this.windows.size === 0) {
       this.publish(update);
       return true;
     }
     const window = this.windows.get(key);
     if (window) {
-      const replaces = window.latest !== undefined;
+      const isFirst = window.latest === undefined;
       window.latest = update;
-      return !replaces;
+      return isFirst;
     }
     if (windowMs > 0 && this.windows.size < MAX_WINDOWS) this.open(key, windowMs);
     this.publish(update);
@@ -31,9 +31,9 @@ export class UpdateThrottle<U> {
   /** Drops the update that waits under the key. True when there was one. */
   drop(key: string): boolean {
     const window = this.windows.get(key);
-    const waited = window?.latest !== undefined;
-    if (window) window.latest = undefined;
-    return waited;
+    if (window?.latest === undefined) return false;
+    window.latest = undefined;
+    return true;
   }
 
   private open(key: string, windowMs: number): void {
@@ -41,7 +41,7 @@ export class UpdateThrottle<U> {
     this.windows.set(key, window);
     setTimeout(() => {
       this.windows.delete(key);
-      if (window.latest !== undefined) this.pass(key, windowMs, window.latest);
+      if (window.latest !== undefined) this.submit(key, windowMs, window.latest);
     }, windowMs).unref();
   }
 }

@@ -5,15 +5,16 @@ import type { Upstream, UpstreamReconciler } from '../core/subscriptions/upstrea
 import { PollingUpstream } from './polling-upstream.js';
 
 /**
- * How changes become known: the server takes subscriptions, the gateway polls, or the server sends updates without
- * being asked, if it sends any.
+ * - `subscribe`: the server supports subscriptions
+ * - `poll`: the gateway polls the resources
+ * - `unsolicited`: neither; the server may send updates without subscriptions
  */
 type UpstreamKind = 'subscribe' | 'poll' | 'unsolicited';
 
 /** One live link to a server, with the reconciler of its upstream subscriptions. */
 export interface UpstreamLink {
   readonly link: Link;
-  /** The session that has the link to itself; undefined for the link that all clients share. */
+  /** Id of the session that owns the link; undefined for the link that all clients share. */
   readonly owner: string | undefined;
   readonly kind: UpstreamKind;
   readonly pollMs: number | undefined;
@@ -26,11 +27,10 @@ export function upstreamKindOf(backend: Backend, link: Link): UpstreamKind {
 }
 
 /** `onChange` is called with the URI of a resource that a poll found changed. */
-export function openUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
+export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
+  if (upstreamKindOf(backend, link) === 'subscribe') return subscribingUpstream(backend, link);
   const { pollMs } = backend.config.watch;
-  const kind = upstreamKindOf(backend, link);
-  if (kind === 'subscribe') return subscribingUpstream(backend, link);
-  if (kind === 'unsolicited' || pollMs === undefined) return UNSOLICITED;
+  if (pollMs === undefined) return UNSOLICITED;
   return new PollingUpstream(
     (uri) => backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri })),
     onChange,
@@ -62,12 +62,12 @@ function subscribingUpstream(backend: Backend, link: Link): Upstream {
 export class UpstreamLinks {
   private readonly byServer = new Map<string, Map<string | undefined, UpstreamLink>>();
 
-  /** How many upstream subscriptions the servers hold, polled resources included. */
-  get size(): number {
-    let size = 0;
+  /** Number of upstream subscriptions on all links, including polled resources. */
+  get subscriptionCount(): number {
+    let count = 0;
     for (const links of this.byServer.values())
-      for (const { kind, reconciler } of links.values()) if (kind !== 'unsolicited') size += reconciler.size;
-    return size;
+      for (const { kind, reconciler } of links.values()) if (kind !== 'unsolicited') count += reconciler.size;
+    return count;
   }
 
   of(server: string): readonly UpstreamLink[] {
@@ -78,7 +78,7 @@ export class UpstreamLinks {
     return this.byServer.get(server)?.get(owner);
   }
 
-  /** Takes the place of the link that the owner had. */
+  /** Replaces the previous link of the same owner. */
   set(server: string, link: UpstreamLink): void {
     this.delete(server, link.owner);
     const links = this.byServer.get(server) ?? new Map<string | undefined, UpstreamLink>();

@@ -15,24 +15,24 @@ import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
-import { openUpstream, UpstreamLinks, upstreamKindOf, type UpstreamLink } from './upstream-link.js';
+import { createUpstream, UpstreamLinks, upstreamKindOf, type UpstreamLink } from './upstream-link.js';
 import { WantedResources } from './wanted-resources.js';
 
-const RECONCILER: ReconcilerOptions = {
+const RECONCILER_OPTIONS: ReconcilerOptions = {
   lingerMs: 500,
   maxConcurrent: MAX_CONCURRENT_REQUESTS,
   retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
-/** A link that stayed open this long does not count as another failure when it is lost. */
+/** When a link that stayed open this long is lost, the backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
-/** How a resource came into the listing of its server. */
+/** How a resource appeared in the listing of its server. */
 interface Appearance {
   /** Its public URI differs from the one it had before. */
   readonly isRenamed: boolean;
   /** The server had not listed its resources before. */
-  readonly isFirst: boolean;
+  readonly isFirstListing: boolean;
 }
 
 /**
@@ -64,7 +64,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   onModuleInit(): void {
-    this.metrics.upstreamSubscriptions = () => this.links.size;
+    this.metrics.upstreamSubscriptions = () => this.links.subscriptionCount;
     this.backends.onLink((backend, link) => this.sharedLinkChanged(backend, link));
     this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
     this.backends.onReconfigured((backend) => this.reconfigured(backend));
@@ -97,7 +97,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       else link?.reconciler.retryLater(uri);
   }
 
-  /** A row was added without a client that waits for it. */
+  /** Subscribes in the background, because no client waits for a row of a previous process. */
   rowRestored(row: Subscription): void {
     this.sessionLinks.open(row);
     const link = this.linkOf(row);
@@ -105,13 +105,13 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /** A resource that is subscribed to is listed, or listed again. */
-  resourceListed({ server, uri }: ResourceAddress, { isRenamed, isFirst }: Appearance): void {
-    const isNamed = this.subscribers.table.target(server, uri) !== undefined;
+  resourceListed({ server, uri }: ResourceAddress, { isRenamed, isFirstListing }: Appearance): void {
+    // Resources that only patterns match are subscribed by subscribeMatches, up to the maximum.
+    const hasOwnRow = this.subscribers.table.target(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
-      if (!reconciler.holds(uri)) {
-        // Resources that only patterns match are added by subscribeMatches, up to the maximum.
-        if (isNamed) reconciler.resourceListed(uri);
-      } else if (isRenamed || !isFirst) this.updates.reportPossibleChange(server, uri, owner);
+      if (reconciler.holds(uri)) {
+        if (isRenamed || !isFirstListing) this.updates.reportPossibleChange(server, uri, owner);
+      } else if (hasOwnRow) reconciler.resourceListed(uri);
     }
   }
 
@@ -126,12 +126,14 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const uris = await this.wanted.matching(server, pattern);
     for (const { reconciler } of this.links.of(server)) {
       const tracked = new Set([...reconciler.uris].filter((uri) => pattern.matches(uri)));
-      let additional = MAX_PATTERN_MATCHES - tracked.size;
-      for (const uri of uris) if (tracked.has(uri) || additional-- > 0) reconciler.resourceListed(uri);
+      for (const uri of uris) {
+        if (tracked.size < MAX_PATTERN_MATCHES) tracked.add(uri);
+        if (tracked.has(uri)) reconciler.resourceListed(uri);
+      }
     }
   }
 
-  /** The URIs that the links of a server hold or are to hold. */
+  /** The URIs that the links of a server have subscribed, or are about to subscribe. */
   *trackedUris(server: string): Iterable<string> {
     for (const { reconciler } of this.links.of(server)) yield* reconciler.uris;
   }
@@ -142,7 +144,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     // On a shared link, other clients may be subscribed to the same target.
     if (!link || (link.owner === undefined && this.subscribers.table.target(server, uri))) return;
     const pattern = patternOf(uri);
-    if (pattern) link.reconciler.patternRemoved((one) => pattern.matches(one));
+    if (pattern) link.reconciler.patternRemoved((tracked) => pattern.matches(tracked));
     else link.reconciler.rowRemoved(uri);
   }
 
@@ -159,12 +161,13 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     void link.closed.then(() => {
       if (this.links.find(backend.id, owner)?.link !== link) return;
       this.links.delete(backend.id, owner);
-      this.sessionLinks.linkLost(backend.id, owner, performance.now() - openedAt > STABLE_LINK_MS);
+      const wasStable = performance.now() - openedAt > STABLE_LINK_MS;
+      this.sessionLinks.linkLost(backend.id, owner, { wasStable });
     });
   }
 
   private attach(backend: Backend, link: Link, owner: string | undefined): void {
-    this.reconcile(backend, link, owner);
+    this.startReconciler(backend, link, owner);
     link.onGap(() => this.notificationsMissed(backend.id, link, owner));
   }
 
@@ -172,39 +175,39 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private reconfigured(backend: Backend): void {
     for (const { kind, pollMs, link, owner } of this.links.of(backend.id))
       if (kind !== 'subscribe' && pollMs !== backend.config.watch.pollMs)
-        this.reconcile(backend, link, owner);
+        this.startReconciler(backend, link, owner);
   }
 
-  /** Starts with an empty actual state: the server holds nothing yet. */
-  private reconcile(backend: Backend, link: Link, owner: string | undefined): void {
+  /** Starts without upstream subscriptions, and replaces an earlier reconciler of the link. */
+  private startReconciler(backend: Backend, link: Link, owner: string | undefined): void {
     const server = backend.id;
-    const changed = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
+    const reportChange = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
     const reconciler = new UpstreamReconciler(
       server,
-      openUpstream(backend, link, changed),
+      createUpstream(backend, link, reportChange),
       this.wanted.desiredOn(server, owner),
       {
-        // Subscribers that were sent the deletion would take an update for the return of the resource.
+        // After a deletion, subscribers would take an update for the return of the resource.
         resubscribed: (uri) => {
-          if (!this.wanted.isGone(server, uri)) changed(uri);
+          if (!this.wanted.isGone(server, uri)) reportChange(uri);
         },
         failed: (request, uri, error) =>
           this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
       },
-      RECONCILER,
+      RECONCILER_OPTIONS,
     );
     const { pollMs } = backend.config.watch;
-    const upstream = { link, owner, kind: upstreamKindOf(backend, link), pollMs, reconciler };
-    this.links.set(server, upstream);
-    void this.markAllDirty(server, upstream);
+    const upstreamLink = { link, owner, kind: upstreamKindOf(backend, link), pollMs, reconciler };
+    this.links.set(server, upstreamLink);
+    void this.markAllDirty(server, upstreamLink);
   }
 
   private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
-    const upstream = this.links.find(server, owner);
+    const upstreamLink = this.links.find(server, owner);
     // Polling needs no notifications.
-    if (upstream?.link !== link || upstream.kind === 'poll') return;
-    upstream.reconciler.invalidate();
-    void this.markAllDirty(server, upstream);
+    if (upstreamLink?.link !== link || upstreamLink.kind === 'poll') return;
+    upstreamLink.reconciler.invalidate();
+    void this.markAllDirty(server, upstreamLink);
   }
 
   private async markAllDirty(server: string, link: UpstreamLink): Promise<void> {

@@ -16,8 +16,8 @@ interface WantedTarget {
 }
 
 /**
- * The resources that the subscription table asks for, computed from the table and the catalog. A pattern wants the
- * resources that its server lists.
+ * The resources that subscriptions are for, computed from the subscription table and the catalog. A pattern is for the
+ * listed resources that match it.
  */
 export class WantedResources {
   constructor(
@@ -35,28 +35,28 @@ export class WantedResources {
     };
   }
 
-  /** The targets of the rows that count, of one subscriber or of all. */
+  /** The targets of the included rows: those of one session, or of all if `owner` is undefined. */
   targetsOf(
     server: string,
     owner: string | undefined,
-    counts: (row: Subscription) => boolean,
+    isIncluded: (row: Subscription) => boolean,
   ): readonly WantedTarget[] {
     if (owner === undefined)
-      return [...this.table.targetsOf(server)].filter((target) => some(target, counts));
+      return [...this.table.targetsOf(server)].filter((target) => some(target, isIncluded));
     return [...this.table.ofSubscriber(owner)]
-      .filter((row) => row.server === server && counts(row))
+      .filter((row) => row.server === server && isIncluded(row))
       .map(({ uri }) => ({ uri, pattern: patternOf(uri) }));
   }
 
-  /** Whether a server that has listed its resources does not offer this one. */
+  /** Whether the server has listed its resources, and this is none of them nor an instance of a template. */
   isGone(server: string, uri: string): boolean {
     return this.listOf(server) !== ResourceList.NOT_LISTED && !this.isOffered(server, uri);
   }
 
   /** The listed resources that match a pattern, up to the maximum. Sliced, because lists may be long. */
   async matching(server: string, pattern: ResourcePattern): Promise<readonly string[]> {
-    const { uris, isCut } = await findMatches(this.listOf(server), pattern, sliceScheduler.start());
-    if (isCut) this.onTooManyMatches(server);
+    const { uris, isTruncated } = await findMatches(this.listOf(server), pattern, sliceScheduler.start());
+    if (isTruncated) this.onTooManyMatches(server);
     return uris;
   }
 
@@ -82,12 +82,11 @@ export class WantedResources {
   }
 
   private listOf(server: string): ResourceList {
-    const { servers } = this.registry.catalog;
-    return servers.find(({ id }) => id === server)?.listing.resources ?? ResourceList.NOT_LISTED;
+    return this.registry.catalog.server(server)?.listing.resources ?? ResourceList.NOT_LISTED;
   }
 }
 
-function some(rows: Iterable<Subscription>, counts: (row: Subscription) => boolean): boolean {
-  for (const row of rows) if (counts(row)) return true;
+function some(rows: Iterable<Subscription>, isIncluded: (row: Subscription) => boolean): boolean {
+  for (const row of rows) if (isIncluded(row)) return true;
   return false;
 }
