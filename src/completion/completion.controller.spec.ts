@@ -13,14 +13,14 @@ import type { Params } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { CompletionController } from './completion.controller.js';
 
-const ANSWER = new JsonText('{"completion":{"values":["a"],"n":1.0}}');
+const RESULT = new JsonText('{"completion":{"values":["a"],"n":1.0}}');
 
-async function completion() {
+async function createHarness() {
   const calls: (BackendCall & { readonly server: string })[] = [];
   const get = (server: string): unknown => ({
     call: (call: BackendCall) => {
       calls.push({ ...call, server });
-      return Promise.resolve(ANSWER);
+      return Promise.resolve(RESULT);
     },
   });
   const registry = new Registry(new Naming());
@@ -39,8 +39,8 @@ const withRef = (ref: object | string): string =>
 
 describe('completion/complete', () => {
   it.each(['db__greet', 'greet'])('forwards a prompt %s under its own name', async (name) => {
-    const { calls, complete } = await completion();
-    expect(await complete(withRef({ type: 'ref/prompt', name }))).toBe(ANSWER);
+    const { calls, complete } = await createHarness();
+    expect(await complete(withRef({ type: 'ref/prompt', name }))).toBe(RESULT);
     expect(calls).toMatchObject([
       {
         server: 'db',
@@ -57,7 +57,7 @@ describe('completion/complete', () => {
     ['resource://db/mcp://db/users/5', 'mcp://db/users/5'],
     ['resource://db/x:1', 'x:1'],
   ])('forwards a template or resource %s under its own URI', async (uri, own) => {
-    const { calls, complete } = await completion();
+    const { calls, complete } = await createHarness();
     await complete(withRef({ type: 'ref/resource', uri }));
     expect(calls.map(({ server, params }) => [server, params])).toEqual([
       ['db', withRef({ type: 'ref/resource', uri: own })],
@@ -76,30 +76,30 @@ describe('completion/complete', () => {
     ['{"ref":{"type":"ref/resource","uri":"y:1"}}', 'RESOURCE_NOT_FOUND: resource y:1 is not available'],
     ['{"ref":{"type":"ref/resource","uri":"x:1","Uri":"y:1"}}', '"Uri" is too similar to uri'],
   ])('refuses %s with -32602 without a call to a server', async (params, message) => {
-    const { calls, complete } = await completion();
-    const error = JsonRpcError.from(await asRefused(() => complete(params)));
+    const { calls, complete } = await createHarness();
+    const error = JsonRpcError.from(await errorOf(() => complete(params)));
     expect(JSON.parse(error.text)).toMatchObject({ code: -32602, message });
     expect(calls).toEqual([]);
   });
 
   it('refuses references out of scope', async () => {
-    const { complete } = await completion();
+    const { complete } = await createHarness();
     for (const ref of [
       { type: 'ref/prompt', name: 'greet' },
       { type: 'ref/resource', uri: 'resource://db/x:1' },
       { type: 'ref/resource', uri: 'mcp://db/{table}/{id}' },
     ])
-      expect(JsonRpcError.from(await asRefused(() => complete(withRef(ref), only('fs')))).code).toBe(-32602);
+      expect(JsonRpcError.from(await errorOf(() => complete(withRef(ref), only('fs')))).code).toBe(-32602);
   });
 
-  it('rewrites both of two equal ref members', async () => {
-    const { calls, complete } = await completion();
+  it('rewrites the ref that is an object if ref is given twice', async () => {
+    const { calls, complete } = await createHarness();
     await complete('{"ref":7,"ref":{"type":"ref/prompt","name":"db__greet"}}');
     expect(calls[0]!.params).toBe('{"ref":7,"ref":{"type":"ref/prompt","name":"greet"}}');
   });
 });
 
-async function asRefused(act: () => Promise<unknown>): Promise<unknown> {
+async function errorOf(act: () => Promise<unknown>): Promise<unknown> {
   try {
     await act();
   } catch (error) {

@@ -13,7 +13,7 @@ import { Registry } from '../registry/registry.service.js';
 interface Reference {
   readonly server: string;
   readonly key: 'name' | 'uri';
-  readonly own: string;
+  readonly ownValue: string;
 }
 
 /** Completes arguments of prompts and variables of resource templates. */
@@ -28,9 +28,9 @@ export class CompletionController {
   complete(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const ref = params?.['ref'];
     if (!isJsonObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
-    const { server, key, own } = this.find(ref, context.scope);
+    const { server, key, ownValue } = this.find(ref, context.scope);
     const ownParams = mapMember(context.paramsText ?? '{}', 'ref', (text) =>
-      text.startsWith('{') ? withOwnValue(text, key, own) : text,
+      text.startsWith('{') ? withOwnValue(text, key, ownValue) : text,
     );
     return this.backends
       .get(server)
@@ -46,16 +46,16 @@ export class CompletionController {
   private findPrompt(name: string, scope: Scope): Reference {
     const prompt = this.registry.catalog.prompts.view(scope).find(name);
     if (!prompt) throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
-    return { server: prompt.server, key: 'name', own: prompt.ownName };
+    return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
   }
 
   private findTemplate(uri: string, scope: Scope): Reference {
     const view = this.registry.catalog.resources.view(scope);
     const template = view.findTemplate(uri);
-    if (template) return { server: template.server, key: 'uri', own: template.uriTemplate };
+    if (template) return { server: template.server, key: 'uri', ownValue: template.uriTemplate };
     const found = view.find(uri);
-    // The code of a missing resource is for reads only.
+    // The specification has the error code of a missing resource for reads only.
     if (!found) throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
-    return { server: found.server, key: 'uri', own: found.uri };
+    return { server: found.server, key: 'uri', ownValue: found.uri };
   }
 }

@@ -11,23 +11,28 @@ interface MetaToolSpec {
   readonly title: string;
   readonly description: string;
   readonly input: Properties;
-  readonly required?: readonly string[];
+  readonly requiredInput?: readonly string[];
   readonly output: Properties;
-  readonly answers: readonly string[];
+  readonly requiredOutput: readonly string[];
   run(args: ToolArguments, scope: Scope): object | Promise<object>;
 }
 
 /** Defines a read-only meta tool that looks up the catalog within the caller's scope. */
 export function defineMetaTool(spec: MetaToolSpec): MetaTool {
-  const { name, title, description, input, required = [], output, answers } = spec;
+  const { name, title, description, input, requiredInput = [], output, requiredOutput } = spec;
   return {
     name,
     definition: {
       name,
       title,
       description,
-      inputSchema: { type: 'object', properties: input, required, additionalProperties: false },
-      outputSchema: { type: 'object', properties: output, required: answers },
+      inputSchema: {
+        type: 'object',
+        properties: input,
+        required: requiredInput,
+        additionalProperties: false,
+      },
+      outputSchema: { type: 'object', properties: output, required: requiredOutput },
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
     async call(args, { scope }) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { withoutParameters, mediaTypeFilter } from './media-types.js';
 
-const fits = (wanted: string, mimeType: string | undefined): boolean =>
+const matches = (wanted: string, mimeType: string | undefined): boolean =>
   mediaTypeFilter(wanted)(withoutParameters(mimeType));
 
 describe('mediaTypeFilter', () => {
@@ -11,7 +11,7 @@ describe('mediaTypeFilter', () => {
     ['image/*', 'image/png'],
     ['*/*', 'x/y'],
   ])('%s matches %s', (wanted, mimeType) => {
-    expect(fits(wanted, mimeType)).toBe(true);
+    expect(matches(wanted, mimeType)).toBe(true);
   });
 
   it.each([
@@ -21,6 +21,6 @@ describe('mediaTypeFilter', () => {
     ['', undefined],
     ['image/*', 'imagery/png'],
   ])('%s does not match %s', (wanted, mimeType) => {
-    expect(fits(wanted, mimeType)).toBe(false);
+    expect(matches(wanted, mimeType)).toBe(false);
   });
 });

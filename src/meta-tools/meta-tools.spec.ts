@@ -6,18 +6,18 @@ import { refusalOf } from '../../test/kit/promises.js';
 import { listOf, only } from '../../test/kit/offers.js';
 import { EVERYTHING } from '../core/scope.js';
 
-const stage = new MetaToolHarness();
+const harness = new MetaToolHarness();
 
 beforeAll(async () => {
-  await stage.put('fs', {
+  await harness.put('fs', {
     tools: [
       { name: 'read_file', title: 'Read a file', description: 'Reads', inputSchema: { type: 'object' } },
     ],
     resources: [{ uri: 'file:///a.txt', name: 'a', mimeType: 'text/plain', size: 3 }],
     templates: [{ uriTemplate: 'file:///{+path}', name: 'any file' }],
   });
-  // Nothing in it is what it should be, but it is listed all the same.
-  await stage.put('odd', {
+  // Its members have wrong types, but it is listed.
+  await harness.put('odd', {
     tools: [{ name: 'odd', title: 7, description: null }],
     resources: [{ uri: 'x:1', name: 5, size: '3', mimeType: [] }, { uri: 'x:2' }],
     templates: [{ uriTemplate: 'x:{y}', name: {} }],
@@ -25,11 +25,11 @@ beforeAll(async () => {
 });
 
 const schemas = new AjvJsonSchemaValidator();
-const fits = (schema: object, value: unknown): boolean => schemas.getValidator(schema)(value).valid;
+const isValid = (schema: object, value: unknown): boolean => schemas.getValidator(schema)(value).valid;
 const definitionOf = (name: string) =>
-  ToolSchema.parse(stage.tools.find((tool) => tool.name === name)!.definition);
+  ToolSchema.parse(harness.tools.find((tool) => tool.name === name)!.definition);
 
-/** A call of each tool that is answered. */
+/** Valid calls. */
 const CALLS: readonly (readonly [name: string, args: object])[] = [
   ['catalog_resources', {}],
   ['catalog_resources', { serverId: 'fs', limit: 1 }],
@@ -46,7 +46,7 @@ const CALLS: readonly (readonly [name: string, args: object])[] = [
 ];
 
 describe('meta tools', () => {
-  it('have the names of the contract and are listed without a prefix', () => {
+  it('are listed without a prefix, under the documented names', () => {
     const names = [
       'catalog_resource_templates',
       'catalog_resources',
@@ -56,12 +56,14 @@ describe('meta tools', () => {
       'search_resources',
       'search_tools',
     ];
-    expect(stage.tools.map(({ name }) => name).toSorted()).toEqual(names);
-    const listed = JSON.parse(listOf(stage.registry.catalog.tools, only())) as { tools: { name: string }[] };
+    expect(harness.tools.map(({ name }) => name).toSorted()).toEqual(names);
+    const listed = JSON.parse(listOf(harness.registry.catalog.tools, only())) as {
+      tools: { name: string }[];
+    };
     expect(listed.tools.map(({ name }) => name)).toEqual(names);
   });
 
-  it.each(stage.tools.map(({ name }) => name))('%s has an input and an output schema', (name) => {
+  it.each(harness.tools.map(({ name }) => name))('%s has an input and an output schema', (name) => {
     const { title, description, inputSchema, outputSchema, annotations } = definitionOf(name);
     expect([title, description].every((text) => text !== undefined && text.length > 5)).toBe(true);
     expect(annotations).toMatchObject({ readOnlyHint: true });
@@ -69,16 +71,16 @@ describe('meta tools', () => {
       expect(schema.type).toBe('object');
       const { properties = {}, required = [] } = schema;
       expect(Object.keys(properties)).toEqual(expect.arrayContaining(required));
-      expect(fits(schema, 'not an object')).toBe(false);
+      expect(isValid(schema, 'not an object')).toBe(false);
     }
   });
 
   it.each(CALLS)('%s(%j) matches its schemas and returns the result as text, too', async (name, args) => {
     const { inputSchema, outputSchema } = definitionOf(name);
-    expect(fits(inputSchema, args)).toBe(true);
-    const { structuredContent, content, isError } = await stage.call(name, args);
+    expect(isValid(inputSchema, args)).toBe(true);
+    const { structuredContent, content, isError } = await harness.call(name, args);
     expect(isError).toBeUndefined();
-    expect(fits(outputSchema!, structuredContent)).toBe(true);
+    expect(isValid(outputSchema!, structuredContent)).toBe(true);
     expect(Object.keys(structuredContent!).length).toBeGreaterThan(0);
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
   });
@@ -99,20 +101,21 @@ describe('meta tools', () => {
     ['search_tools', 'query', 'arguments must be an object'],
     ['search_tools', 7, 'arguments must be an object'],
   ])('%s(%j) returns a tool error that names the invalid argument', async (name, args, message) => {
-    expect(await stage.call(name, args)).toEqual({
+    expect(await harness.call(name, args)).toEqual({
       content: [{ type: 'text', text: message }],
       isError: true,
     });
   });
 
   it.each(['catalog_resources', 'catalog_resource_templates', 'catalog_tools'])(
-    '%s takes no arguments for none',
+    '%s accepts missing arguments',
     async (name) => {
-      for (const args of [undefined, null, {}]) expect(await stage.callStructured(name, args)).toBeDefined();
+      for (const args of [undefined, null, {}])
+        expect(await harness.callStructured(name, args)).toBeDefined();
     },
   );
 
-  it('keep their bare name when a server has a tool of that name, which stays callable by its prefixed name', async () => {
+  it('keep their names when a server has a tool of the same name, which is called by its prefixed name', async () => {
     const other = new MetaToolHarness();
     await other.put('fs', { tools: [{ name: 'search_tools' }] });
     const view = other.registry.catalog.tools.view(EVERYTHING);
@@ -125,10 +128,10 @@ describe('meta tools', () => {
 });
 
 const cursorOf = async (name: string, args: object = {}, scope = EVERYTHING): Promise<string> =>
-  String((await stage.callStructured(name, { limit: 1, ...args }, scope))['nextCursor']);
+  String((await harness.callStructured(name, { limit: 1, ...args }, scope))['nextCursor']);
 
 const refusal = async (name: string, args: object, scope = EVERYTHING): Promise<unknown> =>
-  refusalOf(stage.call(name, args, scope));
+  refusalOf(harness.call(name, args, scope));
 
 describe('cursor of a meta tool', () => {
   const CATALOGS = ['catalog_resources', 'catalog_resource_templates', 'catalog_tools'];
@@ -138,11 +141,11 @@ describe('cursor of a meta tool', () => {
     const seen: unknown[] = [];
     let cursor: unknown;
     do {
-      const { nextCursor, ...lists } = await stage.callStructured(name, { limit: 1, cursor });
+      const { nextCursor, ...lists } = await harness.callStructured(name, { limit: 1, cursor });
       seen.push(...(Object.values(lists)[0] as unknown[]));
       cursor = nextCursor;
     } while (cursor !== undefined);
-    const [all] = Object.values(await stage.callStructured(name, { limit: 100 }));
+    const [all] = Object.values(await harness.callStructured(name, { limit: 100 }));
     expect(seen).toEqual(all);
     expect(seen.length).toBeGreaterThan(1);
   });
@@ -160,7 +163,7 @@ describe('cursor of a meta tool', () => {
   });
 
   it.each(['', 7, null, {}, 'resource://fs/file:///a.txt', 'x'.repeat(100_000)])(
-    'may not be %j',
+    'is refused if it is %j',
     async (cursor) => {
       for (const name of CATALOGS) expect(await refusal(name, { cursor })).toEqual(refused);
     },

@@ -15,16 +15,18 @@ const LOG = {
 };
 const ROW = { uriTemplate: 'mcp://db/{table}/{id}', name: 'row', description: 'A row', mimeType: 'text/csv' };
 
-const stageIn = async (resources: 'resource' | 'underscore' | 'original'): Promise<MetaToolHarness> => {
-  const stage = new MetaToolHarness({ resources });
-  await stage.put('filesystem', { resources: [LOG, { uri: 'file:///x', name: 'x' }] });
-  await stage.put('db', { resources: [{ uri: 'mcp://db/all', name: 'all' }], templates: [ROW] });
-  return stage;
+const harnessInStyle = async (
+  resources: 'resource' | 'underscore' | 'original',
+): Promise<MetaToolHarness> => {
+  const harness = new MetaToolHarness({ resources });
+  await harness.put('filesystem', { resources: [LOG, { uri: 'file:///x', name: 'x' }] });
+  await harness.put('db', { resources: [{ uri: 'mcp://db/all', name: 'all' }], templates: [ROW] });
+  return harness;
 };
 
-let stage: MetaToolHarness;
+let harness: MetaToolHarness;
 beforeAll(async () => {
-  stage = await stageIn('resource');
+  harness = await harnessInStyle('resource');
 });
 
 const uris = (answer: Readonly<Record<string, unknown>>): string[] =>
@@ -32,7 +34,7 @@ const uris = (answer: Readonly<Record<string, unknown>>): string[] =>
 
 describe('catalog_resources', () => {
   it('returns summaries in alphabetical order', async () => {
-    expect(await stage.callStructured('catalog_resources', {})).toEqual({
+    expect(await harness.callStructured('catalog_resources', {})).toEqual({
       resources: [
         { uri: 'resource://db/mcp://db/all', name: 'all', serverId: 'db' },
         {
@@ -49,11 +51,11 @@ describe('catalog_resources', () => {
   });
 
   it('filters by server within the scope', async () => {
-    expect(uris(await stage.callStructured('catalog_resources', { serverId: 'db' }))).toEqual([
+    expect(uris(await harness.callStructured('catalog_resources', { serverId: 'db' }))).toEqual([
       'resource://db/mcp://db/all',
     ]);
     for (const serverId of ['none', '', 'filesystem'])
-      expect(await stage.callStructured('catalog_resources', { serverId }, only('db'))).toEqual({
+      expect(await harness.callStructured('catalog_resources', { serverId }, only('db'))).toEqual({
         resources: [],
       });
   });
@@ -76,7 +78,7 @@ describe('catalog_resources', () => {
 
 describe('describe_resource', () => {
   it.each(STYLES)('accepts every URI form and returns the whole definition, in style %s', async (style) => {
-    const styled = await stageIn(style);
+    const styled = await harnessInStyle(style);
     const uri = {
       resource: 'resource://filesystem/file:///logs/app.log',
       underscore: 'filesystem_file___logs_app.log',
@@ -116,21 +118,21 @@ describe('describe_resource', () => {
       'resource://db/mcp://db/{table}/{id}',
       'db_mcp___db_{table}_{id}',
     ])
-      expect(await stage.callStructured('describe_resource', { uri })).toEqual(expected);
+      expect(await harness.callStructured('describe_resource', { uri })).toEqual(expected);
   });
 
   it('does not find a resource out of scope', async () => {
     for (const uri of ['file:///x', 'resource://filesystem/file:///x', 'filesystem_file___x'])
-      expect(await stage.call('describe_resource', { uri }, only('db'))).toMatchObject({ isError: true });
+      expect(await harness.call('describe_resource', { uri }, only('db'))).toMatchObject({ isError: true });
   });
 });
 
 const search = async (args: object): Promise<string[]> =>
-  uris(await stage.callStructured('search_resources', { query: 'file mcp', ...args }));
+  uris(await harness.callStructured('search_resources', { query: 'file mcp', ...args }));
 
 describe('search_resources', () => {
   it('returns summaries with public URIs, best match first, within the scope', async () => {
-    expect(await stage.callStructured('search_resources', { query: 'log' })).toEqual({
+    expect(await harness.callStructured('search_resources', { query: 'log' })).toEqual({
       resources: [
         {
           uri: 'resource://filesystem/file:///logs/app.log',
@@ -142,7 +144,7 @@ describe('search_resources', () => {
         },
       ],
     });
-    expect(await stage.callStructured('search_resources', { query: 'log' }, only('db'))).toEqual({
+    expect(await harness.callStructured('search_resources', { query: 'log' }, only('db'))).toEqual({
       resources: [],
     });
   });
@@ -160,7 +162,7 @@ describe('search_resources', () => {
     await changing.put('slow', { resources: many });
     await changing.put('gone', { resources: [{ uri: 'y:1', name: 'log' }] });
     const find = changing.resourceSearch.search.bind(changing.resourceSearch);
-    // Removed between the end of the search and the answer.
+    // Removes a server between the end of the search and the response.
     changing.resourceSearch.search = async (...args) => {
       const found = await find(...args);
       changing.registry.remove('gone');
@@ -173,7 +175,7 @@ describe('search_resources', () => {
 });
 
 describe('catalog_resource_templates', () => {
-  const card = {
+  const summary = {
     uriTemplate: 'resource://db/mcp://db/{table}/{id}',
     name: 'row',
     description: 'A row',
@@ -182,16 +184,16 @@ describe('catalog_resource_templates', () => {
   };
 
   it('returns all templates, or those of one server, within the scope', async () => {
-    expect(await stage.callStructured('catalog_resource_templates', {})).toEqual({
-      resourceTemplates: [card],
+    expect(await harness.callStructured('catalog_resource_templates', {})).toEqual({
+      resourceTemplates: [summary],
     });
-    expect(await stage.callStructured('catalog_resource_templates', { serverId: 'db' })).toEqual({
-      resourceTemplates: [card],
+    expect(await harness.callStructured('catalog_resource_templates', { serverId: 'db' })).toEqual({
+      resourceTemplates: [summary],
     });
-    expect(await stage.callStructured('catalog_resource_templates', { serverId: 'filesystem' })).toEqual({
+    expect(await harness.callStructured('catalog_resource_templates', { serverId: 'filesystem' })).toEqual({
       resourceTemplates: [],
     });
-    expect(await stage.callStructured('catalog_resource_templates', {}, only('filesystem'))).toEqual({
+    expect(await harness.callStructured('catalog_resource_templates', {}, only('filesystem'))).toEqual({
       resourceTemplates: [],
     });
   });

@@ -27,14 +27,11 @@ export function resourceMetaTools(
   const view = (scope: Scope) => registry.catalog.resources.view(scope);
 
   function catalogResources(args: ToolArguments, scope: Scope): object {
-    const { summaries, more } = pager.page(
-      'catalog_resources',
-      scope,
-      args,
-      (after, most) => view(scope).after(after, most, args.serverId),
-      ({ uri }) => uri,
-      resourceSummary,
-    );
+    const { summaries, more } = pager.page('catalog_resources', scope, args, {
+      find: (after, count) => view(scope).after(after, count, args.serverId),
+      keyOf: ({ uri }) => uri,
+      summarize: resourceSummary,
+    });
     return { resources: summaries, ...more };
   }
 
@@ -43,14 +40,11 @@ export function resourceMetaTools(
     const listed = view(scope).listedTemplates.filter(
       ({ template }) => serverId === undefined || template.server === serverId,
     );
-    const { summaries, more } = pager.page(
-      'catalog_resource_templates',
-      scope,
-      args,
-      (after, most) => listed.filter(({ uriTemplate }) => uriTemplate > after).slice(0, most),
-      ({ uriTemplate }) => uriTemplate,
-      templateSummary,
-    );
+    const { summaries, more } = pager.page('catalog_resource_templates', scope, args, {
+      find: (after, count) => listed.filter(({ uriTemplate }) => uriTemplate > after).slice(0, count),
+      keyOf: ({ uriTemplate }) => uriTemplate,
+      summarize: templateSummary,
+    });
     return { resourceTemplates: summaries, ...more };
   }
 
@@ -60,17 +54,17 @@ export function resourceMetaTools(
     const resource = found?.resource && view(scope).toPublic(found.resource);
     if (resource) return { resource: resourceDefinition(resource) };
     const template = found?.template ?? view(scope).findTemplate(uri);
-    const seen = view(scope).listedTemplates.find((listed) => listed.template === template);
-    if (!seen) throw new ArgumentError(resourceNotFound(uri).message);
-    return { resourceTemplate: templateDefinition(seen) };
+    const publicTemplate = view(scope).listedTemplates.find((listed) => listed.template === template);
+    if (!publicTemplate) throw new ArgumentError(resourceNotFound(uri).message);
+    return { resourceTemplate: templateDefinition(publicTemplate) };
   }
 
   async function searchResources(args: ToolArguments, scope: Scope): Promise<object> {
     const { query, mimeType, limit } = args;
     const found = await search.search(query, { scope, mimeType, limit });
     // A resource may have been removed while the search waited.
-    const seen = found.flatMap((resource) => view(scope).toPublic(resource) ?? []);
-    return { resources: seen.map(resourceSummary) };
+    const resources = found.flatMap((resource) => view(scope).toPublic(resource) ?? []);
+    return { resources: resources.map(resourceSummary) };
   }
 
   return [
@@ -81,7 +75,7 @@ export function resourceMetaTools(
         'Lists the resources of all servers or of one server in alphabetical order, without descriptions.',
       input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pager.pageSize) },
       output: { resources: RESOURCES_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
-      answers: ['resources'],
+      requiredOutput: ['resources'],
       run: catalogResources,
     }),
     defineMetaTool({
@@ -89,9 +83,9 @@ export function resourceMetaTools(
       title: 'Describe a resource',
       description: 'Returns the complete definition of a resource, or of the template that a URI matches.',
       input: { uri: { type: 'string', description: 'The URI, in any form.' } },
-      required: ['uri'],
+      requiredInput: ['uri'],
       output: { resource: { type: 'object' }, resourceTemplate: { type: 'object' } },
-      answers: [],
+      requiredOutput: [],
       run: describeResource,
     }),
     defineMetaTool({
@@ -107,9 +101,9 @@ export function resourceMetaTools(
         },
         limit: LIMIT_INPUT,
       },
-      required: ['query'],
+      requiredInput: ['query'],
       output: { resources: RESOURCES_OUTPUT },
-      answers: ['resources'],
+      requiredOutput: ['resources'],
       run: searchResources,
     }),
     defineMetaTool({
@@ -118,7 +112,7 @@ export function resourceMetaTools(
       description: 'Lists the resource templates of all servers or of one server.',
       input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pager.pageSize) },
       output: { resourceTemplates: TEMPLATES_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
-      answers: ['resourceTemplates'],
+      requiredOutput: ['resourceTemplates'],
       run: catalogTemplates,
     }),
   ];

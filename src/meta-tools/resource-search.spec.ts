@@ -9,8 +9,12 @@ import { EVERYTHING, type Scope } from '../core/scope.js';
 const addresses = (found: Iterable<{ server: string; uri: string }>): string[] =>
   [...found].map(({ server, uri }) => `${server} ${uri}`);
 
-const search = async (stage: MetaToolHarness, query: string, scope: Scope = EVERYTHING, mimeType?: string) =>
-  addresses(await stage.resourceSearch.search(query, { scope, limit: 100, mimeType }));
+const search = async (
+  harness: MetaToolHarness,
+  query: string,
+  scope: Scope = EVERYTHING,
+  mimeType?: string,
+) => addresses(await harness.resourceSearch.search(query, { scope, limit: 100, mimeType }));
 
 describe('ResourceSearch.search', () => {
   it.each([
@@ -20,35 +24,35 @@ describe('ResourceSearch.search', () => {
     ['URI', { uri: 'x:needle' }],
     ['MIME type', { mimeType: 'needle/plain' }],
   ])('finds a resource by words in its %s', async (_what, members) => {
-    const stage = new MetaToolHarness();
-    await stage.put('a', {
+    const harness = new MetaToolHarness();
+    await harness.put('a', {
       resources: [
         { uri: 'x:1', ...members },
         { uri: 'x:2', name: 'hay' },
       ],
     });
-    expect(await search(stage, 'needle')).toHaveLength(1);
+    expect(await search(harness, 'needle')).toHaveLength(1);
   });
 
   it('returns the best match first', async () => {
-    const stage = new MetaToolHarness();
-    await stage.put('a', {
+    const harness = new MetaToolHarness();
+    await harness.put('a', {
       resources: [
         { uri: 'x:1', name: 'other', description: 'mentions the invoice once, among many other things' },
         { uri: 'x:2', name: 'invoice' },
       ],
     });
-    expect(await search(stage, 'invoice')).toEqual(['a x:2', 'a x:1']);
+    expect(await search(harness, 'invoice')).toEqual(['a x:2', 'a x:1']);
   });
 
   it('returns nothing out of scope and at most `limit` results', async () => {
-    const stage = new MetaToolHarness();
+    const harness = new MetaToolHarness();
     for (const server of ['a', 'b'])
-      await stage.put(server, { resources: [1, 2, 3].map((n) => ({ uri: `x:${n}`, name: 'log' })) });
-    expect(await search(stage, 'log', only('b'))).toEqual(['b x:1', 'b x:2', 'b x:3']);
-    expect(await search(stage, 'log', only('c'))).toEqual([]);
-    expect(await stage.resourceSearch.search('log', { scope: EVERYTHING, limit: 2 })).toHaveLength(2);
-    expect(addresses(await stage.resourceSearch.matching('log', only('a'))).toSorted()).toHaveLength(3);
+      await harness.put(server, { resources: [1, 2, 3].map((n) => ({ uri: `x:${n}`, name: 'log' })) });
+    expect(await search(harness, 'log', only('b'))).toEqual(['b x:1', 'b x:2', 'b x:3']);
+    expect(await search(harness, 'log', only('c'))).toEqual([]);
+    expect(await harness.resourceSearch.search('log', { scope: EVERYTHING, limit: 2 })).toHaveLength(2);
+    expect(addresses(await harness.resourceSearch.matching('log', only('a'))).toSorted()).toHaveLength(3);
   });
 
   it.each([
@@ -60,12 +64,12 @@ describe('ResourceSearch.search', () => {
     ['text', []],
     ['', []],
   ])('filters by the MIME type %j', async (mimeType, expected) => {
-    const stage = new MetaToolHarness();
+    const harness = new MetaToolHarness();
     const types = ['text/plain', 'Text/PLAIN; charset=utf-8', 'text/html', 'image/png', undefined, 7];
-    await stage.put('a', {
+    await harness.put('a', {
       resources: types.map((type, n) => ({ uri: `x:${n + 1}`, name: 'file', mimeType: type })),
     });
-    expect((await search(stage, 'file', EVERYTHING, mimeType)).toSorted()).toEqual(expected);
+    expect((await search(harness, 'file', EVERYTHING, mimeType)).toSorted()).toEqual(expected);
   });
 });
 
@@ -91,28 +95,28 @@ describe('ResourceSearch index', () => {
   it('matches the registry after any sequence of changes and searches', () =>
     fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (changes, pauses) => {
-        const stage = new MetaToolHarness();
+        const harness = new MetaToolHarness();
         const model = new Map<string, Readonly<Record<string, string>>>();
         const running: Promise<unknown>[] = [];
         for (const { server, words } of changes) {
           if (words === 'removed') {
-            stage.registry.remove(server);
+            harness.registry.remove(server);
             model.delete(server);
           } else {
             const resources = Object.entries(words).map(([uri, name]) => ({ uri, name }));
-            await stage.put(server, { resources });
+            await harness.put(server, { resources });
             model.set(server, words);
           }
           const pause = pauses.next().value as number;
-          if (pause === 1) running.push(search(stage, 'red'));
-          if (pause === 2) await search(stage, 'red');
+          if (pause === 1) running.push(search(harness, 'red'));
+          if (pause === 2) await search(harness, 'red');
           if (pause === 3) await new Promise((resolve) => setImmediate(resolve));
         }
         for (const color of ['red', 'blue']) {
           const expected = [...model].flatMap(([server, words]) =>
             Object.entries(words).flatMap(([uri, name]) => (name === color ? [`${server} ${uri}`] : [])),
           );
-          expect((await search(stage, color)).toSorted()).toEqual(expected.toSorted());
+          expect((await search(harness, color)).toSorted()).toEqual(expected.toSorted());
         }
         await Promise.all(running);
       }),
@@ -120,22 +124,22 @@ describe('ResourceSearch index', () => {
     ));
 
   it('returns the resources of the current listing, also where their definition did not change', async () => {
-    const stage = new MetaToolHarness();
+    const harness = new MetaToolHarness();
     const kept = { uri: 'x:1', name: 'log' };
-    await stage.put('a', { resources: [kept, { uri: 'x:2', name: 'log' }] });
-    await search(stage, 'log');
-    await stage.put('a', { resources: [kept] });
-    const found = await stage.resourceSearch.search('log', { scope: EVERYTHING, limit: 10 });
-    const { resources } = stage.registry.catalog.servers[0]!.listing;
+    await harness.put('a', { resources: [kept, { uri: 'x:2', name: 'log' }] });
+    await search(harness, 'log');
+    await harness.put('a', { resources: [kept] });
+    const found = await harness.resourceSearch.search('log', { scope: EVERYTHING, limit: 10 });
+    const { resources } = harness.registry.catalog.servers[0]!.listing;
     expect(found).toEqual([resources.find('x:1')]);
     expect(found[0]).toBe(resources.find('x:1'));
   });
 
   it('is complete for a search that starts during a long sync', async () => {
-    const stage = new MetaToolHarness();
+    const harness = new MetaToolHarness();
     const uris = Array.from({ length: 4000 }, (_, n) => `x:${n}/log`);
     const put = async (...listed: string[]): Promise<void> =>
-      stage.registry.put({
+      harness.registry.put({
         id: 'a',
         rank: 0,
         style: 'always',
@@ -143,12 +147,12 @@ describe('ResourceSearch index', () => {
         listing: { ...EMPTY_LISTING, resources: await listOf('a', ...listed) },
       });
     await put(...uris);
-    const first = stage.resourceSearch.matching('log', EVERYTHING);
+    const first = harness.resourceSearch.matching('log', EVERYTHING);
     await put(...uris.slice(1000), 'y:log');
-    const second = stage.resourceSearch.matching('log', EVERYTHING);
+    const second = harness.resourceSearch.matching('log', EVERYTHING);
     expect(addresses(await second)).toHaveLength(3001);
     expect(addresses(await first).length).toBeGreaterThanOrEqual(3001);
-    stage.registry.remove('a');
-    expect(addresses(await stage.resourceSearch.matching('log', EVERYTHING))).toEqual([]);
+    harness.registry.remove('a');
+    expect(addresses(await harness.resourceSearch.matching('log', EVERYTHING))).toEqual([]);
   });
 });

@@ -19,6 +19,7 @@ interface ResourceQuery {
 /** Full-text search over resources, with one index per server that follows the catalog. */
 @Injectable()
 export class ResourceSearch implements OnModuleInit {
+  /** By server id. */
   private readonly servers = new Map<string, ServerResourceIndex>();
 
   constructor(private readonly registry: Registry) {}
@@ -27,7 +28,7 @@ export class ResourceSearch implements OnModuleInit {
     this.registry.onChange((change) => this.updateIndexes(change));
   }
 
-  /** Best match first. Waits until the index is up to date; a result may have been removed from the catalog meanwhile. */
+  /** Best match first. Waits until the index is up to date. A result may have been removed from the catalog meanwhile. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.indexes(scope);
     const kind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
@@ -62,7 +63,7 @@ export class ResourceSearch implements OnModuleInit {
   }
 
   private listOf(id: string): ResourceList | undefined {
-    return this.registry.catalog.servers.find((server) => server.id === id)?.listing.resources;
+    return this.registry.catalog.server(id)?.listing.resources;
   }
 }
 

@@ -1,10 +1,10 @@
-import { MAX_PAGE_SIZE } from './tool-arguments.js';
+import { DEFAULT_RESULTS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_RESULTS } from './tool-arguments.js';
 
 const text = { type: 'string' };
 
 export const QUERY_INPUT = {
   ...text,
-  maxLength: 256,
+  maxLength: MAX_QUERY_LENGTH,
   description: 'Words to search for; the last word may be incomplete.',
 };
 export const SERVER_ID_INPUT = { ...text, description: 'Id of the server; all servers if not given.' };
@@ -12,14 +12,14 @@ export const CURSOR_INPUT = { ...text, description: 'nextCursor of the previous 
 export const LIMIT_INPUT = {
   type: 'integer',
   minimum: 1,
-  maximum: 100,
-  description: 'Maximum number of results; 20 if not given.',
+  maximum: MAX_RESULTS,
+  description: `Maximum number of results; ${DEFAULT_RESULTS} if not given.`,
 };
-export const pageLimitInput = (usual: number): object => ({
+export const pageLimitInput = (defaultSize: number): object => ({
   type: 'integer',
   minimum: 1,
   maximum: MAX_PAGE_SIZE,
-  description: `Maximum number of items per page; ${usual} if not given.`,
+  description: `Maximum number of items per page; ${defaultSize} if not given.`,
 });
 export const NEXT_CURSOR_OUTPUT = {
   ...text,

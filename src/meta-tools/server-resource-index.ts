@@ -5,23 +5,23 @@ import { SingleFlight } from '../lib/queues/single-flight.js';
 import { withoutParameters } from './media-types.js';
 import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
-/** A resource in the index. An unchanged resource of a new listing keeps its entry, which then refers to the new object. */
+/** An entry of the index. It is kept for a resource that a new listing leaves unchanged, and then refers to the new object. */
 export interface IndexedResource {
   resource: Resource;
 }
 
 /** Search index of one server's resources, updated incrementally from listing to listing. */
 export class ServerResourceIndex {
-  readonly index = new SearchIndex<IndexedResource>(SEARCH_SCHEMA, byUri);
+  readonly index = new SearchIndex<IndexedResource>(SEARCH_SCHEMA, byUriAndServer);
   private readonly indexing = new SingleFlight(
-    () => this.list === this.current(),
-    () => this.synchronize(this.current()),
+    () => this.indexedList === this.currentList(),
+    () => this.synchronize(this.currentList()),
   );
-  private list = ResourceList.NOT_LISTED;
-  /** In the order of the list. */
+  private indexedList = ResourceList.NOT_LISTED;
+  /** In the order of `indexedList`. */
   private indexed: readonly IndexedResource[] = [];
 
-  constructor(private readonly current: () => ResourceList) {}
+  constructor(private readonly currentList: () => ResourceList) {}
 
   /** Resolves when the index has the server's current listing. Works in slices. */
   update(): Promise<void> {
@@ -29,44 +29,45 @@ export class ServerResourceIndex {
   }
 
   /** Merges two sorted lists to find added, removed and changed resources. */
-  private async synchronize(next: ResourceList): Promise<void> {
+  private async synchronize(list: ResourceList): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
-    const { indexed: old } = this;
+    const before = this.indexed;
     const indexed: IndexedResource[] = [];
-    let o = 0;
-    for (let step = 0; o < old.length || indexed.length < next.size; step++) {
-      if ((step & 63) === 0) await yieldIfDue();
-      const was = old[o];
-      const is = next.byUri[indexed.length];
-      if (was && (!is || was.resource.uri < is.uri)) {
-        this.index.remove(was);
-        o++;
-      } else if (was?.resource.uri === is!.uri) {
-        indexed.push(this.replaceEntry(was, is!));
-        o++;
-      } else indexed.push(this.add(is!));
+    let position = 0;
+    for (let step = 0; position < before.length || indexed.length < list.size; step++) {
+      if (step % 64 === 0) await yieldIfDue();
+      const entry = before[position];
+      const resource = list.byUri[indexed.length];
+      if (entry && (!resource || entry.resource.uri < resource.uri)) {
+        this.index.remove(entry);
+        position++;
+      } else if (entry?.resource.uri === resource!.uri) {
+        indexed.push(this.updateEntry(entry, resource!));
+        position++;
+      } else indexed.push(this.add(resource!));
     }
     this.indexed = indexed;
-    this.list = next;
+    this.indexedList = list;
   }
 
-  private replaceEntry(was: IndexedResource, is: Resource): IndexedResource {
-    if (was.resource.text !== is.text) {
-      this.index.remove(was);
-      return this.add(is);
+  private updateEntry(entry: IndexedResource, resource: Resource): IndexedResource {
+    if (entry.resource.text !== resource.text) {
+      this.index.remove(entry);
+      return this.add(resource);
     }
-    was.resource = is;
-    return was;
+    entry.resource = resource;
+    return entry;
   }
 
   private add(resource: Resource): IndexedResource {
     const fields = searchFieldsOf(resource.text);
-    const indexed = { resource };
-    this.index.add(indexed, fields, withoutParameters(fields.mimeType));
-    return indexed;
+    const entry = { resource };
+    this.index.add(entry, fields, withoutParameters(fields.mimeType));
+    return entry;
   }
 }
 
-function byUri({ resource: a }: IndexedResource, { resource: b }: IndexedResource): number {
-  return a.uri < b.uri ? -1 : a.uri > b.uri ? 1 : a.server < b.server ? -1 : 1;
+function byUriAndServer({ resource: a }: IndexedResource, { resource: b }: IndexedResource): number {
+  if (a.uri !== b.uri) return a.uri < b.uri ? -1 : 1;
+  return a.server < b.server ? -1 : 1;
 }

@@ -6,7 +6,7 @@ import {
 } from '../core/resources/public-resource.js';
 import type { CatalogEntry, ListedEntry } from '../core/naming/catalog-entry.js';
 
-/** The members of a definition that a model needs to choose it. */
+/** The members of a definition that a model needs to decide whether to use it. */
 type Summary = Readonly<Record<string, unknown>>;
 
 type Definition = Readonly<Record<string, unknown>>;
@@ -14,11 +14,11 @@ type Definition = Readonly<Record<string, unknown>>;
 const parse = (text: string): Definition => JSON.parse(text) as Definition;
 
 /** Members that exist and have the expected type. */
-function pickMembers(definition: Definition, kinds: Readonly<Record<string, 'string' | 'number'>>): Summary {
+function pickMembers(definition: Definition, types: Readonly<Record<string, 'string' | 'number'>>): Summary {
   return Object.fromEntries(
-    Object.entries(kinds).flatMap(([key, kind]) => {
+    Object.entries(types).flatMap(([key, type]) => {
       const value = definition[key];
-      return typeof value === kind ? [[key, value]] : [];
+      return typeof value === type ? [[key, value]] : [];
     }),
   );
 }
@@ -41,6 +41,6 @@ export const toolSummary = ({ publicName, server, definition }: ListedEntry): Su
   serverId: server,
 });
 
-export const resourceDefinition = (seen: PublicResource): Definition => parse(resourceText(seen));
-export const templateDefinition = (seen: PublicTemplate): Definition => parse(templateText(seen));
+export const resourceDefinition = (resource: PublicResource): Definition => parse(resourceText(resource));
+export const templateDefinition = (template: PublicTemplate): Definition => parse(templateText(template));
 export const toolDefinition = ({ text }: CatalogEntry): Definition => parse(text);

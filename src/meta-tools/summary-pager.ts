@@ -3,12 +3,20 @@ import type { Scope } from '../core/scope.js';
 import type { CursorKey } from '../state/cursor-key.js';
 import type { ToolArguments } from './tool-arguments.js';
 
-interface SummaryPage<Card> {
-  readonly summaries: readonly Card[];
+interface SummaryPage<Summary> {
+  readonly summaries: readonly Summary[];
   readonly more: { readonly nextCursor?: string };
 }
 
-/** Pages the summaries of a meta tool. A cursor contains the last key, so that it stays valid when the catalog changes. */
+/** The items of a catalog, sorted by key. */
+interface ItemSource<Item, Summary> {
+  /** The first items after a key, at most `count`. */
+  find(after: string, count: number): Iterable<Item>;
+  keyOf(item: Item): string;
+  summarize(item: Item): Summary;
+}
+
+/** Pages the summaries of a meta tool. A cursor contains the key of the last item, so that it stays valid when the catalog changes. */
 export class SummaryPager {
   private readonly cursors: Cursors;
 
@@ -19,14 +27,12 @@ export class SummaryPager {
     this.cursors = new Cursors(key.derive('meta tools'));
   }
 
-  page<Item, Card>(
+  page<Item, Summary>(
     tool: string,
     scope: Scope,
     args: ToolArguments,
-    find: (after: string, most: number) => Iterable<Item>,
-    keyOf: (item: Item) => string,
-    cardOf: (item: Item) => Card,
-  ): SummaryPage<Card> {
+    { find, keyOf, summarize }: ItemSource<Item, Summary>,
+  ): SummaryPage<Summary> {
     const list = JSON.stringify([tool, scope.key, args.serverId ?? '']);
     const after = args.cursor === undefined ? '' : this.cursors.verify(list, args.cursor);
     const size = args.pageSize(this.pageSize);
@@ -37,6 +43,6 @@ export class SummaryPager {
       last !== undefined && found.length > items.length
         ? { nextCursor: this.cursors.sign(list, keyOf(last)) }
         : {};
-    return { summaries: items.map(cardOf), more };
+    return { summaries: items.map(summarize), more };
   }
 }

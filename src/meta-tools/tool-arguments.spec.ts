@@ -55,7 +55,7 @@ describe('ToolArguments', () => {
   });
 
   it.each(URIS_AT_THE_LIMIT)(
-    'takes a URI that resources/read takes, and no longer one, in %s',
+    'accepts the same length of URIs as resources/read, in %s',
     (_what, longest, tooLong) => {
       expect(read({ uri: longest }).uri).toBe(longest);
       expect(() => read({ uri: tooLong }).uri).toThrow(

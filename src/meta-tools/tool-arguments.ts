@@ -1,11 +1,11 @@
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import type { Params } from '../mcp/json-rpc.js';
 
-const MAX_QUERY_LENGTH = 256;
+export const MAX_QUERY_LENGTH = 256;
 const MAX_NAME_LENGTH = 8192;
 
-const DEFAULT_RESULTS = 20;
-const MAX_RESULTS = 100;
+export const DEFAULT_RESULTS = 20;
+export const MAX_RESULTS = 100;
 /** The same limit as for the pages of MCP lists. */
 export const MAX_PAGE_SIZE = 1000;
 
@@ -39,40 +39,40 @@ export class ToolArguments {
     return this.optional('mimeType');
   }
 
-  /** Not validated here: opening the cursor does that. */
+  /** Validated by SummaryPager. */
   get cursor(): unknown {
     return this.values['cursor'];
   }
 
   /** Maximum number of search results. */
   get limit(): number {
-    return this.limitWithin(DEFAULT_RESULTS, MAX_RESULTS);
+    return this.limitUpTo(MAX_RESULTS, DEFAULT_RESULTS);
   }
 
   /** Maximum number of summaries per page. */
-  pageSize(usual: number): number {
-    return this.limitWithin(usual, MAX_PAGE_SIZE);
+  pageSize(defaultSize: number): number {
+    return this.limitUpTo(MAX_PAGE_SIZE, defaultSize);
   }
 
-  private limitWithin(usual: number, most: number): number {
-    const limit = this.values['limit'] ?? usual;
-    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > most)
-      throw new ArgumentError(`limit must be a whole number from 1 to ${most}`);
+  private limitUpTo(maximum: number, defaultLimit: number): number {
+    const limit = this.values['limit'] ?? defaultLimit;
+    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > maximum)
+      throw new ArgumentError(`limit must be a whole number from 1 to ${maximum}`);
     return limit;
   }
 
-  required(key: string, longest = MAX_NAME_LENGTH): string {
-    const value = this.optional(key, longest);
+  required(key: string, maxLength = MAX_NAME_LENGTH): string {
+    const value = this.optional(key, maxLength);
     if (value === undefined) throw new ArgumentError(`${key} is required`);
     return value;
   }
 
-  private optional(key: string, longest = MAX_NAME_LENGTH): string | undefined {
+  private optional(key: string, maxLength = MAX_NAME_LENGTH): string | undefined {
     const value = this.values[key];
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'string') throw new ArgumentError(`${key} must be a string`);
-    if (value.length > longest)
-      throw new ArgumentError(`${key} must not be longer than ${longest} characters`);
+    if (value.length > maxLength)
+      throw new ArgumentError(`${key} must not be longer than ${maxLength} characters`);
     return value;
   }
 }

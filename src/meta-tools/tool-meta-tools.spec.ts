@@ -10,13 +10,13 @@ const READ = {
   inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
 };
 
-const stage = new MetaToolHarness();
+const harness = new MetaToolHarness();
 beforeAll(async () => {
-  await stage.put('fs', { tools: [READ, { name: 'write_file', description: 'Writes a file' }] });
-  await stage.put('db', { tools: [{ name: 'query' }] });
+  await harness.put('fs', { tools: [READ, { name: 'write_file', description: 'Writes a file' }] });
+  await harness.put('db', { tools: [{ name: 'query' }] });
 });
 
-const CARD = {
+const SUMMARY = {
   name: 'fs__read_file',
   title: 'Read a file',
   description: 'Reads a file whole',
@@ -24,16 +24,16 @@ const CARD = {
 };
 
 const names = async (args: object, scope = only('fs', 'db')): Promise<unknown> => {
-  const { tools } = await stage.callStructured('catalog_tools', args, scope);
+  const { tools } = await harness.callStructured('catalog_tools', args, scope);
   return (tools as { name: string }[]).map(({ name }) => name);
 };
 
 describe('catalog_tools', () => {
   it('returns summaries without schemas and without meta tools', async () => {
-    expect(await stage.callStructured('catalog_tools', {})).toEqual({
+    expect(await harness.callStructured('catalog_tools', {})).toEqual({
       tools: [
         { name: 'db__query', serverId: 'db' },
-        CARD,
+        SUMMARY,
         { name: 'fs__write_file', description: 'Writes a file', serverId: 'fs' },
       ],
     });
@@ -49,7 +49,7 @@ describe('catalog_tools', () => {
 
 describe('describe_tool', () => {
   it.each(['fs__read_file', 'read_file'])('returns the whole definition of %s', async (name) => {
-    expect(await stage.callStructured('describe_tool', { name })).toEqual({
+    expect(await harness.callStructured('describe_tool', { name })).toEqual({
       tool: { ...READ, name: 'fs__read_file', _meta: { 'io.gatehouse/server': 'fs' } },
     });
   });
@@ -68,10 +68,10 @@ describe('describe_tool', () => {
   });
 
   it('finds meta tools, and no tool out of scope', async () => {
-    expect(await stage.callStructured('describe_tool', { name: 'describe_tool' }, only())).toMatchObject({
+    expect(await harness.callStructured('describe_tool', { name: 'describe_tool' }, only())).toMatchObject({
       tool: { name: 'describe_tool', _meta: { 'io.gatehouse/server': 'gatehouse' } },
     });
-    expect(await stage.call('describe_tool', { name: 'fs__read_file' }, only('db'))).toEqual({
+    expect(await harness.call('describe_tool', { name: 'fs__read_file' }, only('db'))).toEqual({
       content: [{ type: 'text', text: 'Unknown tool: fs__read_file' }],
       isError: true,
     });
@@ -80,12 +80,14 @@ describe('describe_tool', () => {
 
 describe('search_tools', () => {
   it('returns summaries, best match first, within the scope and the limit', async () => {
-    const { tools } = await stage.callStructured('search_tools', { query: 'read file' });
-    expect((tools as unknown[])[0]).toEqual(CARD);
+    const { tools } = await harness.callStructured('search_tools', { query: 'read file' });
+    expect((tools as unknown[])[0]).toEqual(SUMMARY);
     expect(tools).toHaveLength(2);
-    expect((await stage.callStructured('search_tools', { query: 'file', limit: 1 }))['tools']).toHaveLength(
+    expect((await harness.callStructured('search_tools', { query: 'file', limit: 1 }))['tools']).toHaveLength(
       1,
     );
-    expect(await stage.callStructured('search_tools', { query: 'file' }, only('db'))).toEqual({ tools: [] });
+    expect(await harness.callStructured('search_tools', { query: 'file' }, only('db'))).toEqual({
+      tools: [],
+    });
   });
 });

@@ -17,20 +17,17 @@ import {
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
 import type { ToolSearch } from './tool-search.js';
 
-/** Meta tools to find a tool without reading the schemas of all. */
+/** Meta tools to find a tool without reading the schemas of all tools. */
 export function toolMetaTools(registry: Registry, search: ToolSearch, pager: SummaryPager): MetaTool[] {
   const view = (scope: Scope) => registry.catalog.tools.view(scope);
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
     const { serverId } = args;
-    const { summaries, more } = pager.page(
-      'catalog_tools',
-      scope,
-      args,
-      (after, most) => firstTools(view(scope).after(after, serverId), most),
-      ({ publicName }) => publicName,
-      toolSummary,
-    );
+    const { summaries, more } = pager.page('catalog_tools', scope, args, {
+      find: (after, count) => firstTools(view(scope).after(after, serverId), count),
+      keyOf: ({ publicName }) => publicName,
+      summarize: toolSummary,
+    });
     return { tools: summaries, ...more };
   }
 
@@ -55,7 +52,7 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
       description: 'Lists the tools of all servers or of one server, without their schemas.',
       input: { serverId: SERVER_ID_INPUT, cursor: CURSOR_INPUT, limit: pageLimitInput(pager.pageSize) },
       output: { tools: TOOLS_OUTPUT, nextCursor: NEXT_CURSOR_OUTPUT },
-      answers: ['tools'],
+      requiredOutput: ['tools'],
       run: catalogTools,
     }),
     defineMetaTool({
@@ -63,9 +60,9 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
       title: 'Describe a tool',
       description: 'Returns the complete definition of a tool with its schemas.',
       input: { name: { type: 'string', description: 'The name of the tool.' } },
-      required: ['name'],
+      requiredInput: ['name'],
       output: { tool: { type: 'object' } },
-      answers: ['tool'],
+      requiredOutput: ['tool'],
       run: describeTool,
     }),
     defineMetaTool({
@@ -73,9 +70,9 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
       title: 'Search tools',
       description: 'Finds tools by words in their name, title or description, best match first.',
       input: { query: QUERY_INPUT, limit: LIMIT_INPUT },
-      required: ['query'],
+      requiredInput: ['query'],
       output: { tools: TOOLS_OUTPUT },
-      answers: ['tools'],
+      requiredOutput: ['tools'],
       run: searchTools,
     }),
   ];

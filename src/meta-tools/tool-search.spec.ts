@@ -3,8 +3,8 @@ import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
 import { only } from '../../test/kit/offers.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 
-const search = async (stage: MetaToolHarness, query: string, scope: Scope = EVERYTHING, limit = 10) =>
-  (await stage.toolSearch.search(query, scope, limit)).map(({ publicName }) => publicName);
+const search = async (harness: MetaToolHarness, query: string, scope: Scope = EVERYTHING, limit = 10) =>
+  (await harness.toolSearch.search(query, scope, limit)).map(({ publicName }) => publicName);
 
 describe('ToolSearch', () => {
   it.each([
@@ -12,37 +12,37 @@ describe('ToolSearch', () => {
     ['title', 'headline'],
     ['description', 'describes'],
   ])('finds a tool by words in its %s', async (_what, query) => {
-    const stage = new MetaToolHarness();
-    await stage.put('fs', { tools: [{ name: 'read', title: 'Headline', description: 'describes it' }] });
-    await stage.put('db', { tools: [{ name: 'other' }] });
-    expect(await search(stage, query)).toEqual(['fs__read']);
+    const harness = new MetaToolHarness();
+    await harness.put('fs', { tools: [{ name: 'read', title: 'Headline', description: 'describes it' }] });
+    await harness.put('db', { tools: [{ name: 'other' }] });
+    expect(await search(harness, query)).toEqual(['fs__read']);
   });
 
   it('returns nothing out of scope and at most `limit` results', async () => {
-    const stage = new MetaToolHarness();
-    for (const id of ['a', 'b']) await stage.put(id, { tools: [{ name: 'read' }, { name: 'read_all' }] });
-    expect(await search(stage, 'read', only('b'))).toEqual(['b__read', 'b__read_all']);
-    expect(await search(stage, 'read', only())).toEqual([]);
-    expect(await search(stage, 'read', EVERYTHING, 3)).toHaveLength(3);
+    const harness = new MetaToolHarness();
+    for (const id of ['a', 'b']) await harness.put(id, { tools: [{ name: 'read' }, { name: 'read_all' }] });
+    expect(await search(harness, 'read', only('b'))).toEqual(['b__read', 'b__read_all']);
+    expect(await search(harness, 'read', only())).toEqual([]);
+    expect(await search(harness, 'read', EVERYTHING, 3)).toHaveLength(3);
   });
 
   it('does not find meta tools', async () => {
-    const stage = new MetaToolHarness();
-    expect(await search(stage, 'search tools catalog describe')).toEqual([]);
+    const harness = new MetaToolHarness();
+    expect(await search(harness, 'search tools catalog describe')).toEqual([]);
   });
 
   it('follows every change, also those during an update of the index', async () => {
-    const stage = new MetaToolHarness();
-    await stage.put('a', { tools: [{ name: 'read', description: 'old' }, { name: 'write' }] });
-    expect(await search(stage, 'old')).toEqual(['a__read']);
-    const meanwhile = search(stage, 'new');
-    await stage.put('a', { tools: [{ name: 'read', description: 'new' }] });
-    await stage.put('b', { tools: [{ name: 'read', description: 'new' }] });
-    expect(await search(stage, 'new')).toEqual(['a__read', 'b__read']);
-    expect(await search(stage, 'old')).toEqual([]);
-    expect(await search(stage, 'write')).toEqual([]);
+    const harness = new MetaToolHarness();
+    await harness.put('a', { tools: [{ name: 'read', description: 'old' }, { name: 'write' }] });
+    expect(await search(harness, 'old')).toEqual(['a__read']);
+    const meanwhile = search(harness, 'new');
+    await harness.put('a', { tools: [{ name: 'read', description: 'new' }] });
+    await harness.put('b', { tools: [{ name: 'read', description: 'new' }] });
+    expect(await search(harness, 'new')).toEqual(['a__read', 'b__read']);
+    expect(await search(harness, 'old')).toEqual([]);
+    expect(await search(harness, 'write')).toEqual([]);
     await meanwhile;
-    stage.registry.remove('a');
-    expect(await search(stage, 'new')).toEqual(['b__read']);
+    harness.registry.remove('a');
+    expect(await search(harness, 'new')).toEqual(['b__read']);
   });
 });

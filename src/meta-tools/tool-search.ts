@@ -9,15 +9,17 @@ import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { SEARCH_SCHEMA } from './search-fields.js';
 
-/** Full-text search over tools. The index is updated at the next search: there are far fewer tools than resources. */
+/** Full-text search over tools. A change of the catalog is indexed at the next search, because tools are few. */
 @Injectable()
 export class ToolSearch {
+  /** By server. */
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
   private readonly indexing = new SingleFlight(
-    () => this.table === this.registry.catalog.tools,
+    () => this.indexedTable === this.registry.catalog.tools,
     () => this.synchronize(this.registry.catalog.tools),
   );
-  private table = NameTable.EMPTY;
+  private indexedTable = NameTable.EMPTY;
+  /** By server. */
   private readonly indexed = new Map<string, ReadonlySet<ListedEntry>>();
 
   constructor(private readonly registry: Registry) {}
@@ -32,10 +34,10 @@ export class ToolSearch {
   /** Catalogs share unchanged entries, so that only changed ones are indexed again. */
   private async synchronize(table: NameTable): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
-    for (const server of table.changedServers(this.table))
+    for (const server of table.changedServers(this.indexedTable))
       if (server !== META_TOOL_SERVER)
         await this.replaceServer(server, table.view(EVERYTHING).after('', server), yieldIfDue);
-    this.table = table;
+    this.indexedTable = table;
   }
 
   private async replaceServer(

@@ -51,7 +51,7 @@ interface HistogramSeries {
   sum: number;
 }
 
-/** Histogram of durations in seconds. The caller holds one observer per series. */
+/** Histogram of durations in seconds. The caller keeps one observer per series. */
 export class DurationHistogram {
   readonly type = 'histogram';
   private readonly series: HistogramSeries[] = [];
@@ -69,6 +69,7 @@ export class DurationHistogram {
     this.series.push(series);
     return (seconds) => {
       let bucket = 0;
+      // Ends at the last bucket: a comparison with undefined is false.
       while (seconds > this.bounds[bucket]!) bucket++;
       series.counts[bucket]!++;
       series.sum += seconds;
@@ -87,17 +88,18 @@ export class DurationHistogram {
   }
 
   private valuesOf({ labels, counts, sum }: HistogramSeries): MetricValueWithName<string>[] {
-    let below = 0;
-    const buckets = counts.map((count, bucket) => ({
-      metricName: `${this.name}_bucket`,
-      labels: { le: this.bounds[bucket] ?? '+Inf', ...labels },
-      value: (below += count),
-    }));
-    if (below === 0) return [];
+    // A bucket of Prometheus includes all lower ones.
+    let cumulative = 0;
+    const buckets = counts.map((count, bucket) => {
+      cumulative += count;
+      const le = this.bounds[bucket] ?? '+Inf';
+      return { metricName: `${this.name}_bucket`, labels: { le, ...labels }, value: cumulative };
+    });
+    if (cumulative === 0) return [];
     return [
       ...buckets,
       { metricName: `${this.name}_sum`, labels, value: sum },
-      { metricName: `${this.name}_count`, labels, value: below },
+      { metricName: `${this.name}_count`, labels, value: cumulative },
     ];
   }
 }

@@ -45,7 +45,7 @@ const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
 /** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-/** The observers of one method, by outcome. */
+/** By outcome: the function that observes a request of one method. */
 type Observers = Readonly<Record<RequestOutcome, (seconds: number) => void>>;
 
 interface Family {
@@ -80,7 +80,7 @@ export class Metrics {
   private auditFailures = 0;
   private readonly subscriptionEvents = new LabelledCounter(['outcome']);
   private readonly subscriptionRejections = new LabelledCounter(['reason']);
-  /** Set by the subscriptions module: subscriptions of clients, and upstream subscriptions at servers. */
+  /** Number of subscriptions of clients. Set by the subscriptions module, like the next one. */
   activeSubscriptions: () => number = () => 0;
   upstreamSubscriptions: () => number = () => 0;
 
@@ -96,11 +96,11 @@ export class Metrics {
     this.exposeCounters();
   }
 
-  /** `handled`: whether a handler exists for the method. Other methods are counted under one label. */
-  observeRequest(method: string, handled: boolean, outcome: RequestOutcome, seconds: number): void {
-    const name = handled ? method : UNKNOWN_METHOD;
-    const timer = this.observers.get(name) ?? this.createObservers(name);
-    timer[outcome](seconds);
+  /** Methods without a handler are counted under one label. */
+  observeRequest(method: string, hasHandler: boolean, outcome: RequestOutcome, seconds: number): void {
+    const name = hasHandler ? method : UNKNOWN_METHOD;
+    const observers = this.observers.get(name) ?? this.createObservers(name);
+    observers[outcome](seconds);
   }
 
   countToolCall(server: string, outcome: CallOutcome): void {
@@ -136,7 +136,7 @@ export class Metrics {
     this.auditFailures++;
   }
 
-  /** Exposes values that are read at every scrape. A value that is no longer read disappears from the scrape. */
+  /** Calls `read` at every scrape and exposes exactly the values that it returns. */
   expose({ type, ...family }: Family, read: () => Reading): void {
     const metric =
       type === 'gauge'
@@ -186,12 +186,12 @@ export class Metrics {
   }
 
   private createObservers(method: string): Observers {
-    const timer = {
+    const observers = {
       ok: this.durations.observer({ method, outcome: 'ok' }),
       error: this.durations.observer({ method, outcome: 'error' }),
     };
-    this.observers.set(method, timer);
-    return timer;
+    this.observers.set(method, observers);
+    return observers;
   }
 
   private exposeCounters(): void {
@@ -222,11 +222,10 @@ export class Metrics {
       'Refused subscriptions.',
       this.subscriptionRejections,
     );
-    this.exposeCount(
-      'gatehouse_audit_write_failures_total',
-      'Audit entries that could not be written.',
-      () => this.auditFailures,
-    );
+    const failures = { type: 'counter', name: 'gatehouse_audit_write_failures_total' } as const;
+    this.expose({ ...failures, help: 'Audit entries that could not be written.' }, () => [
+      [{}, this.auditFailures],
+    ]);
     const subscriptions = { type: 'gauge', name: 'mcp_active_subscriptions' } as const;
     this.expose({ ...subscriptions, help: 'Subscriptions that clients hold.' }, () => [
       [{}, this.activeSubscriptions()],
@@ -247,9 +246,5 @@ export class Metrics {
 
   private exposeCounter(name: string, help: string, counter: LabelledCounter<readonly string[]>): void {
     this.expose({ type: 'counter', name, help, labelNames: counter.names }, () => counter);
-  }
-
-  private exposeCount(name: string, help: string, read: () => number): void {
-    this.expose({ type: 'counter', name, help }, () => [[{}, read()]]);
   }
 }

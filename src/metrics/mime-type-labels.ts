@@ -2,13 +2,13 @@
 export class MimeTypeLabels {
   private readonly known = new Set<string>();
 
-  constructor(private readonly most = 50) {}
+  constructor(private readonly maxTypes = 50) {}
 
   of(mimeType: string | undefined): string {
     if (mimeType === undefined) return '_none';
     const type = mimeType.split(';', 1)[0]!.trim().toLowerCase();
     if (this.known.has(type)) return type;
-    if (!TYPE.test(type) || this.known.size >= this.most) return '_other';
+    if (!TYPE.test(type) || this.known.size >= this.maxTypes) return '_other';
     this.known.add(type);
     return type;
   }

@@ -21,8 +21,7 @@ interface Request {
   readonly principal?: Principal;
 }
 
-/** The context after the guard ran. */
-function judged({ named = [], params, principal = ANONYMOUS }: Request): McpContext {
+function contextAfterGuard({ named = [], params, principal = ANONYMOUS }: Request): McpContext {
   const context = { namedProjects: named, principal, scope: NOTHING, project: undefined };
   const rpc = { getContext: () => context, getData: () => params };
   const execution = { getType: () => 'rpc', switchToRpc: () => rpc };
@@ -41,44 +40,44 @@ describe('ProjectGuard', () => {
     ['both keys', meta({ projectId: 'a', [LONG_KEY]: 'a' }), 'a'],
     ['everything at once', { named: ['a', 'a', 'a'], ...meta({ projectId: 'a', [LONG_KEY]: 'a' }) }, 'a'],
   ])('reads the project from %s', (_what, request, project) => {
-    const context = judged(request);
+    const context = contextAfterGuard(request);
     expect(context.project).toBe(project);
     expect(context.scope).toBe(projects.scope(ANONYMOUS, project));
   });
 
   it.each<[string, Request]>([
-    ['nothing', {}],
+    ['no params', {}],
     ['no _meta', { params: { name: 'x' } }],
-    ['other things in _meta', meta({ progressToken: 1 })],
-    ['no mapping for _meta', meta('projectId')],
+    ['other keys in _meta', meta({ progressToken: 1 })],
+    ['a _meta that is not an object', meta('projectId')],
     ['a project elsewhere than in _meta', { params: { projectId: 'a', arguments: { projectId: 'a' } } }],
   ])('sets no project and the full scope with %s', (_what, request) => {
-    const context = judged(request);
+    const context = contextAfterGuard(request);
     expect(context.project).toBeUndefined();
     expect(context.scope).toBe(EVERYTHING);
   });
 
   it('limits the scope to the grants of the principal', () => {
     const principal = { id: 'k', grants: new Set(['b']) };
-    expect(judged({ principal }).scope).toBe(projects.scope(principal));
+    expect(contextAfterGuard({ principal }).scope).toBe(projects.scope(principal));
   });
 
   it.each<[string, Request]>([
-    ['the names the HTTP request gives', { named: ['a', 'b'] }],
+    ['several names in the HTTP request', { named: ['a', 'b'] }],
     ['path and _meta', { named: ['a'], ...meta({ projectId: 'b' }) }],
     ['path and the long key', { named: ['a'], ...meta({ [LONG_KEY]: 'b' }) }],
     ['the two keys', meta({ projectId: 'a', [LONG_KEY]: 'b' })],
     ['the last of many', { named: ['a', 'a'], ...meta({ projectId: 'a', [LONG_KEY]: 'A' }) }],
     ['a project and an empty name', { named: ['a'], ...meta({ projectId: '' }) }],
   ])('refuses different projects: %s', (_what, request) => {
-    expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
+    expect(() => contextAfterGuard(request)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
   });
 
   it.each([null, 7, true, {}, ['a'], { a: 1 }])(
     'refuses a project in _meta that is not a string: %j',
     (value) => {
       for (const key of ['projectId', LONG_KEY])
-        expect(() => judged(meta({ [key]: value }))).toThrow(
+        expect(() => contextAfterGuard(meta({ [key]: value }))).toThrow(
           expect.objectContaining({ kind: 'invalid-params', message: `_meta.${key} must be a string` }),
         );
     },
@@ -86,7 +85,9 @@ describe('ProjectGuard', () => {
 
   it.each(['', 'nowhere', '__proto__', '*', 'A', 'a '])('refuses the unknown project %j', (project) => {
     for (const request of [{ named: [project] }, meta({ projectId: project })])
-      expect(() => judged(request)).toThrow(expect.objectContaining({ kind: 'project-not-found' }));
+      expect(() => contextAfterGuard(request)).toThrow(
+        expect.objectContaining({ kind: 'project-not-found' }),
+      );
   });
 });
 

@@ -7,7 +7,7 @@ import { Projects } from './projects.service.js';
 
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
-/** Sets project and scope of an MCP message: the grants of its principal, limited to the project that it names. */
+/** Sets project and scope of an MCP message: the grants of its principal, limited to the project that the message names. */
 @Injectable()
 export class ProjectGuard implements CanActivate {
   constructor(private readonly projects: Projects) {}
@@ -29,7 +29,7 @@ export class ProjectGuard implements CanActivate {
   }
 }
 
-/** The projects named in `_meta`. A value that is not a string is an error and not "no project". */
+/** The projects that `_meta` names. Throws for a value that is not a string. */
 function projectsIn(params: Params | undefined): string[] {
   const meta = params?.['_meta'];
   if (!isJsonObject(meta)) return [];

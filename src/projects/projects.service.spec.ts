@@ -15,7 +15,7 @@ const content = { mcpServers, projects: { pay, ops: { servers: ['files'] }, empt
 
 const unrestricted: Principal = { id: 'a', grants: '*' };
 const granted = (...projects: string[]): Principal => ({ id: 'k', grants: new Set(projects) });
-const seenIn = (scope: Scope): string[] => SERVERS.filter((server) => scope.allows(server));
+const serversIn = (scope: Scope): string[] => SERVERS.filter((server) => scope.allows(server));
 
 describe('Projects', () => {
   let live: LiveConfig;
@@ -35,15 +35,15 @@ describe('Projects', () => {
 
   describe('scope', () => {
     it.each([
-      ['everything, granted everything', unrestricted, undefined, SERVERS],
-      ['one project of it, when it names one', unrestricted, 'pay', ['git', 'db']],
+      ['everything with all grants', unrestricted, undefined, SERVERS],
+      ['one project with all grants, if the request names it', unrestricted, 'pay', ['git', 'db']],
       ['nothing in an empty project', unrestricted, 'empty', []],
-      ['all of its projects, when it names none', granted('pay', 'ops'), undefined, SERVERS],
-      ['the one of its projects that it names', granted('pay', 'ops'), 'ops', ['files']],
-      ['nothing, granted nothing', granted(), undefined, []],
-      ['nothing through a grant of a project that is not there', granted('gone'), undefined, []],
+      ['all granted projects, if the request names none', granted('pay', 'ops'), undefined, SERVERS],
+      ['one granted project, if the request names it', granted('pay', 'ops'), 'ops', ['files']],
+      ['nothing without grants', granted(), undefined, []],
+      ['nothing with a grant for a project that does not exist', granted('gone'), undefined, []],
     ])('is %s', (_what, principal, project, servers) => {
-      expect(seenIn(projects.scope(principal, project))).toEqual(servers);
+      expect(serversIn(projects.scope(principal, project))).toEqual(servers);
     });
 
     it('is one value for all principals with full access', () => {
@@ -70,10 +70,10 @@ describe('Projects', () => {
   it.each([
     ['unknown', unrestricted, 'nowhere'],
     ['forbidden', granted('ops'), 'pay'],
-    ['granted but not there', granted('gone'), 'gone'],
+    ['granted but missing', granted('gone'), 'gone'],
     ['empty', unrestricted, ''],
-    ['a name of every object', unrestricted, '__proto__'],
-    ['the word for everything', granted('pay'), '*'],
+    ['a member of Object.prototype', unrestricted, '__proto__'],
+    ['the wildcard of grants', granted('pay'), '*'],
   ])('refuses a project that is %s with the same error', (_what, principal, project) => {
     expect(() => projects.scope(principal, project)).toThrow(
       expect.objectContaining({
@@ -96,34 +96,34 @@ describe('Projects', () => {
         origin: 'admin',
       });
       expect(projects.find('ops')).toMatchObject({ origin: 'config' });
-      expect(seenIn(projects.scope(granted('pay')))).toEqual(['files']);
+      expect(serversIn(projects.scope(granted('pay')))).toEqual(['files']);
     });
 
     it('hides removed projects until the decision is withdrawn', () => {
       decide('pay', { removed: true });
       expect(ids()).toEqual(['ops', 'empty']);
       expect(() => projects.scope(unrestricted, 'pay')).toThrow('Unknown project: pay');
-      expect(seenIn(projects.scope(granted('pay')))).toEqual([]);
+      expect(serversIn(projects.scope(granted('pay')))).toEqual([]);
       decide('pay', undefined);
       expect(projects.find('pay')).toMatchObject({ ...pay, origin: 'config' });
     });
   });
 
   it('follows the configuration and drops cached scopes', () => {
-    expect(seenIn(projects.scope(granted('pay')))).toEqual(['git', 'db']);
+    expect(serversIn(projects.scope(granted('pay')))).toEqual(['git', 'db']);
     live.replace(configOf({ mcpServers, projects: { pay: { servers: ['db'] } } }));
     expect(ids()).toEqual(['pay']);
-    expect(seenIn(projects.scope(granted('pay')))).toEqual(['db']);
-    expect(seenIn(projects.scope(unrestricted, 'pay'))).toEqual(['db']);
+    expect(serversIn(projects.scope(granted('pay')))).toEqual(['db']);
+    expect(serversIn(projects.scope(unrestricted, 'pay'))).toEqual(['db']);
   });
 
   it('calls listeners after changes of configuration and decisions', () => {
-    const heard: string[][] = [];
-    const leave = projects.onChange(() => heard.push(ids()));
+    const received: string[][] = [];
+    const removeListener = projects.onChange(() => received.push(ids()));
     decide('new', { servers: [] });
     live.replace(configOf({ mcpServers }));
-    leave();
+    removeListener();
     decide('new', undefined);
-    expect(heard).toEqual([['pay', 'ops', 'empty', 'new'], ['new']]);
+    expect(received).toEqual([['pay', 'ops', 'empty', 'new'], ['new']]);
   });
 });

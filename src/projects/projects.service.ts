@@ -14,7 +14,7 @@ export interface Project {
   readonly origin: 'config' | 'admin';
 }
 
-/** The projects of configuration and decisions, and the scopes that they give to principals. */
+/** The projects of configuration and decisions, and the scopes of principals in them. */
 @Injectable()
 export class Projects {
   private readonly listeners = new ListenerSet();
@@ -23,11 +23,11 @@ export class Projects {
 
   constructor(
     private readonly live: LiveConfig,
-    private readonly desired: DecisionStore,
+    private readonly decisions: DecisionStore,
   ) {
     this.projects = this.collect();
     live.onChange(() => this.refresh());
-    desired.onChange(() => this.refresh());
+    decisions.onChange(() => this.refresh());
   }
 
   all(): Iterable<Project> {
@@ -42,17 +42,17 @@ export class Projects {
     return this.listeners.add(listener);
   }
 
-  /** The scope of a principal in one project, or in all that it may use. A forbidden project looks like an unknown one. */
+  /** The scope in one project, or in all that are granted. Throws the same error for a forbidden and an unknown project. */
   scope({ grants }: Principal, project?: string): Scope {
     if (project !== undefined) {
       if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))
         throw new GatewayError('project-not-found', `Unknown project: ${project}`);
-      return this.scopeOf([project]);
+      return this.scopeOfProjects([project]);
     }
-    return grants === '*' ? EVERYTHING : this.scopeOf([...grants].toSorted());
+    return grants === '*' ? EVERYTHING : this.scopeOfProjects([...grants].toSorted());
   }
 
-  private scopeOf(ids: readonly string[]): Scope {
+  private scopeOfProjects(ids: readonly string[]): Scope {
     const key = JSON.stringify(ids);
     let scope = this.scopes.get(key);
     if (!scope) {
@@ -72,7 +72,7 @@ export class Projects {
     const projects = new Map<string, Project>();
     for (const [id, { servers, description }] of this.live.current.projects)
       projects.set(id, { id, servers, description, origin: 'config' });
-    for (const [id, decision] of this.desired.current.projects) {
+    for (const [id, decision] of this.decisions.current.projects) {
       if ('removed' in decision) projects.delete(id);
       else projects.set(id, { id, ...decision, origin: 'admin' });
     }

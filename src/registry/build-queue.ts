@@ -6,10 +6,12 @@ import { sliceScheduler } from '../lib/slices/slices.js';
  * while it is being built is built again. A build that fits into one slice is finished when `add` returns.
  */
 export class BuildQueue {
+  /** By server: the callbacks that resolve its `add` calls. */
   private readonly waiting = new Map<string, (() => void)[]>();
+  /** By server: a new object for every removal, so that `buildOne` detects one during a build. */
   private readonly removals = new Map<string, object>();
   private isBuilding = false;
-  private last: Promise<void> = Promise.resolve();
+  private lastRun: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly build: (server: string) => Steps,
@@ -28,7 +30,7 @@ export class BuildQueue {
       const callbacks = this.waiting.get(server);
       if (callbacks) callbacks.push(resolve);
       else this.waiting.set(server, [resolve]);
-      if (!this.isBuilding) this.last = runSliced(this.buildWaiting(), sliceScheduler.start());
+      if (!this.isBuilding) this.lastRun = runSliced(this.buildWaiting(), sliceScheduler.start());
     });
   }
 
@@ -38,12 +40,12 @@ export class BuildQueue {
 
   /** Resolves when everything that was added so far is built. */
   async whenIdle(): Promise<void> {
-    await this.last;
+    await this.lastRun;
   }
 
   private *buildWaiting(): Steps {
     this.isBuilding = true;
-    // Servers that are added meanwhile come last.
+    // The iteration includes servers that are added meanwhile.
     for (const [server, callbacks] of this.waiting) {
       this.waiting.delete(server);
       try {
@@ -57,7 +59,7 @@ export class BuildQueue {
     this.isBuilding = false;
   }
 
-  /** A server that is removed meanwhile is built again at once, so that its conflicts with others do not show. */
+  /** Repeats the build if the server was removed during it, so that name conflicts with a removed server are not published. */
   private *buildOne(server: string): Steps {
     let removal: object | undefined;
     do {

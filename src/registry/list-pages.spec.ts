@@ -19,7 +19,7 @@ interface Page {
 }
 const pageAt = (cursor?: unknown, scope = EVERYTHING): Page =>
   JSON.parse(pages.page('tools', table.view(scope), scope, cursor).text) as Page;
-const foreignPage = (): Page =>
+const pageOfAnotherGateway = (): Page =>
   JSON.parse(pagesOf(2).page('tools', newTable().view(EVERYTHING), EVERYTHING, undefined).text) as Page;
 
 const refused = expect.objectContaining({ kind: 'invalid-params' });
@@ -49,7 +49,7 @@ describe('ListPages', () => {
   it.each([
     ['of another list', () => pages.page('prompts', table.view(EVERYTHING), EVERYTHING, pageAt().nextCursor)],
     ['of another scope', () => pageAt(pageAt().nextCursor, only('a'))],
-    ['of another gateway', () => pageAt(foreignPage().nextCursor)],
+    ['of another gateway', () => pageAt(pageOfAnotherGateway().nextCursor)],
     ['that is empty', () => pageAt('')],
     ['that is null', () => pageAt(null)],
     ['that is a number', () => pageAt(1)],
@@ -77,13 +77,13 @@ describe('ListPages of resources', () => {
     return JSON.parse(pages.page('resources', resources, EVERYTHING, cursor).text) as ResourcePage;
   };
 
-  it('accepts a cursor after the list changed, also when its position is gone', async () => {
+  it('accepts a cursor after a change of the list, even if its item was removed', async () => {
     const { nextCursor } = page(await directoryOf(...uris));
     const after = page(await directoryOf('x:1', 'x:20', 'x:3'), nextCursor);
     expect(after.resources.map(({ uri }) => uri)).toEqual(['resource://a/x:20', 'resource://a/x:3']);
   });
 
-  it('refuses the cursor of another list, and of the same list in another scope', async () => {
+  it('refuses the cursor of another list or scope', async () => {
     const directory = await directoryOf(...uris);
     const { nextCursor } = page(directory);
     const { templates, resources } = directory.view(EVERYTHING);

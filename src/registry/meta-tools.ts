@@ -8,19 +8,19 @@ import { Registry } from './registry.service.js';
 /** A tool of the gateway itself. */
 export interface MetaTool {
   readonly name: string;
-  /** As clients see it in the list. */
+  /** As it appears in `tools/list`. */
   readonly definition: object;
   call(args: Params, context: McpContext): JsonText | Promise<JsonText>;
 }
 
-/** The meta tools: tools that the gateway offers itself. */
+/** Registers the meta tools in the catalog, and calls them. */
 @Injectable()
 export class MetaTools {
   private readonly tools = new Map<string, MetaTool>();
 
   constructor(private readonly registry: Registry) {}
 
-  /** Resolves when the catalog has them. */
+  /** Resolves when the tools are in the catalog. */
   async register(tools: readonly MetaTool[]): Promise<void> {
     for (const tool of tools) this.tools.set(tool.name, tool);
     await this.registry.putMetaTools(

@@ -12,60 +12,64 @@ async function server(id: string, ...uris: string[]): Promise<ListedServer> {
   return { id, rank: 0, listing, style: 'always', disabledTools: new Set() };
 }
 
-const registryIn = (resources: Naming['resources']): Registry =>
+const registryInStyle = (resources: Naming['resources']): Registry =>
   new Registry(Object.assign(new Naming(), { resources }));
 
 const urisIn = ({ catalog }: Registry): string[] =>
   [...catalog.resources.view(EVERYTHING).after('', Infinity)].map(({ uri }) => uri);
 
-function changesOf(registry: Registry): CatalogChange[] {
-  const heard: CatalogChange[] = [];
-  registry.onChange((change) => heard.push(change));
-  return heard;
+function recordChanges(registry: Registry): CatalogChange[] {
+  const changes: CatalogChange[] = [];
+  registry.onChange((change) => changes.push(change));
+  return changes;
 }
 
 describe('Registry with resources', () => {
   it('lists resources in the style of the configuration', async () => {
-    const registry = registryIn('underscore');
+    const registry = registryInStyle('underscore');
     await registry.put(await server('a', 'x:1'));
     expect(urisIn(registry)).toEqual(['a_x___1']);
   });
 
-  it('announces the other server too when the public URIs of its resources change', async () => {
-    const registry = registryIn('original');
-    const heard = changesOf(registry);
+  it('announces every server whose public URIs change', async () => {
+    const registry = registryInStyle('original');
+    const changes = recordChanges(registry);
     await registry.put(await server('a', 'x:1'));
     await registry.put(await server('b', 'x:1'));
     registry.remove('b');
     await registry.whenBuilt();
-    expect(heard.map(({ resources }) => [...resources].toSorted())).toEqual([['a'], ['a', 'b'], ['a', 'b']]);
+    expect(changes.map(({ resources }) => [...resources].toSorted())).toEqual([
+      ['a'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
     expect(urisIn(registry)).toEqual(['x:1']);
   });
 
-  it('announces no resources, and keeps their pages, when the same lists come with other tools', async () => {
-    const registry = registryIn('resource');
+  it('keeps the resources and announces no change of them when only tools change', async () => {
+    const registry = registryInStyle('resource');
     const a = await server('a', 'x:1');
     await registry.put(a);
-    const heard = changesOf(registry);
+    const changes = recordChanges(registry);
     const { resources } = registry.catalog;
     await registry.put({ ...a, listing: { ...a.listing, tools: [definition('t')] } });
     expect(registry.catalog.resources).toBe(resources);
-    expect(heard).toEqual([{ tools: new Set(['a']), prompts: new Set(), resources: new Set() }]);
+    expect(changes).toEqual([{ tools: new Set(['a']), prompts: new Set(), resources: new Set() }]);
   });
 });
 
-/** How many of its resources a server is listed with. */
+/** Number of listed resources of a server. */
 const sizeOf = ({ catalog }: Registry, id: string): number => catalog.resources.view(EVERYTHING).sizeOf(id);
 
-/** So many resources do not fit into one slice. */
+/** More resources than fit into one slice. */
 const many = Array.from({ length: 30_000 }, (_, n) => `x:${n}`);
 
-describe('Registry while it builds long lists', () => {
-  it('has the previous resources until all new ones are there', async () => {
-    const registry = registryIn('original');
+describe('Registry during the build of long lists', () => {
+  it('lists the previous resources until all new ones are built', async () => {
+    const registry = registryInStyle('original');
     await registry.put(await server('a', ...many));
     const b = await server('b', 'x:5', ...many.map((uri) => `${uri}/b`));
-    const heard = changesOf(registry);
+    const changes = recordChanges(registry);
     const built = registry.put(b);
     expect(urisIn(registry)).toEqual(many.toSorted());
     expect(registry.catalog.server('b')?.listing.resources.size).toBe(0);
@@ -73,11 +77,11 @@ describe('Registry while it builds long lists', () => {
     expect(registry.catalog.server('b')?.listing.resources).toBe(b.listing.resources);
     expect(urisIn(registry)).toHaveLength(60_001);
     expect(urisIn(registry).slice(0, 2)).toEqual(['resource://a/x:5', 'resource://b/x:5']);
-    expect(heard.map(({ resources }) => resources)).toEqual([new Set(['a', 'b'])]);
+    expect(changes.map(({ resources }) => resources)).toEqual([new Set(['a', 'b'])]);
   });
 
-  it('lists the tools of that server and of others before that, and leaves the resources it had', async () => {
-    const registry = registryIn('original');
+  it('lists new tools before new resources, and keeps the previous resources until then', async () => {
+    const registry = registryInStyle('original');
     await registry.put(await server('a', ...many));
     await registry.put(await server('b', 'y:1'));
     const next = await server('b', ...many);
@@ -92,8 +96,8 @@ describe('Registry while it builds long lists', () => {
     expect(urisIn(registry)).not.toContain('y:1');
   });
 
-  it('does not list a server that was removed meanwhile', async () => {
-    const registry = registryIn('original');
+  it('does not list a server that was removed during its build', async () => {
+    const registry = registryInStyle('original');
     const [b, c] = [await server('b', ...many), await server('c', ...many)];
     await registry.put(await server('a', ...many));
     const sizes: number[] = [];
@@ -105,8 +109,8 @@ describe('Registry while it builds long lists', () => {
     expect(new Set(sizes)).toEqual(new Set([0]));
   });
 
-  it('has nothing of a listed server the moment it is removed, and gives names back later', async () => {
-    const registry = registryIn('original');
+  it('lists nothing of a removed server at once, and frees its names later', async () => {
+    const registry = registryInStyle('original');
     for (const id of ['a', 'b']) await registry.put(await server(id, ...many));
     void registry.put(await server('c', ...many));
     registry.remove('b');
@@ -117,8 +121,8 @@ describe('Registry while it builds long lists', () => {
     expect(urisIn(registry)).toEqual(many.toSorted());
   });
 
-  it('lists a server again that was removed and put while its first list was being built', async () => {
-    const registry = registryIn('original');
+  it('lists a server that was removed and put again during its first build', async () => {
+    const registry = registryInStyle('original');
     await registry.put(await server('a', ...many));
     const [first, second] = [await server('b', ...many), await server('b', 'y:1')];
     const seen = new Set<number>();
@@ -131,8 +135,8 @@ describe('Registry while it builds long lists', () => {
     expect(urisIn(registry)).toContain('x:1');
   });
 
-  it('lists a server as it was put last', async () => {
-    const registry = registryIn('original');
+  it('lists the latest of several listings of a server', async () => {
+    const registry = registryInStyle('original');
     const [first, second, third, c] = await Promise.all([
       server('b', ...many),
       server('b', 'y:1', ...many),
@@ -149,8 +153,8 @@ describe('Registry while it builds long lists', () => {
     expect(sizes).not.toContain(many.length + 1);
   });
 
-  it('finds the conflicts between lists that are put together', async () => {
-    const registry = registryIn('original');
+  it('detects conflicts between lists that are put at the same time', async () => {
+    const registry = registryInStyle('original');
     const servers = await Promise.all(['c', 'a', 'b'].map((id) => server(id, ...many)));
     await Promise.all(servers.map((each) => registry.put(each)));
     expect(new Set(urisIn(registry)).size).toBe(3 * many.length);

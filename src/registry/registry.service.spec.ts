@@ -45,7 +45,7 @@ describe('Registry', () => {
 
   const find = (name: string) => registry.catalog.tools.view(EVERYTHING).find(name)?.server;
 
-  it('lists a server that was put, with the configured separator', async () => {
+  it('lists a server under names with the configured separator', async () => {
     registry = new Registry(Object.assign(new Naming(), { separator: '.' }));
     await registry.put(server('a', ['x']));
     expect(find('a.x')).toBe('a');
@@ -57,13 +57,13 @@ describe('Registry', () => {
     expect(find('x')).toBe('a');
   });
 
-  it('replaces the listing that a server had', async () => {
+  it('replaces the previous listing of a server', async () => {
     await registry.put(server('a', ['x']));
     await registry.put(server('a', ['y']));
     expect([find('a__x'), find('a__y')]).toEqual([undefined, 'a']);
   });
 
-  it('has nothing of a server that was removed', async () => {
+  it('lists nothing of a removed server', async () => {
     await registry.put(server('a', ['x']));
     registry.remove('a');
     expect(find('a__x')).toBeUndefined();
@@ -71,7 +71,7 @@ describe('Registry', () => {
     expect(changes).toHaveLength(2);
   });
 
-  it('announces a change with the servers concerned after the swap', async () => {
+  it('announces the changed servers after the catalog was swapped', async () => {
     let seen: string | undefined;
     registry.onChange((change, catalog) => {
       expect(catalog).toBe(registry.catalog);
@@ -82,16 +82,16 @@ describe('Registry', () => {
     expect(seen).toBe('b');
   });
 
-  it('announces the other server too when its names change', async () => {
+  it('announces every server whose names change', async () => {
     await registry.put(server('b', ['x'], 'conflict'));
     await registry.put(server('a', ['x'], 'conflict'));
     expect(changes.at(-1)!.tools).toEqual(new Set(['a', 'b']));
   });
 
   it.each([
-    ['the same listing comes again', () => registry.put(server('a', ['x', 'y']))],
-    ['it comes in another order', () => registry.put(server('a', ['y', 'x']))],
-    ['a server comes that offers nothing', () => registry.put(server('b', []))],
+    ['the same listing is put again', () => registry.put(server('a', ['x', 'y']))],
+    ['it is put in another order', () => registry.put(server('a', ['y', 'x']))],
+    ['a server without definitions is put', () => registry.put(server('b', []))],
     ['an unknown server is removed', async () => registry.remove('b')],
   ])('announces nothing when %s', async (_what, act) => {
     await registry.put(server('a', ['x', 'y']));
@@ -99,7 +99,7 @@ describe('Registry', () => {
     expect(changes).toHaveLength(1);
   });
 
-  it('keeps the built lists when the same listing comes again', async () => {
+  it('keeps the built lists when the same listing is put again', async () => {
     await registry.put(server('a', ['x']));
     const { tools } = registry.catalog;
     await registry.put(server('a', ['x']));
@@ -107,11 +107,11 @@ describe('Registry', () => {
   });
 
   it('does not call a listener that was removed', async () => {
-    const heard: CatalogChange[] = [];
-    const leave = registry.onChange((change) => heard.push(change));
-    leave();
+    const received: CatalogChange[] = [];
+    const removeListener = registry.onChange((change) => received.push(change));
+    removeListener();
     await registry.put(server('a', ['x']));
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(changes).toHaveLength(1);
   });
 
@@ -125,13 +125,13 @@ describe('Registry', () => {
     ]);
   });
 
-  it('logs a lost name once, however often the listing is put again', async () => {
+  it('logs a name that belongs to another server once, however often the listing is put', async () => {
     for (const id of ['a', 'b', 'b', 'a', 'c'])
       await registry.put(server(id, id === 'c' ? ['y'] : ['x'], 'never'));
     expect(warnings).toHaveLength(1);
   });
 
-  it('logs a lost name again after the tool had it meanwhile', async () => {
+  it('logs a name again that its tool had meanwhile', async () => {
     for (const id of ['a', 'b']) await registry.put(server(id, ['x'], 'never'));
     registry.remove('a');
     await registry.whenBuilt();

@@ -9,9 +9,9 @@ import { BuildQueue } from './build-queue.js';
 import { ResourceLinks } from './resource-links.js';
 
 /**
- * Holds the current catalog and announces its changes. Changes are built in slices, one server after the other in the
- * order in which they came, and each swaps the catalog when it is complete. Resources, of which there can be many, do not
- * hold up tools and prompts. A server that is removed is gone at once.
+ * Holds the current catalog and announces its changes. Servers are built in slices, one after the other, and the catalog
+ * is swapped after each of them. Names (tools and prompts) and resources have separate queues, so that a long list of
+ * resources does not delay tools. A removed server disappears at once.
  */
 @Injectable()
 export class Registry {
@@ -19,15 +19,15 @@ export class Registry {
   private readonly listeners = new ListenerSet<[change: CatalogChange, catalog: Catalog]>((error) =>
     this.logger.error({ message: 'a listener to catalog changes failed', cause: String(error) }),
   );
-  /** What each server offered last. */
+  /** By server id: its latest listing. */
   private readonly latest = new Map<string, ListedServer>();
   private metaTools: readonly Definition[] = [];
   private readonly builder: CatalogBuilder;
-  private readonly names: BuildQueue;
-  private readonly resources: BuildQueue;
+  private readonly nameBuilds: BuildQueue;
+  private readonly resourceBuilds: BuildQueue;
   private isUpdating = false;
   private current = Catalog.EMPTY;
-  /** Resources as results and tools mention them. */
+  /** Finds and translates the resources that results and tools link to. */
   readonly links = new ResourceLinks(() => this.current);
 
   constructor(naming: Naming) {
@@ -35,8 +35,8 @@ export class Registry {
     const onBuilt = (): void => this.swap();
     const onError = (server: string, error: unknown): void =>
       this.logger.error({ message: 'catalog was not built', server, cause: String(error) });
-    this.names = new BuildQueue((id) => this.buildNames(id), onBuilt, onError);
-    this.resources = new BuildQueue((id) => this.buildResources(id), onBuilt, onError);
+    this.nameBuilds = new BuildQueue((id) => this.buildNames(id), onBuilt, onError);
+    this.resourceBuilds = new BuildQueue((id) => this.buildResources(id), onBuilt, onError);
   }
 
   get catalog(): Catalog {
@@ -44,7 +44,7 @@ export class Registry {
   }
 
   /**
-   * Adds a server, or replaces what it offered. Resolves when the catalog has it, or has what was put later, or when it
+   * Adds a server or replaces its listing. Resolves when the catalog has this listing or a later one, or when the server
    * was removed meanwhile.
    */
   put(server: ListedServer): Promise<void> {
@@ -52,22 +52,22 @@ export class Registry {
     return this.update(server.id);
   }
 
-  /** The catalog has nothing of the server when this returns. Names that other servers get back by it may follow. */
+  /** Takes effect before it returns. Public names that other servers gain by the removal may change later. */
   remove(id: string): void {
     if (!this.latest.delete(id)) return;
-    for (const queue of [this.names, this.resources]) queue.markRemoved(id);
+    for (const queue of [this.nameBuilds, this.resourceBuilds]) queue.markRemoved(id);
     void this.update(id);
   }
 
-  /** Offers tools of the gateway itself, in every scope. */
+  /** Replaces the meta tools, which are listed in every scope. */
   putMetaTools(tools: readonly Definition[]): Promise<void> {
     this.metaTools = tools;
-    return this.names.add(META_TOOL_SERVER);
+    return this.nameBuilds.add(META_TOOL_SERVER);
   }
 
   /** Resolves when the catalog has everything that was put so far. */
   async whenBuilt(): Promise<void> {
-    await Promise.all([this.names.whenIdle(), this.resources.whenIdle()]);
+    await Promise.all([this.nameBuilds.whenIdle(), this.resourceBuilds.whenIdle()]);
   }
 
   /** Listeners are called in the order in which they were added. */
@@ -75,10 +75,10 @@ export class Registry {
     return this.listeners.add(listener);
   }
 
-  /** Builds that take one slice are announced as one change. */
+  /** If both builds fit into one slice, they are announced as one change. */
   private async update(id: string): Promise<void> {
     this.isUpdating = true;
-    const builds = [this.names.add(id), this.resources.add(id)];
+    const builds = [this.nameBuilds.add(id), this.resourceBuilds.add(id)];
     this.isUpdating = false;
     this.swap();
     await Promise.all(builds);
@@ -101,14 +101,15 @@ export class Registry {
     if (this.isUpdating) return;
     const previous = this.current;
     let catalog = this.builder.build();
-    for (const id of [...this.names.removed, ...this.resources.removed]) catalog = catalog.without(id);
+    for (const id of [...this.nameBuilds.removed, ...this.resourceBuilds.removed])
+      catalog = catalog.without(id);
     this.current = catalog;
-    this.warnOfUnlisted(previous);
+    this.warnAboutUnlistedNames(previous);
     const change = catalog.changesSince(previous);
     if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog);
   }
 
-  private warnOfUnlisted(previous: Catalog): void {
+  private warnAboutUnlistedNames(previous: Catalog): void {
     const { tools, prompts } = this.current;
     for (const { server, ownName } of [
       ...tools.newlyUnlisted(previous.tools),

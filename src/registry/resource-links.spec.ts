@@ -28,68 +28,68 @@ async function registryWith(style: ResourceStyle = 'resource', disabled: string[
   return registry;
 }
 
-const found = ({ links }: Registry, text: string, scope: Scope = EVERYTHING): string | undefined =>
+const find = ({ links }: Registry, text: string, scope: Scope = EVERYTHING): string | undefined =>
   addressOf(links.find(scope, text));
 
 describe('ResourceLinks with a link in a result', () => {
   it.each(['resource', 'underscore', 'original'] as const)(
-    'resolves the public URI that the result had, in style %s',
+    'resolves the public URI of a link, in style %s',
     async (style) => {
       const registry = await registryWith(style);
-      const nameOf = registry.links.publicUrisFor('a');
+      const publicUriOf = registry.links.publicUrisFor('a');
       for (const uri of ['a:1', 'a:t/5', 'elsewhere:1', 'ui://panel', 'b:1'])
-        expect(found(registry, nameOf(uri))).toBe(`a ${uri}`);
-      expect(found(registry, 'elsewhere:1')).toBeUndefined();
+        expect(find(registry, publicUriOf(uri))).toBe(`a ${uri}`);
+      expect(find(registry, 'elsewhere:1')).toBeUndefined();
     },
   );
 
-  it('resolves no URI that is not linked, of another server, or out of scope', async () => {
+  it('does not resolve a URI that is not linked, belongs to another server, or is out of scope', async () => {
     const registry = await registryWith();
-    expect(found(registry, 'resource://a/elsewhere:1')).toBeUndefined();
-    const name = registry.links.publicUrisFor('a')('elsewhere:1');
-    expect(found(registry, 'resource://b/elsewhere:1')).toBeUndefined();
-    expect(found(registry, name, only('b'))).toBeUndefined();
-    expect(found(registry, name, only('a'))).toBe('a elsewhere:1');
+    expect(find(registry, 'resource://a/elsewhere:1')).toBeUndefined();
+    const publicUri = registry.links.publicUrisFor('a')('elsewhere:1');
+    expect(find(registry, 'resource://b/elsewhere:1')).toBeUndefined();
+    expect(find(registry, publicUri, only('b'))).toBeUndefined();
+    expect(find(registry, publicUri, only('a'))).toBe('a elsewhere:1');
   });
 
-  it('does not remember the URI that the client requested', async () => {
+  it('does not record the requested URI as a link', async () => {
     const registry = await registryWith();
-    const name = registry.links.publicUrisFor('a', 'elsewhere:1')('elsewhere:1');
-    expect(found(registry, name)).toBeUndefined();
+    const publicUri = registry.links.publicUrisFor('a', 'elsewhere:1')('elsewhere:1');
+    expect(find(registry, publicUri)).toBeUndefined();
   });
 
   it('does not resolve a link after its server was removed', async () => {
     const registry = await registryWith();
-    const name = registry.links.publicUrisFor('a')('elsewhere:1');
+    const publicUri = registry.links.publicUrisFor('a')('elsewhere:1');
     registry.remove('a');
-    expect(found(registry, name)).toBeUndefined();
+    expect(find(registry, publicUri)).toBeUndefined();
     registry.links.publicUrisFor('b')('elsewhere:2');
-    expect(found(await registryWith(), name)).toBeUndefined();
+    expect(find(await registryWith(), publicUri)).toBeUndefined();
   });
 
   it('uses the resource form beyond the lookup limit of a result', async () => {
     const registry = await registryWith('original');
-    const nameOf = registry.links.publicUrisFor('a');
-    for (let n = 0; n < 50; n++) expect(nameOf(`a:t/${n}`)).toBe(`a:t/${n}`);
-    expect(nameOf('a:t/50')).toBe('resource://a/a:t/50');
-    expect(nameOf('a:t/1')).toBe('a:t/1');
-    expect(nameOf('a:1')).toBe('a:1');
+    const publicUriOf = registry.links.publicUrisFor('a');
+    for (let n = 0; n < 50; n++) expect(publicUriOf(`a:t/${n}`)).toBe(`a:t/${n}`);
+    expect(publicUriOf('a:t/50')).toBe('resource://a/a:t/50');
+    expect(publicUriOf('a:t/1')).toBe('a:t/1');
+    expect(publicUriOf('a:1')).toBe('a:1');
   });
 });
 
 describe('ResourceLinks with the user interface of a tool', () => {
   it('resolves a user interface that only the tool names', async () => {
     const registry = await registryWith();
-    expect(found(registry, 'ui://a/view')).toBe('a ui://view');
-    expect(found(registry, 'ui://a/older/view')).toBe('a ui://older/view');
-    expect(found(registry, 'ui://b/view')).toBeUndefined();
-    expect(found(registry, 'ui://a/other')).toBeUndefined();
-    expect(found(registry, 'ui://a/view', only('b'))).toBeUndefined();
+    expect(find(registry, 'ui://a/view')).toBe('a ui://view');
+    expect(find(registry, 'ui://a/older/view')).toBe('a ui://older/view');
+    expect(find(registry, 'ui://b/view')).toBeUndefined();
+    expect(find(registry, 'ui://a/other')).toBeUndefined();
+    expect(find(registry, 'ui://a/view', only('b'))).toBeUndefined();
   });
 
   it('does not resolve the user interface of a disabled tool', async () => {
     const registry = await registryWith('resource', ['new']);
-    expect(found(registry, 'ui://a/view')).toBeUndefined();
-    expect(found(registry, 'ui://a/older/view')).toBe('a ui://older/view');
+    expect(find(registry, 'ui://a/view')).toBeUndefined();
+    expect(find(registry, 'ui://a/older/view')).toBe('a ui://older/view');
   });
 });

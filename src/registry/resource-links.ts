@@ -11,7 +11,7 @@ const MAX_UNLISTED_LOOKUPS = 50;
 /**
  * Translates the URIs in results to public URIs, and resolves the public URIs that clients request. Servers need not
  * list every resource. Clients can also request an unlisted resource that is linked: an earlier result of its server
- * links to it, or a tool of its server names it as user interface.
+ * links to it, or a tool of its server names it as its user interface.
  */
 export class ResourceLinks {
   private readonly unlistedLinks = new UnlistedLinks();
@@ -19,8 +19,8 @@ export class ResourceLinks {
   constructor(private readonly catalog: () => Catalog) {}
 
   /**
-   * Returns a function that maps the own URIs in one result of the server to public URIs and remembers unlisted ones as
-   * linked. The result of a read repeats `requestedUri`, which does not count as a link.
+   * Returns a function that maps the own URIs in one result of the server to public URIs and records unlisted ones as
+   * linked. The result of a read contains `requestedUri` itself, which does not count as a link.
    */
   publicUrisFor(server: string, requestedUri?: string): ToPublicUri {
     const { resources } = this.catalog();
@@ -36,7 +36,7 @@ export class ResourceLinks {
         isListed || lookups++ < MAX_UNLISTED_LOOKUPS ? resources.publicUri(address) : resourceForm(address);
       publicUris ??= new Map();
       publicUris.set(uri, publicUri);
-      if (uri !== requestedUri && !isListed) this.remember(address);
+      if (uri !== requestedUri && !isListed) this.recordLink(address);
       return publicUri;
     };
   }
@@ -46,7 +46,7 @@ export class ResourceLinks {
     return this.catalog().resources.view(scope).find(text) ?? this.findLinked(scope, text);
   }
 
-  /** Resolves the resource form of the URI of a linked resource. */
+  /** Resolves only linked resources, and only by the resource form of their URI. */
   findLinked(scope: Scope, text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
     return form && scope.allows(form.server) && this.isLinked(form) ? form : undefined;
@@ -58,10 +58,10 @@ export class ResourceLinks {
     return this.unlistedLinks.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
-  private remember(address: ResourceAddress): void {
+  private recordLink(address: ResourceAddress): void {
     const catalog = this.catalog();
     for (const server of this.unlistedLinks.servers)
-      if (!catalog.server(server)) this.unlistedLinks.forget(server);
+      if (!catalog.server(server)) this.unlistedLinks.deleteServer(server);
     this.unlistedLinks.add(address);
   }
 }

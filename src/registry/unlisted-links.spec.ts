@@ -4,8 +4,8 @@ import { UnlistedLinks } from './unlisted-links.js';
 
 const at = (server: string, uri: string) => ({ server, uri });
 
-describe('AnnouncedLinks', () => {
-  it('has exactly the links that were added, by server and URI', () => {
+describe('UnlistedLinks', () => {
+  it('contains exactly the links that were added, by server and URI', () => {
     const links = new UnlistedLinks();
     links.add(at('a', 'x:1'));
     expect(links.has(at('a', 'x:1'))).toBe(true);
@@ -23,7 +23,7 @@ describe('AnnouncedLinks', () => {
   });
 
   it.each(URIS_AT_THE_LIMIT)(
-    'are not remembered where they are too long to be asked for, in %s',
+    'ignores a URI that is too long to be requested, in %s',
     (_what, longest, tooLong) => {
       const links = new UnlistedLinks();
       links.add(at('a', tooLong));
@@ -33,10 +33,10 @@ describe('AnnouncedLinks', () => {
     },
   );
 
-  it('forgets the links of a server', () => {
+  it('deletes the links of a server', () => {
     const links = new UnlistedLinks();
     links.add(at('a', 'x:1'));
-    links.forget('a');
+    links.deleteServer('a');
     expect(links.has(at('a', 'x:1'))).toBe(false);
     expect([...links.servers]).toEqual([]);
   });

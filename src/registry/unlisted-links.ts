@@ -2,7 +2,7 @@ import { isUriTooLong, type ResourceAddress } from '../core/resources/resource-u
 
 const MAX_LINKS_PER_SERVER = 10_000;
 
-/** Remembers the latest links in results of each server to resources that the server does not list. */
+/** The latest links to unlisted resources in the results of each server. Bounded per server. */
 export class UnlistedLinks {
   /** The own URIs by server, the latest last. */
   private readonly uris = new Map<string, Set<string>>();
@@ -17,20 +17,18 @@ export class UnlistedLinks {
     if (isUriTooLong(uri)) return;
     const links = this.uris.get(server) ?? new Set<string>();
     this.uris.set(server, links);
+    // Moves a link that exists already to the end.
     links.delete(uri);
     links.add(uri);
-    if (links.size <= this.maxLinks) return;
-    for (const oldest of links) {
-      links.delete(oldest);
-      return;
-    }
+    const [oldest] = links;
+    if (links.size > this.maxLinks) links.delete(oldest!);
   }
 
   has({ server, uri }: ResourceAddress): boolean {
     return this.uris.get(server)?.has(uri) ?? false;
   }
 
-  forget(server: string): void {
+  deleteServer(server: string): void {
     this.uris.delete(server);
   }
 }

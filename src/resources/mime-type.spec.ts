@@ -8,7 +8,7 @@ describe('mimeTypeOf', () => {
     ['{"contents":[{"mimeType":"text\\/html"}]}', 'text/html'],
     ['{"contents":[{"mimeType":"a","mimeType":"b"}]}', 'b'],
     ['{"mimeType":"x","contents":[{"uri":"x:1"},{"mimeType":"b"}]}', undefined],
-  ])('of %s is %j', (text, expected) => {
+  ])('returns the type of the first content: %s, %j', (text, expected) => {
     expect(mimeTypeOf(new JsonText(text))).toBe(expected);
   });
 
@@ -26,7 +26,7 @@ describe('mimeTypeOf', () => {
     '{"contents":[[{"mimeType":"a"}]]}',
     '{"contents":[{"mimeType":7}]}',
     '{"contents":[{"mimeType":null}]}',
-  ])('is none for %s', (text) => {
+  ])('returns undefined for %s', (text) => {
     expect(mimeTypeOf(new JsonText(text))).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { Registry as Numbers } from 'prom-client';
+import { Registry as PrometheusRegistry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/kit/promises.js';
 import { only } from '../../test/kit/offers.js';
@@ -23,10 +23,10 @@ import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 import { ResourcesController } from './resources.controller.js';
 
-/** The controller in front of servers with scripted answers. */
+/** The controller in front of servers with scripted responses. */
 class Harness {
   readonly registry: Registry;
-  readonly metrics = new Metrics(new Numbers());
+  readonly metrics = new Metrics(new PrometheusRegistry());
   readonly calls: (BackendCall & { readonly server: string })[] = [];
   answer: (call: BackendCall) => string | Error | Promise<string | Error> = () => '{"contents":[]}';
   readonly controller: ResourcesController;
@@ -55,7 +55,7 @@ class Harness {
     return this.controller.read(JSON.parse(params) as Params, this.context(params, scope));
   }
 
-  async reads(): Promise<string[]> {
+  async readCounts(): Promise<string[]> {
     const lines = (await this.metrics.text()).split('\n');
     return lines.filter((line) => line.startsWith('mcp_resource_reads_total{')).toSorted();
   }
@@ -111,7 +111,7 @@ describe('resources/read', () => {
     ['resource', 'resource://fs/x:1', 'resource://fs/x:2/part'],
     ['underscore', 'fs_x___1', 'resource://fs/x:2/part'],
     ['original', 'x:1', 'resource://fs/x:2/part'],
-  ] as const)('answers with the URIs that the client knows, in style %s', async (style, one, other) => {
+  ] as const)('returns public URIs, in style %s', async (style, one, other) => {
     const harness = await new Harness(style).put('fs', ['x:1']);
     harness.answer = () =>
       '{ "contents" : [{"uri":"x:1","text":"\\u0041 x:1","n":1.0},{"blob":"AA==","uri":"x:2/part"}],"x":null}';
@@ -140,7 +140,7 @@ describe('resources/read', () => {
         data: { uri },
       });
       expect(harness.calls).toEqual([]);
-      expect(await harness.reads()).toEqual([]);
+      expect(await harness.readCounts()).toEqual([]);
     },
   );
 
@@ -164,7 +164,7 @@ describe('resources/read', () => {
 });
 
 describe('a failed read', () => {
-  it('passes the error of the server unchanged', async () => {
+  it('passes on the error of the server unchanged', async () => {
     const harness = await new Harness().put('fs', ['x:1']);
     const error = new RemoteError(-32050, 'locked', '{"code":-32050,"message":"locked","data":{"n":1.0}}');
     harness.answer = () => error;
@@ -192,13 +192,13 @@ describe('a failed read', () => {
     harness.answer = () => new GatewayError('cancelled', 'cancelled');
     await refusalOf(harness.read('{"uri":"x:1"}'));
     expect(warnings).toEqual([]);
-    expect(await harness.reads()).toEqual([
+    expect(await harness.readCounts()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="cancelled"} 1',
     ]);
   });
 });
 
-describe('the metric of reads', () => {
+describe('mcp_resource_reads_total', () => {
   it('has server, MIME type and outcome as labels', async () => {
     const harness = await new Harness().put('fs', ['x:1']);
     const answers: (string | Error)[] = [
@@ -213,7 +213,7 @@ describe('the metric of reads', () => {
       harness.answer = () => answer;
       await harness.read('{"uri":"x:1"}').catch(() => {});
     }
-    expect(await harness.reads()).toEqual([
+    expect(await harness.readCounts()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="error"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="ok"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="timeout"} 1',
@@ -228,7 +228,7 @@ describe('the metric of reads', () => {
       harness.answer = () => answer;
       await harness.read('{"uri":"x:1"}').catch(() => {});
     }
-    expect(await harness.reads()).toEqual([
+    expect(await harness.readCounts()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="text/x-listed",outcome="error"} 1',
       'mcp_resource_reads_total{server_id="fs",mime_type="text/x-listed",outcome="ok"} 1',
     ]);
@@ -240,7 +240,7 @@ describe('the metric of reads', () => {
       harness.answer = () => `{"contents":[{"uri":"x:1","mimeType":"made/up${n}"}]}`;
       await harness.read('{"uri":"x:1"}');
     }
-    const reads = await harness.reads();
+    const reads = await harness.readCounts();
     expect(reads.length).toBeLessThan(100);
     expect(reads).toContainEqual(expect.stringContaining('mime_type="_other"'));
   });

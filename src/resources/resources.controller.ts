@@ -12,7 +12,7 @@ import { outcomeOfFailure } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
-import { listedTypeOf, mimeTypeOf } from './mime-type.js';
+import { listedMimeTypeOf, mimeTypeOf } from './mime-type.js';
 
 /** Lists the resources and templates of all servers and forwards reads to the server of a public URI. */
 @McpController()
@@ -45,10 +45,10 @@ export class ResourcesController {
     if (!found) throw resourceNotFound(uri);
     try {
       const result = await this.forward(found, context);
-      this.metrics.countResourceRead(found.server, mimeTypeOf(result) ?? listedTypeOf(found), 'ok');
+      this.metrics.countResourceRead(found.server, mimeTypeOf(result) ?? listedMimeTypeOf(found), 'ok');
       return result;
     } catch (error) {
-      this.failed(found, context, error);
+      this.reportFailure(found, context, error);
       throw error;
     }
   }
@@ -62,10 +62,10 @@ export class ResourcesController {
     return withPublicContents(result, this.registry.links.publicUrisFor(server, uri));
   }
 
-  private failed(found: ResolvedResource, { requestId }: McpContext, error: unknown): void {
+  private reportFailure(found: ResolvedResource, { requestId }: McpContext, error: unknown): void {
     const { server, uri } = found;
     const outcome = outcomeOfFailure(error);
-    this.metrics.countResourceRead(server, listedTypeOf(found), outcome);
+    this.metrics.countResourceRead(server, listedMimeTypeOf(found), outcome);
     if (outcome === 'cancelled') return;
     this.logger.warn({ message: 'resource not read', server, uri, requestId, cause: String(error) });
   }

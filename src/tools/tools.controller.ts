@@ -50,11 +50,11 @@ export class ToolsController {
         target: ownName,
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
-      const shown = mentionsResources(result)
+      const publicResult = mentionsResources(result)
         ? withPublicLinks(result, this.registry.links.publicUrisFor(server))
         : result;
       this.metrics.countToolCall(server, outcomeOfResult(result));
-      return shown;
+      return publicResult;
     } catch (error) {
       this.metrics.countToolCall(server, outcomeOfFailure(error));
       throw error;
