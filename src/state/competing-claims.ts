@@ -10,7 +10,7 @@ const CLAIM = /^lock-[0-9a-f]{16}(\.tmp)?$/;
 /** A valid claim of another process on the directory. */
 export interface CompetingClaim {
   readonly holder: ProcessIdentity;
-  /** The process was found running. False when only the age of the claim says so. */
+  /** True if the process was found running; false if only the recent heartbeat suggests that it runs. */
   readonly isVerified: boolean;
   /** Path and time of the last heartbeat; a different value later shows that the process runs. */
   readonly heartbeat: string;
@@ -33,12 +33,13 @@ async function assess(path: string, now: number, lease: number): Promise<Competi
   const claim = await read(path);
   if (!claim) return undefined;
   const { holder, mtimeMs } = claim;
-  // A claim from the future is expired, too: the clock was changed.
+  // A claim with a time in the future is expired, too, because the clock was changed.
   const isFresh = Math.abs(now - mtimeMs) < lease;
-  const runs = holder && isRunning(holder);
-  if (holder && (runs ?? isFresh))
-    return { holder, isVerified: runs === true, heartbeat: `${path} ${mtimeMs}` };
-  // An incomplete claim may be a process that is starting; that process checks for claims after it has written its own.
+  // Undefined for a process in another PID namespace: then the age of the claim decides.
+  const isHolderRunning = holder && isRunning(holder);
+  if (holder && (isHolderRunning ?? isFresh))
+    return { holder, isVerified: isHolderRunning === true, heartbeat: `${path} ${mtimeMs}` };
+  // A fresh incomplete claim is ignored: its process checks for other claims after it has completed its own.
   if (holder || !isFresh) await removeQuietly(path);
   return undefined;
 }

@@ -10,7 +10,7 @@ export function decideServer(
 ): Decisions {
   const decision = decide(decisions.servers.get(id) ?? {});
   const isEmpty = Object.values(decision).every((value) => value === undefined);
-  return { ...decisions, servers: replaced(decisions.servers, id, isEmpty ? undefined : decision) };
+  return { ...decisions, servers: withEntry(decisions.servers, id, isEmpty ? undefined : decision) };
 }
 
 /** Changes the decision about one project; undefined removes it, so that the configuration applies. */
@@ -19,10 +19,10 @@ export function decideProject(
   id: string,
   decision: ProjectDecision | undefined,
 ): Decisions {
-  return { ...decisions, projects: replaced(decisions.projects, id, decision) };
+  return { ...decisions, projects: withEntry(decisions.projects, id, decision) };
 }
 
-function replaced<T>(entries: ReadonlyMap<string, T>, id: string, value: T | undefined): Map<string, T> {
+function withEntry<T>(entries: ReadonlyMap<string, T>, id: string, value: T | undefined): Map<string, T> {
   const copy = new Map(entries);
   if (value === undefined) copy.delete(id);
   else copy.set(id, value);

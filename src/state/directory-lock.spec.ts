@@ -24,8 +24,8 @@ function newLock(timing = TIMING): DirectoryLock {
   return lock;
 }
 
-/** A claim as another process left it. */
-function leaveClaim(holder: Partial<ProcessIdentity>, ageMs = 0, name = `lock-${'a'.repeat(16)}`): string {
+/** Writes the claim of another process. */
+function writeClaim(holder: Partial<ProcessIdentity>, ageMs = 0, name = `lock-${'a'.repeat(16)}`): string {
   const path = join(directory, name);
   writeFileSync(path, JSON.stringify({ ...ownIdentity(), ...holder }));
   const time = (Date.now() - ageMs) / 1000;
@@ -42,10 +42,10 @@ describe('DirectoryLock', () => {
   it('has one holder until it is released', async () => {
     const [first, second] = [newLock(), newLock()];
     expect(await first.acquire()).toBe(1);
-    expect(await first.hold()).toBe(1);
+    expect(await first.acquireForWrite()).toBe(1);
     await expect(second.acquire()).rejects.toThrow(
       `the state in ${directory} cannot be used: another gateway uses it: process ${process.pid} on ${hostname()}\n` +
-        '  Stop that one, or give this one a stateDir of its own.',
+        '  Stop that gateway, or configure another stateDir for this one.',
     );
     expect(claims()).toHaveLength(1);
     await first.release();
@@ -58,22 +58,22 @@ describe('DirectoryLock', () => {
     const lock = newLock();
     await lock.acquire();
     await lock.release();
-    await expect(lock.hold()).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    await expect(lock.acquireForWrite()).rejects.toMatchObject({ kind: 'storage-unavailable' });
     expect(claims()).toEqual([]);
   });
 
-  it('reports another holder as a StateError from acquire and as a storage failure from hold', async () => {
+  it('reports another holder as a StateError from acquire and as a storage failure from acquireForWrite', async () => {
     await newLock().acquire();
     await expect(newLock().acquire()).rejects.toBeInstanceOf(StateError);
-    await expect(newLock().hold()).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    await expect(newLock().acquireForWrite()).rejects.toMatchObject({ kind: 'storage-unavailable' });
   });
 
   it('starts a new term when another process removed the claim', async () => {
     const lock = newLock();
     await lock.acquire();
     for (const name of claims()) rmSync(join(directory, name));
-    expect(await lock.hold()).toBe(2);
-    expect(await lock.hold()).toBe(2);
+    expect(await lock.acquireForWrite()).toBe(2);
+    expect(await lock.acquireForWrite()).toBe(2);
     expect(claims()).toHaveLength(1);
   });
 
@@ -100,7 +100,7 @@ describe('DirectoryLock', () => {
 
   it.each([
     ['read-only', 0o555],
-    ['not to be listed', 0o333],
+    ['not readable', 0o333],
   ])('rejects with a storage failure when the directory is %s and leaves no file', async (_, mode) => {
     chmodSync(directory, mode);
     await unprivileged(directory, async () => {
@@ -131,7 +131,7 @@ describe('DirectoryLock after other processes', () => {
   });
 
   it('can be acquired when the PID of its holder belongs to another process now', async () => {
-    const path = leaveClaim({ started: '1' });
+    const path = writeClaim({ started: '1' });
     await newLock().acquire();
     expect(existsSync(path)).toBe(false);
   });
@@ -142,23 +142,23 @@ describe('DirectoryLock after other processes', () => {
   ])(
     'can be acquired when the last heartbeat of a holder in another PID namespace is in the %s',
     async (_, ageMs) => {
-      const path = leaveClaim({ pidSpace: 'another container', pid: 1 }, ageMs);
+      const path = writeClaim({ pidSpace: 'another container', pid: 1 }, ageMs);
       await newLock().acquire();
       expect(existsSync(path)).toBe(false);
     },
   );
 
   it('waits for the lease of a holder in another PID namespace', async () => {
-    const left = Date.now();
-    const path = leaveClaim({ pidSpace: 'another container', pid: 1 });
+    const start = Date.now();
+    const path = writeClaim({ pidSpace: 'another container', pid: 1 });
     await newLock().acquire();
-    expect(Date.now() - left).toBeGreaterThanOrEqual(TIMING.leaseMs - 1);
+    expect(Date.now() - start).toBeGreaterThanOrEqual(TIMING.leaseMs - 1);
     expect(existsSync(path)).toBe(false);
   });
 
   it('waits until the lease has expired, also when reading the claims is slow', async () => {
-    const path = leaveClaim({ pidSpace: 'another container', pid: 1 });
-    // As on a machine that is held up between two looks: much more time has passed than the claim is old.
+    const path = writeClaim({ pidSpace: 'another container', pid: 1 });
+    // Simulates a busy machine: by the monotonic clock, the lock has waited much longer than the claim is old.
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() * 20);
     await newLock().acquire();
@@ -166,9 +166,9 @@ describe('DirectoryLock after other processes', () => {
   });
 
   it('is refused while a holder in another PID namespace sends heartbeats', async () => {
-    const path = leaveClaim({ pidSpace: 'another container', pid: 1, host: 'pod-2' });
-    const beating = setInterval(() => utimesSync(path, Date.now() / 1000, Date.now() / 1000), 50);
-    onCleanup(() => clearInterval(beating));
+    const path = writeClaim({ pidSpace: 'another container', pid: 1, host: 'pod-2' });
+    const heartbeat = setInterval(() => utimesSync(path, Date.now() / 1000, Date.now() / 1000), 50);
+    onCleanup(() => clearInterval(heartbeat));
     await expect(newLock().acquire()).rejects.toThrow('process 1 on pod-2');
   });
 
@@ -181,8 +181,8 @@ describe('DirectoryLock after other processes', () => {
   });
 
   it('removes an incomplete claim after the lease', async () => {
-    leaveClaim({}, 0, `lock-${'b'.repeat(16)}.tmp`);
-    leaveClaim({}, 60_000, `lock-${'c'.repeat(16)}.tmp`);
+    writeClaim({}, 0, `lock-${'b'.repeat(16)}.tmp`);
+    writeClaim({}, 60_000, `lock-${'c'.repeat(16)}.tmp`);
     writeFileSync(join(directory, 'lock-of-another-program'), '');
     await newLock().acquire();
     expect(claims().filter((name) => !/^lock-[0-9a-f]{16}$/.test(name))).toEqual([

@@ -25,16 +25,16 @@ export class DirectoryLock {
   ) {}
 
   /**
-   * Returns the number of the term. A new number means that the lock was lost in between and the directory has to be read
-   * again. Rejects with a StateError when another gateway holds the lock, and with a storage failure when no claim can be
+   * Resolves with the number of the term, from 1. A new number means that the lock was lost meanwhile, so that the caller
+   * has to read the directory again. Rejects with a StateError when another gateway holds the lock, and with a storage failure when no claim can be
    * written. Released by `release`.
    */
   acquire(): Promise<number> {
-    return this.queue.run(() => this.ensure());
+    return this.queue.run(() => this.ensureHeld());
   }
 
-  /** Like `acquire`, for a writer: every failure is reported as a storage failure. */
-  async hold(): Promise<number> {
+  /** Like `acquire`, but rejects with a storage failure also when another gateway holds the lock. */
+  async acquireForWrite(): Promise<number> {
     try {
       return await this.acquire();
     } catch (error) {
@@ -47,8 +47,8 @@ export class DirectoryLock {
     return this.queue.run(() => this.withdraw());
   }
 
-  private async ensure(): Promise<number> {
-    if (this.isReleased) throw storageUnavailable(`${this.directory} is no longer in use`);
+  private async ensureHeld(): Promise<number> {
+    if (this.isReleased) throw storageUnavailable(`the lock on ${this.directory} has been released`);
     try {
       if (await this.claim?.isHeld()) return this.term;
       await this.withdraw();
@@ -67,17 +67,17 @@ export class DirectoryLock {
 
   private async compete(): Promise<LockClaim> {
     const start = performance.now();
-    let first: ReadonlySet<string> | undefined;
+    let firstHeartbeats: ReadonlySet<string> | undefined;
     for (;;) {
-      // Taken before the claims are read: on a busy machine reading them may take longer than the contention period.
-      const waited = performance.now() - start;
+      // Measured before the claims are read, which may take longer than the contention period on a busy machine.
+      const waitedMs = performance.now() - start;
       const claim = await LockClaim.place(this.directory, this.timing);
       const claims = await competingWith(claim);
       if (claims.length === 0) return claim;
       await claim.withdraw();
-      first ??= new Set(claims.map(({ heartbeat }) => heartbeat));
-      const holder = this.confirmedHolder(claims, waited, first);
-      if (holder) throw this.inUse(holder);
+      firstHeartbeats ??= new Set(claims.map(({ heartbeat }) => heartbeat));
+      const holder = this.confirmedHolder(claims, waitedMs, firstHeartbeats);
+      if (holder) throw this.inUseError(holder);
       await pause(RETRY_DELAY_MS * (0.5 + Math.random()));
     }
   }
@@ -85,20 +85,20 @@ export class DirectoryLock {
   /** A claim whose process is known to run. A process in another PID namespace counts once its claim has a new heartbeat. */
   private confirmedHolder(
     claims: readonly CompetingClaim[],
-    waited: number,
-    first: ReadonlySet<string>,
+    waitedMs: number,
+    firstHeartbeats: ReadonlySet<string>,
   ): CompetingClaim | undefined {
     const { contentionMs, leaseMs } = this.timing;
     return claims.find(({ isVerified, heartbeat }) =>
-      isVerified ? waited > contentionMs : waited > leaseMs && !first.has(heartbeat),
+      isVerified ? waitedMs > contentionMs : waitedMs > leaseMs && !firstHeartbeats.has(heartbeat),
     );
   }
 
-  private inUse({ holder }: CompetingClaim): StateError {
+  private inUseError({ holder }: CompetingClaim): StateError {
     return new StateError(
       this.directory,
       `another gateway uses it: process ${holder.pid} on ${holder.host}`,
-      'Stop that one, or give this one a stateDir of its own.',
+      'Stop that gateway, or configure another stateDir for this one.',
     );
   }
 }

@@ -36,7 +36,7 @@ describe('FileDecisionStore', () => {
     await expect(openState(directory)).rejects.toThrow(StateError);
   });
 
-  it('leaves no files but the current and the previous version', async () => {
+  it('leaves only the current and the previous version in the directory', async () => {
     writeFileSync(path('state.json.tmp'), 'of a crash');
     const { state, close } = await openState(directory);
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^lock-/)]);
@@ -77,14 +77,14 @@ describe('FileDecisionStore on a failing disk', () => {
   it('changes and announces nothing while the disk is full, and works again afterwards', async () => {
     const { state } = await openState(directory);
     const before = await state.update(disable('a'));
-    const told: number[] = [];
-    state.onChange(({ revision }) => told.push(revision));
+    const revisions: number[] = [];
+    state.onChange(({ revision }) => revisions.push(revision));
     symlinkSync('/dev/full', path('state.json.tmp'));
     await expect(state.update(disable('b'))).rejects.toMatchObject({ kind: 'storage-full' });
     expect(state.current).toBe(before);
-    expect(told).toEqual([]);
+    expect(revisions).toEqual([]);
     expect((await state.update(disable('b'))).revision).toBe(2);
-    expect(told).toEqual([2]);
+    expect(revisions).toEqual([2]);
   });
 
   it('reads decisions from a read-only directory and accepts changes once it is writable', async () => {
@@ -103,8 +103,8 @@ describe('FileDecisionStore on a failing disk', () => {
     });
   });
 
-  it('keeps its decisions when the file cannot grow, and can still write a smaller one', () => {
-    // In blocks of 512 bytes: the first that do not fit are written, and the rest is refused.
+  it('keeps its decisions when the file cannot grow, and saves a smaller file', () => {
+    // Limits files to 16 blocks of 512 bytes: a larger file is written up to the limit.
     const script = `ulimit -f 16; exec "${process.execPath}" test/kit/state-until-full.mjs "${directory}"`;
     const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
     const outcome = JSON.parse(stdout) as Record<string, unknown>;
@@ -115,21 +115,21 @@ describe('FileDecisionStore on a failing disk', () => {
 });
 
 describe('FileDecisionStore after losing the lock', () => {
-  it('refuses changes while another gateway holds the directory, and then continues from its decisions', async () => {
-    const sleeper = await openState(directory);
-    await sleeper.state.update(disable('a'));
+  it('refuses changes while another gateway holds the lock, and then continues from the decisions of that gateway', async () => {
+    const first = await openState(directory);
+    await first.state.update(disable('a'));
     removeClaims();
     const other = await openState(directory);
     await other.state.update(disable('b'));
-    await expect(sleeper.state.update(disable('c'))).rejects.toMatchObject({
+    await expect(first.state.update(disable('c'))).rejects.toMatchObject({
       kind: 'storage-unavailable',
       message: expect.stringContaining('another gateway uses it'),
     });
-    expect([...sleeper.state.current.servers.keys()]).toEqual(['a']);
+    expect([...first.state.current.servers.keys()]).toEqual(['a']);
     await other.close();
     const revisions: number[] = [];
-    sleeper.state.onChange(({ revision }) => revisions.push(revision));
-    const { servers } = await sleeper.state.update(disable('c'));
+    first.state.onChange(({ revision }) => revisions.push(revision));
+    const { servers } = await first.state.update(disable('c'));
     expect([...servers.keys()]).toEqual(['a', 'b', 'c']);
     expect(revisions).toEqual([2, 3]);
   });

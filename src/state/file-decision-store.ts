@@ -31,9 +31,9 @@ export class FileDecisionStore extends DecisionStore {
 
   /** The caller closes the store and releases the lock. */
   static async open(directory: string, lock: DirectoryLock, log: Log): Promise<FileDecisionStore> {
-    const state = new FileDecisionStore(new StateFile(directory), lock, log);
-    await state.start();
-    return state;
+    const store = new FileDecisionStore(new StateFile(directory), lock, log);
+    await store.start();
+    return store;
   }
 
   override get current(): Decisions {
@@ -51,6 +51,7 @@ export class FileDecisionStore extends DecisionStore {
 
   override async close(): Promise<void> {
     this.isClosed = true;
+    // Resolves after all changes that were queued before.
     await this.queue.run(() => Promise.resolve());
   }
 
@@ -84,7 +85,7 @@ export class FileDecisionStore extends DecisionStore {
 
   /** Another process may have changed the file while this one had lost the lock. */
   private async reloadAfterLockLoss(): Promise<void> {
-    const term = await this.lock.hold();
+    const term = await this.lock.acquireForWrite();
     if (term === this.lockTerm) return;
     const stored = await this.load().catch((error: unknown) => {
       throw storageFailure(error, this.file.path);

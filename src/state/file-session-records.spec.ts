@@ -27,11 +27,11 @@ sessionRecordsContract('FileSessionRecords', () => {
   return () => openRecords(directory);
 });
 
-// What other specs use in its place must do the same.
+// Other specs use MemorySessionRecords in place of FileSessionRecords.
 sessionRecordsContract('MemorySessionRecords', () => {
-  const ledger = new SessionRecordSet();
+  const recordSet = new SessionRecordSet();
   return () => {
-    const records = new MemorySessionRecords(ledger);
+    const records = new MemorySessionRecords(recordSet);
     return Promise.resolve({ records, close: () => records.close() });
   };
 });
@@ -43,7 +43,7 @@ describe('FileSessionRecords', () => {
   let directory = '';
   let path = '';
   const text = (): string => readFileSync(path, 'utf8');
-  /** The next file is written to a disk without room. */
+  /** Makes the next write of a new file fail with ENOSPC. */
   const fillDisk = (): void => symlinkSync('/dev/full', `${path}.tmp`);
 
   beforeEach(() => {
@@ -59,7 +59,7 @@ describe('FileSessionRecords', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('have every change in a file of mode 0600 once flush resolves', async () => {
+  it('write every change to a file of mode 0600 before flush resolves', async () => {
     const { records } = await openRecords(directory);
     records.put(storedSession('a'), 1);
     await records.flush();
@@ -67,12 +67,12 @@ describe('FileSessionRecords', () => {
     await records.flush();
     expect(text().trimEnd().split('\n')).toHaveLength(3);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    // Another who reads it now is one who comes after a kill.
+    // Reads the file as the next process would after a kill.
     const { changes } = await new SessionJournal(path).read();
     expect(changes.map((change) => change.do)).toEqual(['keep', 'subscribe']);
   });
 
-  it('write changes made during a write after it, in order', async () => {
+  it('write changes that are made during a write after it, in order', async () => {
     const { records, close } = await openRecords(directory);
     for (let n = 0; n < 200; n++) {
       records.put(storedSession(`s${n}`), n);
@@ -87,16 +87,16 @@ describe('FileSessionRecords', () => {
   it('compact the file when most of it is obsolete, without losing changes made meanwhile', async () => {
     const { records, close } = await openRecords(directory, { journal: new SessionJournal(path, 2000) });
     records.put(storedSession('stays'), 0);
-    let longest = 0;
+    let maxSize = 0;
     for (let n = 0; n < 300; n++) {
       records.put(storedSession('comes'), n);
       records.touch('stays', n);
       records.remove('comes');
       if (n % 3 === 0) await records.flush();
-      longest = Math.max(longest, n === 0 ? 0 : statSync(path).size);
+      maxSize = Math.max(maxSize, n === 0 ? 0 : statSync(path).size);
     }
     await close();
-    expect(longest).toBeLessThan(6000);
+    expect(maxSize).toBeLessThan(6000);
     const next = await openRecords(directory);
     expect(await next.records.load()).toEqual([
       { session: storedSession('stays'), seen: 299, subscriptions: [] },
@@ -123,7 +123,7 @@ describe('FileSessionRecords', () => {
   });
 
   it.each(['not a journal\nat all\n', '{"gatehouse":"sessions","version":2}\n{"do":"?"}\n', '\0\0\0\n\0\n'])(
-    'begin with nothing on a file that says %j',
+    'restore nothing from a file with the content %j',
     async (content) => {
       writeFileSync(path, content);
       const { records, logged } = await openRecords(directory);
@@ -171,7 +171,7 @@ describe('FileSessionRecords', () => {
     const { records, logged, close } = await openRecords(directory, { journal, retryDelayMs: 0 });
     records.put(storedSession('a'), 1);
     await records.flush();
-    // The handle is gone, as after a failure of the disk; half a line is there.
+    // As after a failed append: the file is closed and ends with half a line.
     await journal.close();
     appendFileSync(path, '{"do":"keep","ses');
     records.put(storedSession('b'), 1);
@@ -182,11 +182,11 @@ describe('FileSessionRecords', () => {
     expect(next.logged).toEqual([]);
   });
 
-  it('work without a writable directory', async () => {
-    const mine = join(directory, 'state');
-    mkdirSync(mine, { mode: 0o500 });
-    await unprivileged(mine, async () => {
-      const { records, logged } = await openRecords(mine);
+  it('keep records in memory if the directory is not writable', async () => {
+    const readOnly = join(directory, 'state');
+    mkdirSync(readOnly, { mode: 0o500 });
+    await unprivileged(readOnly, async () => {
+      const { records, logged } = await openRecords(readOnly);
       records.put(storedSession('a'), 1);
       await records.flush();
       expect(await idsOf(records)).toEqual(['a']);

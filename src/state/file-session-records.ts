@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { LoggerService } from '@nestjs/common';
 import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
-import { readChange, SessionJournal, writeChange, type SessionChange } from './session-journal.js';
+import { parseChange, serializeChange, SessionJournal, type SessionChange } from './session-journal.js';
 import { SessionRecordSet } from './session-record-set.js';
 import {
   SessionRecords,
@@ -26,9 +26,11 @@ export interface RecordsOptions {
 export class FileSessionRecords extends SessionRecords {
   private readonly queue = new SerialQueue();
   private readonly records = new SessionRecordSet();
+  /** Lines that are not written yet. */
   private lines: string[] = [];
-  private batch: Promise<void> = Promise.resolve();
-  private failed = 0;
+  /** The write that includes them. */
+  private nextWrite: Promise<void> = Promise.resolve();
+  private failureCount = 0;
   private failedAt = -Infinity;
   private isFailing = false;
   private isClosed = false;
@@ -43,7 +45,7 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   /**
-   * Never rejects: clients of sessions that cannot be read initialize again. The caller closes the records and releases
+   * Never rejects: sessions whose records cannot be read are not restored. The caller closes the records and releases
    * the lock.
    */
   static async open(
@@ -61,7 +63,7 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   override get failures(): number {
-    return this.failed;
+    return this.failureCount;
   }
 
   override load(): Promise<readonly SessionRecord[]> {
@@ -89,7 +91,7 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   override flush(): Promise<void> {
-    return this.batch;
+    return this.nextWrite;
   }
 
   override async close(): Promise<void> {
@@ -103,37 +105,37 @@ export class FileSessionRecords extends SessionRecords {
       const { changes, damage } = await this.journal.read();
       for (const change of changes) this.records.apply(change);
       if (damage === undefined) return;
-      this.failed++;
+      this.failureCount++;
       this.log.warn({
         message: 'some session records are damaged: their clients have to initialize again',
         cause: damage,
       });
     } catch (error) {
-      this.fail(error);
+      this.reportFailure(error);
     }
   }
 
   /** Batches the changes of one event-loop iteration, and those made during a pending write. */
   private record(change: SessionChange): void {
     if (this.isClosed) return;
-    const line = writeChange(change);
+    const line = serializeChange(change);
     // A line that cannot be parsed would make all later lines unreadable.
-    if (!readChange(line) || !this.records.apply(change)) return;
-    if (this.lines.push(line) === 1) this.batch = this.queue.run(() => this.write());
+    if (!parseChange(line) || !this.records.apply(change)) return;
+    if (this.lines.push(line) === 1) this.nextWrite = this.queue.run(() => this.write());
   }
 
   private async write(): Promise<void> {
     const lines = this.lines.splice(0);
-    // Lines that are skipped here are part of the next compaction.
+    // Skipped lines are not lost: the next write is a compaction, which writes all records.
     if (performance.now() - this.failedAt < this.retryDelayMs) return;
     try {
-      if (this.journal.needsCompaction) await this.replace();
+      if (this.journal.needsCompaction) await this.compact();
       else await this.append(lines);
       if (this.isFailing) this.log.log({ message: 'session records are written again' });
       this.isFailing = false;
     } catch (error) {
       this.failedAt = performance.now();
-      this.fail(error);
+      this.reportFailure(error);
     }
   }
 
@@ -143,14 +145,14 @@ export class FileSessionRecords extends SessionRecords {
       await this.journal.append(lines.slice(start, start + LINES_PER_WRITE).join(''));
   }
 
-  private async replace(): Promise<void> {
-    await this.lock.hold();
+  private async compact(): Promise<void> {
+    await this.lock.acquireForWrite();
     await this.journal.replace(this.records.changes());
   }
 
-  /** Logs the first failure of a series only. */
-  private fail(error: unknown): void {
-    this.failed++;
+  /** Logs only the first of successive failures. */
+  private reportFailure(error: unknown): void {
+    this.failureCount++;
     if (!this.isFailing)
       this.log.warn({
         message: 'session records cannot be written: sessions would not survive a restart',

@@ -10,7 +10,7 @@ export interface LockTiming {
   readonly heartbeatMs: number;
   /** How long a claim is valid without a heartbeat when its process is in another container or on another machine. */
   readonly leaseMs: number;
-  /** Two processes that start at once both withdraw and retry; within this period one of them succeeds. */
+  /** How long to retry against a running process: two processes that start at once withdraw until one of them succeeds. */
   readonly contentionMs: number;
 }
 
@@ -40,14 +40,14 @@ export class LockClaim {
     // A unique name: removing the claim of a dead process cannot remove the claim of a running one.
     const path = join(directory, `lock-${randomBytes(8).toString('hex')}`);
     const text = `${JSON.stringify(ownIdentity())}\n`;
-    const unnamed = `${path}.tmp`;
-    const file = await open(unnamed, 'wx', 0o600);
+    const temporary = `${path}.tmp`;
+    const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(text);
-      await rename(unnamed, path);
+      await rename(temporary, path);
     } catch (error) {
       await file.close();
-      await removeQuietly(unnamed);
+      await removeQuietly(temporary);
       throw error;
     }
     return new LockClaim(path, text, file, timing);

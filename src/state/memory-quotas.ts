@@ -1,6 +1,6 @@
 import { Quotas, type QuotaCounter } from './quotas.js';
 
-/** Counters of this process, for a gateway that is alone. */
+/** Counters in memory, for a single gateway process. */
 export class MemoryQuotas extends Quotas {
   /** By key. A counter at zero has no entry. */
   private readonly counts = new Map<string, number>();

@@ -11,31 +11,31 @@ const fieldsOf = (pid: number): string[] => {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };
 
-describe('process identity', () => {
-  it('of this process is running', () => {
+describe('isRunning', () => {
+  it('returns true for this process', () => {
     expect(isRunning(ownIdentity())).toBe(true);
     expect(isProcessIdentity(JSON.parse(JSON.stringify(ownIdentity())))).toBe(true);
   });
 
-  it('with another start time is not running', () => {
+  it('returns false if the start time differs', () => {
     expect(isRunning({ ...ownIdentity(), started: '1' })).toBe(false);
   });
 
-  it('of another PID namespace is unknown', () => {
+  it('returns undefined for another PID namespace', () => {
     expect(isRunning({ ...ownIdentity(), pidSpace: 'another container' })).toBeUndefined();
   });
 
-  it.each([ownIdentity().started, ''])('of an ended process is not running (started: %j)', (started) => {
+  it.each([ownIdentity().started, ''])('returns false for an ended process (started: %j)', (started) => {
     const { pid } = spawnSync('true');
     expect(isRunning({ ...ownIdentity(), pid, started })).toBe(false);
   });
 
-  it('without a start time is checked by its PID alone', () => {
+  it('checks only the PID without a start time', () => {
     expect(isRunning({ ...ownIdentity(), started: '' })).toBe(true);
     expect(isRunning({ ...ownIdentity(), started: '', pid: 1 })).toBe(true);
   });
 
-  it('of a zombie process is not running', async () => {
+  it('returns false for a zombie process', async () => {
     const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -47,9 +47,11 @@ describe('process identity', () => {
     await until('it is a zombie', () => fieldsOf(pid)[0] === 'Z');
     expect(isRunning(identity)).toBe(false);
   });
+});
 
+describe('isProcessIdentity', () => {
   it.each([null, 7, 'x', [], {}, { ...ownIdentity(), pid: '1' }, { ...ownIdentity(), host: 1 }])(
-    'is not %j',
+    'returns false for %j',
     (value) => {
       expect(isProcessIdentity(value)).toBe(false);
     },

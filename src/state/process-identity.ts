@@ -23,7 +23,7 @@ export function ownIdentity(): ProcessIdentity {
 /** Undefined when the process is in another PID namespace. */
 export function isRunning({ pid, started, pidSpace }: ProcessIdentity): boolean | undefined {
   if (pidSpace !== ownPidSpace()) return undefined;
-  if (started === '') return answersSignals(pid);
+  if (started === '') return processExists(pid);
   const stat = statOf(pid);
   return stat !== undefined && !stat.isDead && stat.started === started;
 }
@@ -55,7 +55,7 @@ function statOf(pid: number): { started: string; isDead: boolean } | undefined {
   }
 }
 
-function answersSignals(pid: number): boolean {
+function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

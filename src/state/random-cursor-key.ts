@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { CursorKey } from './cursor-key.js';
 
-/** A key of this process alone: after a restart all cursors are invalid, and clients start again from the first page. */
+/** A random key per process: after a restart all cursors are invalid, and clients start again from the first page. */
 export class RandomCursorKey extends CursorKey {
   private readonly secret = randomBytes(32);
 

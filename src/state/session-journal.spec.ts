@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { storedSession, storedSubscription } from '../../test/kit/session-records.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
-import { SessionJournal, writeChange, type SessionChange } from './session-journal.js';
+import { serializeChange, SessionJournal, type SessionChange } from './session-journal.js';
 import { SessionRecordSet } from './session-record-set.js';
 
 const id = fc.constantFrom('a', 'b', 'c');
@@ -25,21 +25,21 @@ const change: fc.Arbitrary<SessionChange> = fc.oneof(
   fc.record({ do: fc.constant('forget' as const), session: id }),
 );
 
-const stateOf = (ledger: SessionRecordSet): string => JSON.stringify([...ledger]);
+const stateOf = (recordSet: SessionRecordSet): string => JSON.stringify([...recordSet]);
 
-/** Equal for any order of the records. */
-const setOf = (ledger: SessionRecordSet): string[] =>
-  [...ledger]
+/** Equal for equal records in any order. */
+const sortedStateOf = (recordSet: SessionRecordSet): string[] =>
+  [...recordSet]
     .map((record) => ({ ...record, subscriptions: record.subscriptions.toSorted(byId) }))
     .map((record) => JSON.stringify(record))
     .toSorted();
 
 const byId = (a: { id: string }, b: { id: string }): number => a.id.localeCompare(b.id);
 
-function ledgerOf(changes: Iterable<SessionChange>): SessionRecordSet {
-  const ledger = new SessionRecordSet();
-  for (const one of changes) ledger.apply(one);
-  return ledger;
+function recordSetOf(changes: Iterable<SessionChange>): SessionRecordSet {
+  const recordSet = new SessionRecordSet();
+  for (const one of changes) recordSet.apply(one);
+  return recordSet;
 }
 
 describe('SessionJournal', () => {
@@ -52,7 +52,7 @@ describe('SessionJournal', () => {
   const readState = async (): Promise<string> => {
     const { changes, damage } = await new SessionJournal(path).read();
     expect(damage).toBeUndefined();
-    return stateOf(ledgerOf(changes));
+    return stateOf(recordSetOf(changes));
   };
 
   it('is empty without a file and with an empty file', async () => {
@@ -69,8 +69,8 @@ describe('SessionJournal', () => {
     const next = new SessionJournal(path);
     const { changes } = await next.read();
     expect(next.needsCompaction).toBe(true);
-    await next.replace(ledgerOf(changes).changes());
-    await next.append(writeChange({ do: 'saw', session: 'a', seen: 2 }));
+    await next.replace(recordSetOf(changes).changes());
+    await next.append(serializeChange({ do: 'saw', session: 'a', seen: 2 }));
     await next.close();
     expect(await readState()).toBe(
       JSON.stringify([{ session: storedSession('a'), seen: 2, subscriptions: [] }]),
@@ -85,18 +85,18 @@ describe('SessionJournal', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (before, after, share) => {
           const journal = new SessionJournal(path);
-          const ledger = ledgerOf(before);
-          await journal.replace(ledger.changes());
-          const whole = readFileSync(path).length;
-          const states = [stateOf(ledger)];
+          const recordSet = recordSetOf(before);
+          await journal.replace(recordSet.changes());
+          const compactedSize = readFileSync(path).length;
+          const states = [stateOf(recordSet)];
           for (const one of after) {
-            if (ledger.apply(one)) await journal.append(writeChange(one));
-            states.push(stateOf(ledger));
+            if (recordSet.apply(one)) await journal.append(serializeChange(one));
+            states.push(stateOf(recordSet));
           }
           await journal.close();
           expect(await readState()).toBe(states.at(-1));
           const size = readFileSync(path).length;
-          truncateSync(path, whole + Math.round(share * (size - whole)));
+          truncateSync(path, compactedSize + Math.round(share * (size - compactedSize)));
           expect(states).toContain(await readState());
         },
       ),
@@ -110,17 +110,18 @@ describe('SessionJournal', () => {
         fc.array(change, { maxLength: 20 }),
         fc.array(fc.option(change, { freq: 2, nil: undefined }), { maxLength: 40 }),
         (before, meanwhile) => {
-          const ledger = ledgerOf(before);
-          const walk = ledger.changes()[Symbol.iterator]();
-          const [written, added]: SessionChange[][] = [[], []];
-          // Where there is no change, the walk goes on by one.
+          const recordSet = recordSetOf(before);
+          const compaction = recordSet.changes()[Symbol.iterator]();
+          const [compacted, appended]: SessionChange[][] = [[], []];
+          // Undefined stands for one step of the compaction.
           for (const one of meanwhile) {
-            const step = one === undefined ? walk.next() : undefined;
-            if (step && !step.done) written!.push(step.value);
-            if (one && ledger.apply(one)) added!.push(one);
+            const step = one === undefined ? compaction.next() : undefined;
+            if (step && !step.done) compacted!.push(step.value);
+            if (one && recordSet.apply(one)) appended!.push(one);
           }
-          for (let step = walk.next(); !step.done; step = walk.next()) written!.push(step.value);
-          expect(setOf(ledgerOf([...written!, ...added!]))).toEqual(setOf(ledger));
+          for (let step = compaction.next(); !step.done; step = compaction.next())
+            compacted!.push(step.value);
+          expect(sortedStateOf(recordSetOf([...compacted!, ...appended!]))).toEqual(sortedStateOf(recordSet));
         },
       ),
       { numRuns: 1000 },
@@ -130,11 +131,11 @@ describe('SessionJournal', () => {
   it('yields the same state after a compaction', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
-        const ledger = ledgerOf(changes);
+        const recordSet = recordSetOf(changes);
         const journal = new SessionJournal(path);
-        await journal.replace(ledger.changes());
+        await journal.replace(recordSet.changes());
         await journal.close();
-        expect(await readState()).toBe(stateOf(ledger));
+        expect(await readState()).toBe(stateOf(recordSet));
       }),
       { numRuns: 50 },
     );

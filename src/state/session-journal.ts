@@ -1,6 +1,6 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isJsonObject, tryParseJson, type JsonObject } from '../lib/json-text/json-value.js';
 import { removeQuietly, syncDirectory } from './durable-write.js';
 import type { StoredSession, StoredSubscription } from './session-records.js';
@@ -43,7 +43,7 @@ export class SessionJournal {
     private readonly minCompactionBytes = MIN_COMPACTION_BYTES,
   ) {}
 
-  /** True without a file, after a failed write, and when most of the file is obsolete. */
+  /** True before the first `replace`, after a failed write, and when most of the file is obsolete. */
   get needsCompaction(): boolean {
     return (
       !this.file || this.bytes > Math.max(this.minCompactionBytes, COMPACTION_FACTOR * this.compactedBytes)
@@ -52,7 +52,7 @@ export class SessionJournal {
 
   /** Reads without changing the file. Rejects when the file exists and cannot be opened. */
   async read(): Promise<JournalReading> {
-    // Considered damaged until it has been read.
+    // Damaged unless it is read completely: `replace` then keeps a copy.
     this.isDamaged = true;
     const reading = await readChanges(linesOf(this.path));
     this.isDamaged = reading.damage !== undefined;
@@ -108,14 +108,14 @@ export class SessionJournal {
 async function readChanges(lines: AsyncIterable<string>): Promise<JournalReading> {
   const changes: SessionChange[] = [];
   let count = 0;
-  let unread: number | undefined;
+  let unreadableLine: number | undefined;
   for await (const line of lines) {
     count++;
-    if (unread !== undefined) return { changes, damage: `line ${unread} cannot be read` };
+    if (unreadableLine !== undefined) return { changes, damage: `line ${unreadableLine} cannot be read` };
     if (count === 1 && line === HEADER) continue;
-    const change = count === 1 ? undefined : readChange(line);
+    const change = count === 1 ? undefined : parseChange(line);
     if (change) changes.push(change);
-    else unread = count;
+    else unreadableLine = count;
   }
   return { changes };
 }
@@ -142,31 +142,37 @@ async function* inSlices(changes: Iterable<SessionChange>): AsyncIterable<string
   let slice = HEADER;
   let lines = 0;
   for (const change of changes) {
-    slice += writeChange(change);
+    slice += serializeChange(change);
     if (++lines % LINES_PER_SLICE !== 0) continue;
     yield slice;
     slice = '';
-    await nextTurn();
+    await yieldToEventLoop();
   }
   yield slice;
 }
 
-/** One line of the journal. */
-export const writeChange = (change: SessionChange): string => `${JSON.stringify(change)}\n`;
+/** One line of the journal, with its line break. */
+export const serializeChange = (change: SessionChange): string => `${JSON.stringify(change)}\n`;
 
 /** Undefined when the line is incomplete or not a change. */
-export function readChange(line: string): SessionChange | undefined {
+export function parseChange(line: string): SessionChange | undefined {
   const value = tryParseJson(line);
-  return isJsonObject(value) && SHAPES[String(value['do'])]?.(value) ? (value as SessionChange) : undefined;
+  return isJsonObject(value) && VALIDATORS[String(value['do'])]?.(value)
+    ? (value as SessionChange)
+    : undefined;
 }
 
-const SHAPES: Readonly<Record<string, (change: JsonObject) => boolean>> = Object.assign(Object.create(null), {
-  keep: ({ session, seen }: JsonObject) => isSession(session) && isTime(seen),
-  saw: ({ session, seen }: JsonObject) => isText(session) && isTime(seen),
-  subscribe: ({ session, subscription }: JsonObject) => isText(session) && isSubscription(subscription),
-  unsubscribe: ({ session, subscription }: JsonObject) => isText(session) && isText(subscription),
-  forget: ({ session }: JsonObject) => isText(session),
-});
+/** By kind of change: whether the members are valid. Has no prototype, because `do` may be any string. */
+const VALIDATORS: Readonly<Record<string, (change: JsonObject) => boolean>> = Object.assign(
+  Object.create(null),
+  {
+    keep: ({ session, seen }: JsonObject) => isSession(session) && isTime(seen),
+    saw: ({ session, seen }: JsonObject) => isText(session) && isTime(seen),
+    subscribe: ({ session, subscription }: JsonObject) => isText(session) && isSubscription(subscription),
+    unsubscribe: ({ session, subscription }: JsonObject) => isText(session) && isText(subscription),
+    forget: ({ session }: JsonObject) => isText(session),
+  },
+);
 
 const isSession = (value: unknown): boolean =>
   isJsonObject(value) &&

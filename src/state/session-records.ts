@@ -36,11 +36,11 @@ export interface SessionRecord {
 
 /**
  * Port for the session records that the next process restores. Changes are accepted synchronously, stored in order, and
- * never fail: the client of a session that could not be stored has to initialize again. The records are neither validated
- * nor expired here, and live sessions are not shared between replicas.
+ * never fail: after a restart, the client of a session that could not be stored has to initialize again. The port neither
+ * validates nor expires records, and does not share live sessions between replicas.
  */
 export abstract class SessionRecords {
-  /** All records; at the start those of the previous process. */
+  /** All records. Before the first change, these are the records of the previous process. */
   abstract load(): Promise<readonly SessionRecord[]>;
 
   /** Adds or replaces a session; its subscriptions are kept. */

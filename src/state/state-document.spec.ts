@@ -12,7 +12,7 @@ const decisions = {
   revision: 7,
 };
 
-/** As it was first released. A later gateway has to read it for ever. */
+/** The first released format, which every later version has to read. */
 const SCHEMA_1 = `{
   "schemaVersion": 1,
   "revision": 7,
@@ -39,30 +39,30 @@ const SCHEMA_1 = `{
 `;
 
 describe('state document', () => {
-  it('has the released schema version', () => {
+  it('is written in the released format', () => {
     expect([SCHEMA_VERSION, serializeState(decisions)]).toEqual([1, SCHEMA_1]);
   });
 
-  it('of schema 1 is read', () => {
+  it('is read in the format of schema 1', () => {
     expect(parseState(SCHEMA_1)).toEqual({ decisions });
   });
 
-  it('may be formatted differently', () => {
+  it('is read with other whitespace', () => {
     expect(parseState(JSON.stringify(JSON.parse(SCHEMA_1)))).toEqual({ decisions });
   });
 
   it.each([
-    ['nothing', ''],
-    ['nothing but zeros, as after a power failure', '\0'.repeat(500)],
+    ['no text', ''],
+    ['only zeros, as after a power failure', '\0'.repeat(500)],
     ['its first half', SCHEMA_1.slice(0, SCHEMA_1.length / 2)],
     ['all but its last bracket', SCHEMA_1.slice(0, -2)],
-    ['itself twice', SCHEMA_1 + SCHEMA_1],
+    ['its text twice', SCHEMA_1 + SCHEMA_1],
     ['JSON of another kind', '[]'],
     ['null', 'null'],
     ['another decision', SCHEMA_1.replace('"enabled": false', '"enabled": true')],
     ['another revision', SCHEMA_1.replace('"revision": 7', '"revision": 8')],
-    ['a revision that is no number', SCHEMA_1.replace('"revision": 7', '"revision": "7"')],
-    ['a decision more', SCHEMA_1.replace('"enabled"', '"removed": true, "enabled"')],
+    ['a revision that is not a number', SCHEMA_1.replace('"revision": 7', '"revision": "7"')],
+    ['an additional decision', SCHEMA_1.replace('"enabled"', '"removed": true, "enabled"')],
     ['no checksum', SCHEMA_1.replace('checksum', 'sum')],
     ['no decisions', '{"schemaVersion":1,"revision":0}'],
     ['a schema version of 0', SCHEMA_1.replace('"schemaVersion": 1', '"schemaVersion": 0')],
@@ -72,14 +72,14 @@ describe('state document', () => {
   });
 
   it('detects the change of any significant character', () => {
-    const unnoticed = SCHEMA_1.split('').filter((character, i) => {
+    const undetected = SCHEMA_1.split('').filter((character, i) => {
       const changed = SCHEMA_1.slice(0, i) + (character === '0' ? '1' : '0') + SCHEMA_1.slice(i + 1);
       return 'decisions' in parseState(changed);
     });
-    expect(unnoticed.filter((character) => character.trim() !== '')).toEqual([]);
+    expect(undetected.filter((character) => character.trim() !== '')).toEqual([]);
   });
 
-  it('of a later schema is not read, whether or not its checksum matches', () => {
+  it('is not read in a later schema, whether or not its checksum matches', () => {
     expect(parseState('{"schemaVersion":2,"anything":"else"}')).toEqual({ newerVersion: 2 });
   });
 });

@@ -54,7 +54,7 @@ describe('StateFile', () => {
     expect(modes).toEqual([0o600, 0o600]);
   });
 
-  it('ignores and removes a temporary file of a crash', async () => {
+  it('removes the temporary file of a crash', async () => {
     await file.save(revision(1));
     writeFileSync(path('state.json.tmp'), 'half a st');
     await file.removeTemporary();
@@ -65,7 +65,7 @@ describe('StateFile', () => {
 
 describe('StateFile with damage', () => {
   const damages: [string, () => void][] = [
-    ['torn', () => writeFileSync(path('state.json'), serializeState(revision(2)).slice(0, 100))],
+    ['incomplete', () => writeFileSync(path('state.json'), serializeState(revision(2)).slice(0, 100))],
     ['empty', () => writeFileSync(path('state.json'), '')],
     ['edited', () => writeFileSync(path('state.json'), serializeState(revision(2)).replace('false', 'true'))],
     ['missing', () => rmSync(path('state.json'))],
@@ -92,19 +92,19 @@ describe('StateFile with damage', () => {
     expect(stored('state.json.bak')).toMatchObject({ revision: 3 });
   });
 
-  it('rejects two damaged versions and names both and the remedy', async () => {
+  it('rejects when file and backup are damaged, and names both and the remedy', async () => {
     writeFileSync(path('state.json'), '{');
     writeFileSync(path('state.json.bak'), '{}');
     const refusal = await reload().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(StateError);
     expect((refusal as Error).message).toBe(
-      `the state in ${path('state.json')} cannot be used: it is not a JSON object, and of ${path('state.json.bak')}, ` +
-        'it has no schemaVersion\n' +
+      `the state in ${path('state.json')} cannot be used: it is not a JSON object, and ` +
+        `${path('state.json.bak')} cannot be used either: it has no schemaVersion\n` +
         '  Put one of the two back from a backup, or remove both to start without any admin decisions.',
     );
   });
 
-  it('rejects a single damaged version', async () => {
+  it('rejects a damaged file without a backup', async () => {
     writeFileSync(path('state.json'), '{');
     await expect(reload()).rejects.toThrow('it is missing');
   });
@@ -125,16 +125,16 @@ describe('StateFile with damage', () => {
 });
 
 describe('StateFile on a failing disk', () => {
-  /** Each makes the next save fail, for real, and at another step. */
+  /** Each one makes the next save fail at another step. */
   const faults: [string, string, () => void][] = [
     ['the disk is full', 'storage-full', () => symlinkSync('/dev/full', path('state.json.tmp'))],
     [
-      'the new file cannot be made',
+      'the new file cannot be created',
       'storage-unavailable',
       () => mkdirSync(path('state.json.tmp/x'), { recursive: true }),
     ],
     [
-      'the version before cannot be kept',
+      'the backup cannot be written',
       'storage-unavailable',
       () => {
         rmSync(path('state.json.bak'));
@@ -178,7 +178,7 @@ describe('StateFile on a failing disk', () => {
 
   it.each([0, 1, 2])('reverts save number %i when the directory cannot be synced', async (n) => {
     for (let i = 1; i <= n; i++) await file.save(revision(i));
-    // Files can be made in it, but it cannot be opened to wait for the disk.
+    // Files can be created in the directory, but it cannot be opened to sync it.
     chmodSync(directory, 0o333);
     await unprivileged(directory, async () => {
       await expect(file.save(revision(n + 1))).rejects.toMatchObject({ kind: 'storage-unavailable' });

@@ -7,7 +7,8 @@ import { parseState, serializeState } from './state-document.js';
 import { StateError } from './state-error.js';
 import { errnoOf, storageFailure } from './storage-failure.js';
 
-type Copy = { readonly decisions: Decisions } | { readonly damage: string } | 'absent';
+/** Result of reading `state.json` or its backup. */
+type StoredState = { readonly decisions: Decisions } | { readonly damage: string } | 'absent';
 
 interface LoadedState {
   readonly decisions: Decisions;
@@ -16,57 +17,60 @@ interface LoadedState {
 }
 
 /**
- * `state.json`, with the previous version as `state.json.bak`. If the process or the machine dies at any moment, one of
- * the two is intact and contains the last saved decisions. Supports one writer at a time.
+ * `state.json`, with the previous version as `state.json.bak`. After a crash of the process or the machine at any moment,
+ * one of the two is intact and contains the last saved decisions. Supports one writer at a time.
  */
 export class StateFile {
   readonly path: string;
-  private readonly previous: string;
-  private readonly next: string;
-  /** Whether `path` has the content last loaded or saved: a damaged file must not become the backup. */
+  private readonly backupPath: string;
+  private readonly temporaryPath: string;
+  /** Whether `path` was last read or written successfully: a damaged file must not become the backup. */
   private isIntact = false;
 
   constructor(directory: string) {
     this.path = join(directory, 'state.json');
-    this.previous = `${this.path}.bak`;
-    this.next = `${this.path}.tmp`;
+    this.backupPath = `${this.path}.bak`;
+    this.temporaryPath = `${this.path}.tmp`;
   }
 
   /** Reads without changing any file. */
   async load(): Promise<LoadedState> {
-    const copy = await read(this.path);
-    this.isIntact = isReadable(copy);
-    if (isReadable(copy)) return copy;
-    const previous = await read(this.previous);
-    if (copy === 'absent' && previous === 'absent') return { decisions: NO_DECISIONS };
-    if (!isReadable(previous)) throw this.unusable(copy, previous);
-    return { ...previous, warning: `${this.path} cannot be used: ${describe(copy)}; using ${this.previous}` };
+    const current = await read(this.path);
+    this.isIntact = isReadable(current);
+    if (isReadable(current)) return current;
+    const backup = await read(this.backupPath);
+    if (current === 'absent' && backup === 'absent') return { decisions: NO_DECISIONS };
+    if (!isReadable(backup)) throw this.unusableError(current, backup);
+    return {
+      ...backup,
+      warning: `${this.path} cannot be used: ${describe(current)}; using ${this.backupPath}`,
+    };
   }
 
   /** Removes the temporary file that a crash may have left. */
   async removeTemporary(): Promise<void> {
-    await removeQuietly(this.next);
+    await removeQuietly(this.temporaryPath);
   }
 
   /** Atomic: after a failure the file has its previous content. */
   async save(decisions: Decisions): Promise<void> {
     try {
-      await writeDurably(this.next, serializeState(decisions));
-      await (this.isIntact ? this.keepPrevious() : this.setAside());
-      await rename(this.next, this.path);
+      await writeDurably(this.temporaryPath, serializeState(decisions));
+      await (this.isIntact ? this.keepBackup() : this.setAside());
+      await rename(this.temporaryPath, this.path);
     } catch (error) {
-      await removeQuietly(this.next);
+      await removeQuietly(this.temporaryPath);
       throw storageFailure(error, this.path);
     }
     await this.syncRename();
     this.isIntact = true;
   }
 
-  /** Adds a second name to the file, so that `path` exists at every moment. */
-  private async keepPrevious(): Promise<void> {
-    await rm(this.previous, { force: true });
+  /** Makes the current file the backup by a second name, so that `path` exists at every moment. */
+  private async keepBackup(): Promise<void> {
+    await rm(this.backupPath, { force: true });
     // Some file systems do not support hard links.
-    await link(this.path, this.previous).catch(() => copyFile(this.path, this.previous));
+    await link(this.path, this.backupPath).catch(() => copyFile(this.path, this.backupPath));
   }
 
   /** Keeps a damaged file for diagnosis. */
@@ -74,33 +78,35 @@ export class StateFile {
     await rename(this.path, `${this.path}.damaged`).catch(() => undefined);
   }
 
+  /** Syncs the renamed file to disk. A failure restores the previous file. */
   private async syncRename(): Promise<void> {
     try {
       await syncDirectory(dirname(this.path));
     } catch (error) {
-      const back = this.isIntact ? rename(this.previous, this.path) : rm(this.path);
-      await back.catch(() => undefined);
+      const undo = this.isIntact ? rename(this.backupPath, this.path) : rm(this.path);
+      await undo.catch(() => undefined);
       throw storageFailure(error, this.path);
     }
   }
 
-  private unusable(copy: Copy, previous: Copy): StateError {
+  private unusableError(current: StoredState, backup: StoredState): StateError {
     return new StateError(
       this.path,
-      `${describe(copy)}, and of ${this.previous}, ${describe(previous)}`,
+      `${describe(current)}, and ${this.backupPath} cannot be used either: ${describe(backup)}`,
       'Put one of the two back from a backup, or remove both to start without any admin decisions.',
     );
   }
 }
 
-const isReadable = (copy: Copy): copy is { decisions: Decisions } => copy !== 'absent' && 'decisions' in copy;
+const isReadable = (state: StoredState): state is { decisions: Decisions } =>
+  state !== 'absent' && 'decisions' in state;
 
-function describe(copy: Copy): string {
-  if (copy === 'absent') return 'it is missing';
-  return 'damage' in copy ? copy.damage : 'it is whole';
+function describe(state: StoredState): string {
+  if (state === 'absent') return 'it is missing';
+  return 'damage' in state ? state.damage : 'it is intact';
 }
 
-async function read(path: string): Promise<Copy> {
+async function read(path: string): Promise<StoredState> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw new StateError(path, `it cannot be read (${errnoOf(error)})`, 'Check its owner and mode.', {
@@ -108,11 +114,11 @@ async function read(path: string): Promise<Copy> {
     });
   });
   if (text === undefined) return 'absent';
-  const reading = parseState(text);
-  if (!('newerVersion' in reading)) return reading;
+  const parsed = parseState(text);
+  if (!('newerVersion' in parsed)) return parsed;
   throw new StateError(
     path,
-    `it was written by a later Gatehouse (schema ${reading.newerVersion})`,
+    `it was written by a later Gatehouse (schema ${parsed.newerVersion})`,
     'Start that version again, or put back a backup from before it.',
   );
 }

@@ -12,13 +12,13 @@ import { RandomCursorKey } from './random-cursor-key.js';
 import { SessionRecords } from './session-records.js';
 
 /**
- * State that outlives the process or will be shared by replicas, behind ports. Here the gateway is alone: decisions, session
- * records and the audit log are files of a directory that one process locks.
+ * State that outlives the process or will be shared by replicas, behind ports. These implementations are for a single
+ * process: decisions, session records and the audit log are files of a directory that the process locks.
  */
 @Module({})
 export class StateModule implements OnApplicationShutdown {
   constructor(
-    private readonly state: DecisionStore,
+    private readonly decisions: DecisionStore,
     private readonly sessions: SessionRecords,
     private readonly audit: AuditLog,
     private readonly lock: DirectoryLock,
@@ -43,7 +43,7 @@ export class StateModule implements OnApplicationShutdown {
         },
         {
           provide: SessionRecords,
-          // The decisions come first: without the lock on the directory the gateway does not start.
+          // Created after the decision store, which fails the start if another gateway holds the lock.
           inject: [directory, DirectoryLock, DecisionStore],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileSessionRecords.open(path, lock, new Logger('Sessions')),
@@ -61,7 +61,7 @@ export class StateModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.state.close();
+    await this.decisions.close();
     await this.sessions.close();
     await this.audit.close();
     await this.lock.release();

@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import { StateError } from './state-error.js';
 
 /** Disk full, user quota, or file size limit of the process. */
-const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const FULL_ERRNOS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** The errno of a failed system call; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
@@ -15,7 +15,7 @@ export function storageFailure(error: unknown, path: string): unknown {
   if (error instanceof StateError) return storageUnavailable(error.message, { cause: error });
   const errno = errnoOf(error);
   if (errno === undefined) return error;
-  return FULL.has(errno)
+  return FULL_ERRNOS.has(errno)
     ? storageFull(`no space left for ${path} (${errno})`, { cause: error })
     : storageUnavailable(`${path} cannot be written (${errno})`, { cause: error });
 }
@@ -31,6 +31,6 @@ export const storageUnavailable = (why: string, options?: ErrorOptions): Gateway
     options,
   );
 
-/** Whether the storage failed, as opposed to the content being invalid. */
+/** False for a StateError, which reports unusable content or a lock of another gateway. */
 export const isStorageFailure = (error: unknown): boolean =>
   error instanceof GatewayError && (error.kind === 'storage-full' || error.kind === 'storage-unavailable');

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { auditEvent } from '../../../test/kit/state-audit.js';
-import { EMPTY_CHAIN, readEntry, writeEntry } from './audit-entry.js';
+import { EMPTY_CHAIN, parseEntry, serializeEntry } from './audit-entry.js';
 
 const TIME = new Date('2026-11-16T12:00:00Z');
-const line = writeEntry({ ...auditEvent(1), change: { enabled: false } }, EMPTY_CHAIN, TIME, []);
+const line = serializeEntry({ ...auditEvent(1), change: { enabled: false } }, EMPTY_CHAIN, TIME, []);
 
-describe('writeEntry and readEntry', () => {
+describe('serializeEntry and parseEntry', () => {
   it('write one line with members in a fixed order', () => {
     const [body, hash] = line.split(',"hash":');
     expect(body).toBe(
@@ -29,9 +29,9 @@ describe('writeEntry and readEntry', () => {
     });
     fc.assert(
       fc.property(event, fc.nat(), (given, seq) => {
-        const written = writeEntry(given, { ...EMPTY_CHAIN, seq }, TIME, ['a note']);
+        const written = serializeEntry(given, { ...EMPTY_CHAIN, seq }, TIME, ['a note']);
         expect(written).not.toMatch(/[\n\r]/);
-        const entry = readEntry(Buffer.from(written));
+        const entry = parseEntry(Buffer.from(written));
         expect(JSON.stringify(entry)).toBe(written);
         expect(entry?.seq).toBe(seq + 1);
       }),
@@ -40,26 +40,26 @@ describe('writeEntry and readEntry', () => {
 
   it('write only known members of an event', () => {
     const event = { ...auditEvent(1), seq: 7, prev: 'x', hash: 'y', token: 'secret' };
-    expect(readEntry(Buffer.from(writeEntry(event, EMPTY_CHAIN, TIME, [])))).toMatchObject({ seq: 1 });
-    expect(writeEntry(event, EMPTY_CHAIN, TIME, [])).not.toContain('secret');
+    expect(parseEntry(Buffer.from(serializeEntry(event, EMPTY_CHAIN, TIME, [])))).toMatchObject({ seq: 1 });
+    expect(serializeEntry(event, EMPTY_CHAIN, TIME, [])).not.toContain('secret');
   });
 
   it('refuse a line with any byte changed', () => {
     const bytes = Buffer.from(line);
-    const unnoticed = [...bytes.keys()].filter((i) => {
+    const undetected = [...bytes.keys()].filter((i) => {
       const changed = Buffer.from(bytes);
       changed[i] = bytes[i]! ^ 1;
-      return readEntry(changed);
+      return parseEntry(changed);
     });
-    expect(unnoticed).toEqual([]);
+    expect(undetected).toEqual([]);
   });
 
   it.each(['', '{}', line.slice(0, -1), line.slice(1), `${line}\r`, ` ${line}`])('refuse %j', (text) => {
-    expect(readEntry(Buffer.from(text))).toBeUndefined();
+    expect(parseEntry(Buffer.from(text))).toBeUndefined();
   });
 
   it('refuse a line with a valid hash that is not JSON', () => {
     const hash = createHash('sha256').update('not json}').digest('hex');
-    expect(readEntry(Buffer.from(`not json,"hash":"${hash}"}`))).toBeUndefined();
+    expect(parseEntry(Buffer.from(`not json,"hash":"${hash}"}`))).toBeUndefined();
   });
 });

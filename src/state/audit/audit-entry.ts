@@ -33,7 +33,12 @@ const HASH = /^,"hash":"([0-9a-f]{64})"\}$/;
 const HASH_LENGTH = ',"hash":""}'.length + 64;
 
 /** The next line of the log, without the line break. */
-export function writeEntry(event: AuditEvent, end: ChainEnd, time: Date, notes: readonly string[]): string {
+export function serializeEntry(
+  event: AuditEvent,
+  end: ChainEnd,
+  time: Date,
+  notes: readonly string[],
+): string {
   const { actor, action, target, outcome, requestId, change } = event;
   const members = { actor, action, target, outcome, requestId, change };
   const own = { seq: end.seq + 1, time: time.toISOString() };
@@ -43,7 +48,7 @@ export function writeEntry(event: AuditEvent, end: ChainEnd, time: Date, notes: 
 }
 
 /** Undefined when the line was changed after it was written. */
-export function readEntry(line: Uint8Array): AuditEntry | undefined {
+export function parseEntry(line: Uint8Array): AuditEntry | undefined {
   const cut = Math.max(0, line.length - HASH_LENGTH);
   const text = Buffer.from(line.buffer, line.byteOffset, line.length);
   const [, hash] = HASH.exec(text.toString('latin1', cut)) ?? [];

@@ -23,13 +23,13 @@ export class AuditFiles {
   /** The number of the latest full file; 0 without one. */
   async lastFull(): Promise<number> {
     const prefix = `${basename(this.current)}.`;
-    const names = (await listed(this.directory)).filter((name) => name.startsWith(prefix));
+    const names = (await namesIn(this.directory)).filter((name) => name.startsWith(prefix));
     const numbers = names.map((name) => name.slice(prefix.length)).filter((rest) => /^\d+$/.test(rest));
     return Math.max(0, ...numbers.map(Number));
   }
 }
 
-async function listed(directory: string): Promise<string[]> {
+async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {

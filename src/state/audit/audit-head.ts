@@ -5,13 +5,13 @@ import { syncDirectory } from '../durable-write.js';
 import { errnoOf } from '../storage-failure.js';
 import type { ChainEnd } from './audit-entry.js';
 
-/** Less than a disk sector, which is written completely or not at all. */
+/** Smaller than a disk sector, which is written completely or not at all. */
 const RECORD_BYTES = 128;
 const RECORD = /^\{"seq":(\d+),"hash":"([0-9a-f]{64})"\} *\n$/;
 
 export type AuditHead = ChainEnd | 'missing' | 'damaged';
 
-/** The last entry that was written. It reveals that later lines of the log are missing. */
+/** The head names the last written entry, so that a log that was cut off at its end is detected. */
 export async function readHead(path: string): Promise<AuditHead> {
   try {
     const [, seq, hash] = RECORD.exec(await readFile(path, 'latin1')) ?? [];
@@ -23,8 +23,8 @@ export async function readHead(path: string): Promise<AuditHead> {
 }
 
 /**
- * Does not wait for the disk: after a power failure an older head is still true. Only the first head is synced, because
- * later ones overwrite it in place.
+ * Not synced, because after a power failure an older head is still valid. Only the first head is synced, because later
+ * ones overwrite it in place.
  */
 export async function writeHead(path: string, { seq, hash }: ChainEnd): Promise<void> {
   const record = `${`{"seq":${seq},"hash":"${hash}"}`.padEnd(RECORD_BYTES - 1)}\n`;

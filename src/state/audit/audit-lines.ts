@@ -7,7 +7,7 @@ const LINE_BREAK = 0x0a;
 export interface AuditLine {
   readonly bytes: Buffer;
   /** False for a last line without a line break. */
-  readonly isEnded: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Undefined when the file does not exist. Otherwise the caller closes it. */
@@ -20,7 +20,7 @@ export async function openIfExists(path: string): Promise<FileHandle | undefined
   }
 }
 
-/** The lines as bytes: decoding would hide some changes. */
+/** The lines as bytes, because decoding maps different invalid bytes to the same text. */
 export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
   let rest: Buffer[] = [];
   for (let position = 0; ;) {
@@ -30,17 +30,17 @@ export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
     let start = 0;
     const chunk = buffer.subarray(0, bytesRead);
     for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
-      yield { bytes: Buffer.concat([...rest, chunk.subarray(start, end)]), isEnded: true };
+      yield { bytes: Buffer.concat([...rest, chunk.subarray(start, end)]), isComplete: true };
       rest = [];
       start = end + 1;
     }
     if (start < bytesRead) rest.push(chunk.subarray(start));
   }
-  if (rest.length > 0) yield { bytes: Buffer.concat(rest), isEnded: false };
+  if (rest.length > 0) yield { bytes: Buffer.concat(rest), isComplete: false };
 }
 
 export interface AuditTail {
-  /** Undefined without a complete line. */
+  /** The last complete line; undefined if there is none. */
   readonly lastLine: Buffer | undefined;
   /** Bytes of the complete lines. */
   readonly size: number;

@@ -17,10 +17,11 @@ import { verifyAudit } from './verify-audit.js';
 let directory = '';
 const path = (name: string): string => join(directory, name);
 const log = (): string => path('audit.jsonl');
-const others = (): string[] => readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$/.test(name));
+const otherFiles = (): string[] =>
+  readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$/.test(name));
 
-/** The notes of the next entry, written by a newly opened log. */
-async function note(): Promise<readonly string[] | undefined> {
+/** Opens the log, appends an entry and returns its notes. */
+async function appendAndReadNotes(): Promise<readonly string[] | undefined> {
   const { audit, close } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
   const { notes } = await audit.append(auditEvent(9));
   await close();
@@ -36,9 +37,11 @@ describe('AuditLog after a crash or manipulation', () => {
     await writeAudit(directory, 2);
     appendFileSync(log(), '{"seq":3,"time":"20');
     const aside = 'audit.jsonl.torn-2026-11-16T12-00-00.000Z';
-    expect(await note()).toEqual([`a line that was not written to its end, 19 bytes, is kept in ${aside}`]);
-    expect(await note()).toBeUndefined();
-    expect(others()).toEqual([aside]);
+    expect(await appendAndReadNotes()).toEqual([
+      `a line that was not written to its end, 19 bytes, is kept in ${aside}`,
+    ]);
+    expect(await appendAndReadNotes()).toBeUndefined();
+    expect(otherFiles()).toEqual([aside]);
     expect(readFileSync(path(aside), 'utf8')).toBe('{"seq":3,"time":"20');
     expect(await verifyAudit(log())).toEqual({
       ok: true,
@@ -49,16 +52,16 @@ describe('AuditLog after a crash or manipulation', () => {
 
   it('moves an incomplete first line to a file of its own', async () => {
     writeFileSync(log(), '{"seq":1');
-    expect(await note()).toEqual([expect.stringContaining('8 bytes')]);
+    expect(await appendAndReadNotes()).toEqual([expect.stringContaining('8 bytes')]);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 1 });
   });
 
   it('continues after an entry that was written but not acknowledged', async () => {
     await writeAudit(directory, 1);
     const head = readFileSync(path('audit.head'));
-    await note();
+    await appendAndReadNotes();
     writeFileSync(path('audit.head'), head);
-    expect(await note()).toBeUndefined();
+    expect(await appendAndReadNotes()).toBeUndefined();
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 
@@ -66,7 +69,7 @@ describe('AuditLog after a crash or manipulation', () => {
     ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are missing'],
     ['are all missing', () => [], 'of the entries before this one, 1 to 4 are missing'],
     ['end in a damaged line', (lines) => lines.with(3, '{}'), 'the last line before this one cannot be read'],
-  ])('notes that entries %s', async (_, tamper, said) => {
+  ])('notes in the next entry that entries %s', async (_, tamper, note) => {
     await writeAudit(directory, 4);
     const lines = readFileSync(log(), 'utf8').split('\n').slice(0, -1);
     writeFileSync(
@@ -75,7 +78,7 @@ describe('AuditLog after a crash or manipulation', () => {
         .map((line) => `${line}\n`)
         .join(''),
     );
-    expect(await note()).toEqual([said]);
+    expect(await appendAndReadNotes()).toEqual([note]);
     expect(readFileSync(log(), 'utf8')).toContain('{"seq":5,');
     expect(await verifyAudit(log())).toMatchObject({ ok: false });
   });
@@ -85,7 +88,7 @@ describe('AuditLog after a crash or manipulation', () => {
     await writeAudit(directory, 2);
     await writeAudit(other, 2, { now: () => new Date(0) });
     writeFileSync(log(), readFileSync(join(other, 'audit.jsonl')));
-    expect(await note()).toEqual(['of the entries before this one, 2 was replaced']);
+    expect(await appendAndReadNotes()).toEqual(['of the entries before this one, 2 was replaced']);
     expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 3 });
   });
 
@@ -95,7 +98,7 @@ describe('AuditLog after a crash or manipulation', () => {
   ])('notes that the head was %s, and writes a new one', async (state, damage) => {
     await writeAudit(directory, 2);
     damage();
-    expect(await note()).toEqual([`audit.head was ${state}: entries after 2 may be missing`]);
+    expect(await appendAndReadNotes()).toEqual([`audit.head was ${state}: entries after 2 may be missing`]);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 

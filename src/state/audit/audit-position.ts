@@ -1,5 +1,5 @@
 import { StateError } from '../state-error.js';
-import { EMPTY_CHAIN, readEntry, type ChainEnd } from './audit-entry.js';
+import { EMPTY_CHAIN, parseEntry, type ChainEnd } from './audit-entry.js';
 import type { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';
 import { openIfExists, tailOf, type AuditTail } from './audit-lines.js';
@@ -19,19 +19,19 @@ export interface AuditPosition {
 
 const EMPTY_TAIL: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
 
-/** Reads only the ends of files. */
+/** Reads only the ends of the files. */
 export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
   const head = await readHead(files.head);
   const lastFull = await files.lastFull();
   const current = await tailAt(files.current);
   const lastLine = current.lastLine ?? (await tailAt(files.full(lastFull))).lastLine;
-  const last = lastLine ? readEntry(lastLine) : EMPTY_CHAIN;
-  if (!last && typeof head === 'string') throw unreadable(files, head);
+  const last = lastLine ? parseEntry(lastLine) : EMPTY_CHAIN;
+  if (!last && typeof head === 'string') throw unusableError(files, head);
   const { size, torn } = current;
   return { size, torn, lastFull, ...continuation(last, head) };
 }
 
-/** The chain continues from the later of both. If that is the head, entries are missing and the gap stays visible. */
+/** Continues from the last line or the head, whichever is later. A later head means that entries are missing: the gap remains. */
 function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {
     const end = last ?? EMPTY_CHAIN;
@@ -54,9 +54,9 @@ async function tailAt(path: string): Promise<AuditTail> {
   }
 }
 
-const unreadable = (files: AuditFiles, head: string): StateError =>
+const unusableError = (files: AuditFiles, head: string): StateError =>
   new StateError(
     files.current,
     `its last line is damaged and ${files.head} is ${head}, so the chain cannot be continued`,
-    'Move both away to begin a new audit log, and keep them: what they show may matter.',
+    'Move both files away to start a new audit log, and keep them as evidence.',
   );

@@ -26,11 +26,11 @@ const entries = (file = log()): AuditEntry[] =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as AuditEntry);
-const others = (): string[] =>
+const otherFiles = (): string[] =>
   readdirSync(directory).filter((name) => !/^audit\.(jsonl|head)$|^lock-/.test(name));
 
-/** Adds one entry with a log of its own. */
-async function addOne(n: number): Promise<AuditEntry> {
+/** Opens the log, appends an entry and closes the log. */
+async function appendOne(n: number): Promise<AuditEntry> {
   const { audit, close } = await openAudit(directory, { now: () => new Date('2026-11-16T12:00:00Z') });
   const entry = await audit.append(auditEvent(n));
   await close();
@@ -65,7 +65,7 @@ describe('FileAuditLog', () => {
   });
 
   it('continues the chain after a restart', async () => {
-    for (const n of [1, 2, 3]) await addOne(n);
+    for (const n of [1, 2, 3]) await appendOne(n);
     expect(entries().map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(await verifyAudit(log())).toEqual({ ok: true, entries: 3, notes: [] });
   });
@@ -79,19 +79,19 @@ describe('FileAuditLog', () => {
 
   it('finishes pending entries on close and refuses later ones', async () => {
     const { audit } = await openAudit(directory);
-    const begun = audit.append(auditEvent(1));
+    const pending = audit.append(auditEvent(1));
     const closing = audit.close();
     await expect(audit.append(auditEvent(2))).rejects.toMatchObject({ kind: 'storage-unavailable' });
     await closing;
     await audit.close();
-    expect(entries()).toEqual([await begun]);
+    expect(entries()).toEqual([await pending]);
   });
 
   it('starts a new file when one is full, without a break in the chain', async () => {
     await writeAudit(directory, 5, { maxBytes: 600 });
     await writeAudit(directory, 5, { maxBytes: 600 });
-    expect(others()).toEqual(['audit.jsonl.1', 'audit.jsonl.2', 'audit.jsonl.3', 'audit.jsonl.4']);
-    expect(others().every((name) => statSync(path(name)).size <= 600)).toBe(true);
+    expect(otherFiles()).toEqual(['audit.jsonl.1', 'audit.jsonl.2', 'audit.jsonl.3', 'audit.jsonl.4']);
+    expect(otherFiles().every((name) => statSync(path(name)).size <= 600)).toBe(true);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 10 });
   });
 
@@ -99,7 +99,7 @@ describe('FileAuditLog', () => {
     const { audit, close } = await openAudit(directory, { maxBytes: 600 });
     for (const n of [1, 2]) await audit.append({ ...auditEvent(n), change: { text: 'x'.repeat(200_000) } });
     await close();
-    await addOne(3);
+    await appendOne(3);
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 
@@ -107,7 +107,7 @@ describe('FileAuditLog', () => {
     await writeAudit(directory, 4, { maxBytes: 600 });
     writeFileSync(path('audit.jsonl.2'), readFileSync(log()));
     rmSync(log());
-    await addOne(5);
+    await appendOne(5);
     expect(await verifyAudit(log())).toEqual({ ok: true, entries: 5, notes: [] });
   });
 });
@@ -138,7 +138,7 @@ describe('FileAuditLog on a full or read-only disk', () => {
   });
 
   it('removes a partly written line', () => {
-    // In blocks of 512 bytes: what fits of the line is written, and the rest is refused.
+    // Limits files to 4 blocks of 512 bytes: a line is written up to the limit.
     const script = `ulimit -f 4; exec "${process.execPath}" test/kit/state-audit-until-full.mjs "${directory}"`;
     const { stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual({ kinds: ['storage-full', 'storage-full'], added: 7, afterwards: 8 });
@@ -155,15 +155,15 @@ describe('FileAuditLog on a full or read-only disk', () => {
     });
   });
 
-  it('refuses entries while another gateway holds the directory, and continues after its last entry', async () => {
-    const sleeper = await openAudit(directory);
-    await sleeper.audit.append(auditEvent(1));
+  it('refuses entries while another gateway holds the lock, and continues after the entries of that gateway', async () => {
+    const first = await openAudit(directory);
+    await first.audit.append(auditEvent(1));
     for (const name of readdirSync(directory)) if (name.startsWith('lock-')) rmSync(path(name));
     const other = await openAudit(directory);
     await other.audit.append(auditEvent(2));
-    await expect(sleeper.audit.append(auditEvent(3))).rejects.toMatchObject({ kind: 'storage-unavailable' });
+    await expect(first.audit.append(auditEvent(3))).rejects.toMatchObject({ kind: 'storage-unavailable' });
     await other.close();
-    expect(await sleeper.audit.append(auditEvent(3))).toMatchObject({ seq: 3 });
+    expect(await first.audit.append(auditEvent(3))).toMatchObject({ seq: 3 });
     expect(await verifyAudit(log())).toMatchObject({ ok: true, entries: 3 });
   });
 });

@@ -4,7 +4,7 @@ import type { DirectoryLock } from '../directory-lock.js';
 import { syncDirectory, writeDurably } from '../durable-write.js';
 import { SerialQueue } from '../../lib/queues/serial-queue.js';
 import { errnoOf, storageFailure, storageUnavailable } from '../storage-failure.js';
-import { readEntry, writeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
+import { parseEntry, serializeEntry, type AuditEntry, type AuditEvent } from './audit-entry.js';
 import { AuditLog } from './audit-log.js';
 import { AuditFiles } from './audit-files.js';
 import { writeHead } from './audit-head.js';
@@ -19,14 +19,14 @@ export interface FileAuditLogOptions {
 }
 
 /**
- * Audit log as JSON lines in `audit.jsonl` of the state directory, for a single gateway process. A process that can write
- * all files can still replace the whole chain.
+ * Audit log as JSON lines in `audit.jsonl` of the state directory, for a single gateway process. The chain does not protect
+ * against a program that can write all its files: it can replace the whole chain.
  */
 export class FileAuditLog extends AuditLog {
   private readonly queue = new SerialQueue();
   private readonly maxBytes: number;
   private readonly now: () => Date;
-  private lockGeneration = 0;
+  private lockTerm = 0;
   private isClosed = false;
 
   private constructor(
@@ -40,7 +40,10 @@ export class FileAuditLog extends AuditLog {
     this.now = now;
   }
 
-  /** Only reads; the first `append` acquires the lock. The caller closes the log and releases the lock. Rejects with a StateError when the log cannot be continued. */
+  /**
+   * Only reads; the first `append` acquires the lock. Rejects with a StateError when the log cannot be continued. The caller
+   * closes the log and releases the lock.
+   */
   static async open(
     directory: string,
     lock: DirectoryLock,
@@ -57,17 +60,18 @@ export class FileAuditLog extends AuditLog {
 
   override async close(): Promise<void> {
     this.isClosed = true;
+    // Resolves after all entries that were queued before.
     await this.queue.run(() => Promise.resolve());
   }
 
   private async add(event: AuditEvent): Promise<AuditEntry> {
     try {
-      await this.catchUp();
+      await this.findPositionAgainIfChanged();
       if (this.position.torn.length > 0) await this.setTornAside();
       const { end, notes } = this.position;
-      const line = Buffer.from(`${writeEntry(event, end, this.now(), notes)}\n`);
-      if (this.position.size > 0 && this.position.size + line.length > this.maxBytes) await this.beginFile();
-      const entry = readEntry(line.subarray(0, -1))!;
+      const line = Buffer.from(`${serializeEntry(event, end, this.now(), notes)}\n`);
+      if (this.position.size > 0 && this.position.size + line.length > this.maxBytes) await this.rotate();
+      const entry = parseEntry(line.subarray(0, -1))!;
       await this.write(line, entry);
       return entry;
     } catch (error) {
@@ -76,12 +80,11 @@ export class FileAuditLog extends AuditLog {
   }
 
   /** Another gateway may have added entries while it held the lock, or an editor may have changed the file. */
-  private async catchUp(): Promise<void> {
-    const lockGeneration = await this.lock.hold();
-    if (lockGeneration === this.lockGeneration && (await sizeOf(this.files.current)) === this.position.size)
-      return;
+  private async findPositionAgainIfChanged(): Promise<void> {
+    const lockTerm = await this.lock.acquireForWrite();
+    if (lockTerm === this.lockTerm && (await sizeOf(this.files.current)) === this.position.size) return;
     this.position = await findPosition(this.files);
-    this.lockGeneration = lockGeneration;
+    this.lockTerm = lockTerm;
   }
 
   private async setTornAside(): Promise<void> {
@@ -93,7 +96,7 @@ export class FileAuditLog extends AuditLog {
     this.position = { ...this.position, torn: Buffer.alloc(0), notes: [...notes, note] };
   }
 
-  private async beginFile(): Promise<void> {
+  private async rotate(): Promise<void> {
     const lastFull = this.position.lastFull + 1;
     await rename(this.files.current, this.files.full(lastFull));
     this.position = { ...this.position, lastFull, size: 0 };
@@ -110,8 +113,8 @@ export class FileAuditLog extends AuditLog {
       const end = { seq: entry.seq, hash: entry.hash };
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {
-      // If this fails too, the next read finds an incomplete line or a complete entry.
-      await file.truncate(size).catch(() => (this.lockGeneration = 0));
+      // If this fails too, the next `append` looks for the position again; term 0 never equals a term of the lock.
+      await file.truncate(size).catch(() => (this.lockTerm = 0));
       throw error;
     } finally {
       await file.close();

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { auditEvent, openAudit, writeAudit } from '../../../test/kit/state-audit.js';
 import { tempDir } from '../../../test/kit/temp-dir.js';
-import { EMPTY_CHAIN, readEntry, writeEntry } from './audit-entry.js';
+import { EMPTY_CHAIN, parseEntry, serializeEntry } from './audit-entry.js';
 import { verifyAudit, type AuditVerdict } from './verify-audit.js';
 
 const ENTRIES = 5;
@@ -14,8 +14,8 @@ const linesOf = (path = log()): string[] => readFileSync(path, 'utf8').split('\n
 const write = (lines: readonly string[], path = log()): void =>
   writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
 
-const verdictOf = async (): Promise<string> => sayVerdict(await verifyAudit(log()));
-const sayVerdict = (verdict: AuditVerdict): string =>
+const verdictText = async (): Promise<string> => formatVerdict(await verifyAudit(log()));
+const formatVerdict = (verdict: AuditVerdict): string =>
   verdict.ok ? `${verdict.entries} entries` : `line ${verdict.line}: ${verdict.problem}`;
 
 /** Manipulations without new hashes. */
@@ -77,7 +77,7 @@ describe('verifyAudit', () => {
 
   it.each(TAMPERING)('detects that an attacker %s', async (_, tamper, verdict) => {
     write(tamper(linesOf()));
-    expect(await verdictOf()).toBe(verdict);
+    expect(await verdictText()).toBe(verdict);
   });
 
   it('detects the change of any byte', async () => {
@@ -104,18 +104,18 @@ describe('verifyAudit', () => {
 
   it('detects an entry with a valid hash in the place of another', async () => {
     const lines = linesOf();
-    const end = readEntry(Buffer.from(lines[1]!))!;
-    write(lines.with(2, writeEntry(auditEvent(3), end, new Date(0), [])));
-    expect(await verdictOf()).toBe('line 4: entry 4 does not continue the previous entry');
-    write(lines.slice(0, 4).with(2, writeEntry(auditEvent(3), EMPTY_CHAIN, new Date(0), [])));
-    expect(await verdictOf()).toBe('line 3: entry 1 is in the place of entry 3');
+    const end = parseEntry(Buffer.from(lines[1]!))!;
+    write(lines.with(2, serializeEntry(auditEvent(3), end, new Date(0), [])));
+    expect(await verdictText()).toBe('line 4: entry 4 does not continue the previous entry');
+    write(lines.slice(0, 4).with(2, serializeEntry(auditEvent(3), EMPTY_CHAIN, new Date(0), [])));
+    expect(await verdictText()).toBe('line 3: entry 1 is in the place of entry 3');
   });
 
   it('detects a replaced last entry with a valid hash', async () => {
     const lines = linesOf();
-    const end = readEntry(Buffer.from(lines[3]!))!;
-    write(lines.with(4, writeEntry(auditEvent(5), end, new Date(0), [])));
-    expect(await verdictOf()).toBe('line 5: entry 5 was replaced');
+    const end = parseEntry(Buffer.from(lines[3]!))!;
+    write(lines.with(4, serializeEntry(auditEvent(5), end, new Date(0), [])));
+    expect(await verdictText()).toBe('line 5: entry 5 was replaced');
   });
 
   it.each([
@@ -123,21 +123,21 @@ describe('verifyAudit', () => {
     ['damaged', () => writeFileSync(join(directory, 'audit.head'), '{"seq":5}')],
   ])('reports a possible truncation when the head is %s', async (state, change) => {
     change();
-    expect(await verdictOf()).toBe(`line 6: audit.head is ${state}, so entries may be missing at the end`);
+    expect(await verdictText()).toBe(`line 6: audit.head is ${state}, so entries may be missing at the end`);
   });
 
   it.each([
     ['a head one entry behind, as after a crash', 4],
     ['a head several entries behind, as after a power failure', 1],
   ])('accepts %s', async (_, seq) => {
-    const { hash } = readEntry(Buffer.from(linesOf()[seq - 1]!))!;
+    const { hash } = parseEntry(Buffer.from(linesOf()[seq - 1]!))!;
     writeFileSync(join(directory, 'audit.head'), `{"seq":${seq},"hash":"${hash}"}\n`);
-    expect(await verdictOf()).toBe('5 entries');
+    expect(await verdictText()).toBe('5 entries');
   });
 
   it('accepts an unacknowledged last line after a crash', async () => {
     writeFileSync(log(), '{"seq":6,"ti', { flag: 'a' });
-    expect(await verdictOf()).toBe('5 entries');
+    expect(await verdictText()).toBe('5 entries');
   });
 
   it('verifies while entries are appended', async () => {
@@ -147,7 +147,7 @@ describe('verifyAudit', () => {
       expect(await verifyAudit(log())).toMatchObject({ ok: true });
       await added;
     }
-    expect(await verdictOf()).toBe('35 entries');
+    expect(await verdictText()).toBe('35 entries');
   });
 });
 
@@ -163,17 +163,17 @@ describe('verifyAudit over several files', () => {
       'audit.jsonl',
       ...[1, 2, 3, 4].map((n) => `audit.jsonl.${n}`),
     ]);
-    expect(await verdictOf()).toBe('10 entries');
+    expect(await verdictText()).toBe('10 entries');
   });
 
   it.each([1, 2, 3, 4])('detects that file %i is missing', async (n) => {
     rmSync(`${log()}.${n}`);
-    expect(await verdictOf()).toBe(`line 1: entry 9 is in the place of entry ${2 * n - 1}`);
+    expect(await verdictText()).toBe(`line 1: entry 9 is in the place of entry ${2 * n - 1}`);
   });
 
   it('detects that the current file is missing', async () => {
     rmSync(log());
-    expect(await verdictOf()).toMatch(/the entries from 9 to 10 are missing$/);
+    expect(await verdictText()).toMatch(/the entries from 9 to 10 are missing$/);
   });
 
   it('names the damaged file', async () => {

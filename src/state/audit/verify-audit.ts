@@ -1,5 +1,5 @@
 import { access, type FileHandle } from 'node:fs/promises';
-import { EMPTY_CHAIN, readEntry, type ChainEnd } from './audit-entry.js';
+import { EMPTY_CHAIN, parseEntry, type ChainEnd } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';
 import { linesOf, openIfExists, type AuditLine } from './audit-lines.js';
@@ -9,7 +9,7 @@ export type AuditVerdict =
   | { readonly ok: true; readonly entries: number; readonly notes: readonly string[] }
   | { readonly ok: false; readonly file: string; readonly line: number; readonly problem: string };
 
-interface PlacedLine extends AuditLine {
+interface LocatedLine extends AuditLine {
   readonly file: string;
   readonly line: number;
 }
@@ -20,24 +20,24 @@ interface PlacedLine extends AuditLine {
  */
 export async function verifyAudit(path: string): Promise<AuditVerdict> {
   const files = new AuditFiles(path);
-  // Read before the lines, so that entries appended meanwhile are not taken for missing ones.
+  // Read before the lines: a head of an entry that is appended meanwhile would look like a missing entry.
   const head = await readHead(files.head);
   const notes: string[] = [];
   let end = EMPTY_CHAIN;
-  let place = { file: path, line: 0 };
-  for await (const { bytes, isEnded, file, line } of allLines(files)) {
+  let location = { file: path, line: 0 };
+  for await (const { bytes, isComplete, file, line } of allLines(files)) {
     // An incomplete line was never acknowledged. The head shows whether entries are missing.
-    if (!isEnded && file === path) break;
-    place = { file, line };
-    const entry = readEntry(bytes);
-    if (!entry) return { ok: false, ...place, problem: 'the line was changed after it was written' };
+    if (!isComplete && file === path) break;
+    location = { file, line };
+    const entry = parseEntry(bytes);
+    if (!entry) return { ok: false, ...location, problem: 'the line was changed after it was written' };
     const problem = chainProblem(entry, end, head);
-    if (problem) return { ok: false, ...place, problem };
+    if (problem) return { ok: false, ...location, problem };
     notes.push(...(entry.notes ?? []).map((note) => `entry ${entry.seq}: ${note}`));
     end = entry;
   }
   const problem = truncationProblem(end, head);
-  if (problem) return { ok: false, file: place.file, line: place.line + 1, problem };
+  if (problem) return { ok: false, file: location.file, line: location.line + 1, problem };
   return { ok: true, entries: end.seq, notes };
 }
 
@@ -58,27 +58,27 @@ function truncationProblem(end: ChainEnd, head: AuditHead): string | undefined {
   return head.seq > end.seq ? `the entries from ${end.seq + 1} to ${head.seq} are missing` : undefined;
 }
 
-async function* allLines(files: AuditFiles): AsyncGenerator<PlacedLine> {
+async function* allLines(files: AuditFiles): AsyncGenerator<LocatedLine> {
   let number = 1;
   for (let full = files.full(number); ; full = files.full(number)) {
     const file = await openIfExists(full);
     if (file) {
-      yield* placed(file, full);
+      yield* locatedLinesOf(file, full);
       number++;
       continue;
     }
     const current = await openIfExists(files.current);
     if (!(await exists(full))) {
-      if (current) yield* placed(current, files.current);
+      if (current) yield* locatedLinesOf(current, files.current);
       return;
     }
-    // The file was renamed meanwhile, and either of both may have been opened.
+    // The current file was renamed to `full` meanwhile. The opened file may be either one, so both are opened again.
     await current?.close();
   }
 }
 
-/** Closes the file. */
-async function* placed(handle: FileHandle, file: string): AsyncGenerator<PlacedLine> {
+/** Closes the file at the end. */
+async function* locatedLinesOf(handle: FileHandle, file: string): AsyncGenerator<LocatedLine> {
   try {
     let line = 0;
     for await (const found of linesOf(handle)) yield { ...found, file, line: ++line };
