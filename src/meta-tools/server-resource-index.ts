@@ -5,7 +5,7 @@ import { SingleFlight } from '../lib/queues/single-flight.js';
 import { withoutParameters } from './media-types.js';
 import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
-/** An entry of the index. It is kept for a resource that a new listing leaves unchanged, and then refers to the new object. */
+/** An entry of the index. For an unchanged resource of a new listing, the entry is kept and refers to the new object. */
 export interface IndexedResource {
   resource: Resource;
 }

@@ -11,9 +11,9 @@ interface SummaryPage<Summary> {
 /** The items of a catalog, sorted by key. */
 interface ItemSource<Item, Summary> {
   /** The first items after a key, at most `count`. */
-  find(after: string, count: number): Iterable<Item>;
-  keyOf(item: Item): string;
-  summarize(item: Item): Summary;
+  readonly find: (after: string, count: number) => Iterable<Item>;
+  readonly keyOf: (item: Item) => string;
+  readonly summarize: (item: Item) => Summary;
 }
 
 /** Pages the summaries of a meta tool. A cursor contains the key of the last item, so that it stays valid when the catalog changes. */

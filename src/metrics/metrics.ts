@@ -9,7 +9,7 @@ export type RequestOutcome = 'ok' | 'error';
 
 /**
  * - `coalesced`: replaced by a later notification with the same key, such as an update of the same resource
- * - `dropped`: removed from a full queue, or withdrawn because the client lost access to the server it came from
+ * - `dropped`: removed from a full queue, or withdrawn because the client lost access to the server of the notification
  */
 export type NotificationOutcome = 'delivered' | 'coalesced' | 'dropped';
 const NOTIFICATION_OUTCOMES: readonly NotificationOutcome[] = ['delivered', 'coalesced', 'dropped'];
@@ -85,7 +85,7 @@ export class Metrics {
   upstreamSubscriptions: () => number = () => 0;
 
   constructor(readonly registry: Registry = new Registry()) {
-    // The type of registerMetric allows prom-client's own classes only; the registry calls nothing but `get`.
+    // The type of registerMetric allows prom-client's own classes only; the registry only calls `get`.
     registry.registerMetric(this.durations as unknown as Histogram);
     for (const reason of AUTH_FAILURES) this.authFailures.increment([reason], 0);
     for (const reason of STREAM_ENDS) this.streamEnds.increment([reason], 0);

@@ -18,7 +18,7 @@ export class ListPages {
     this.cursors = new Cursors(key.derive('lists'));
   }
 
-  /** The page after a cursor, or the first page. */
+  /** The page after a cursor, or the first page. `member` is the name of the list in the result. */
   page(member: string, list: Paged, scope: Scope, cursor: unknown): JsonText {
     const listKey = `${member}\0${scope.key}`;
     const after = cursor === undefined ? '' : this.cursors.verify(listKey, cursor);

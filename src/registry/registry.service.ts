@@ -25,7 +25,7 @@ export class Registry {
   private readonly builder: CatalogBuilder;
   private readonly nameBuilds: BuildQueue;
   private readonly resourceBuilds: BuildQueue;
-  private isUpdating = false;
+  private isSwapDeferred = false;
   private current = Catalog.EMPTY;
   /** Finds and translates the resources that results and tools link to. */
   readonly links = new ResourceLinks(() => this.current);
@@ -77,9 +77,9 @@ export class Registry {
 
   /** If both builds fit into one slice, they are announced as one change. */
   private async update(id: string): Promise<void> {
-    this.isUpdating = true;
+    this.isSwapDeferred = true;
     const builds = [this.nameBuilds.add(id), this.resourceBuilds.add(id)];
-    this.isUpdating = false;
+    this.isSwapDeferred = false;
     this.swap();
     await Promise.all(builds);
   }
@@ -98,7 +98,7 @@ export class Registry {
   }
 
   private swap(): void {
-    if (this.isUpdating) return;
+    if (this.isSwapDeferred) return;
     const previous = this.current;
     let catalog = this.builder.build();
     for (const id of [...this.nameBuilds.removed, ...this.resourceBuilds.removed])

@@ -20,21 +20,21 @@ export interface CompetingClaim {
 export async function competingClaims(
   ownPath: string,
   now: number,
-  lease: number,
+  leaseMs: number,
 ): Promise<CompetingClaim[]> {
   const directory = dirname(ownPath);
   const names = (await readdir(directory)).filter((name) => CLAIM.test(name));
   const others = names.map((name) => join(directory, name)).filter((path) => path !== ownPath);
-  const claims = await Promise.all(others.map((path) => assess(path, now, lease)));
+  const claims = await Promise.all(others.map((path) => assess(path, now, leaseMs)));
   return claims.filter((claim) => claim !== undefined);
 }
 
-async function assess(path: string, now: number, lease: number): Promise<CompetingClaim | undefined> {
+async function assess(path: string, now: number, leaseMs: number): Promise<CompetingClaim | undefined> {
   const claim = await read(path);
   if (!claim) return undefined;
   const { holder, mtimeMs } = claim;
   // A claim with a time in the future is expired, too, because the clock was changed.
-  const isFresh = Math.abs(now - mtimeMs) < lease;
+  const isFresh = Math.abs(now - mtimeMs) < leaseMs;
   // Undefined for a process in another PID namespace: then the age of the claim decides.
   const isHolderRunning = holder && isRunning(holder);
   if (holder && (isHolderRunning ?? isFresh))

@@ -14,7 +14,12 @@ const LINES_PER_SLICE = 500;
 const COMPACTION_FACTOR = 4;
 const MIN_COMPACTION_BYTES = 1_048_576;
 
-/** One change of the session records, as a line of the journal. Idempotent. */
+/**
+ * One change of the session records, as a line of the journal. Idempotent. The values of `do` are part of the file format.
+ * - `keep`: a session was added or changed
+ * - `saw`: its client was active
+ * - `forget`: the session was removed
+ */
 export type SessionChange =
   | { readonly do: 'keep'; readonly session: StoredSession; readonly seen: number }
   | { readonly do: 'saw'; readonly session: string; readonly seen: number }

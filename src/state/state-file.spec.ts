@@ -143,9 +143,9 @@ describe('StateFile on a failing disk', () => {
     ],
   ];
 
-  it.each(faults)('keeps the file unchanged when %s', async (_, kind, breakIt) => {
+  it.each(faults)('keeps the file unchanged when %s', async (_, kind, causeFault) => {
     for (const n of [1, 2]) await file.save(revision(n));
-    breakIt();
+    causeFault();
     await expect(file.save(revision(3))).rejects.toMatchObject({ kind, data: { code: expect.any(String) } });
     expect(await reload()).toEqual({ decisions: revision(2) });
   });

@@ -8,8 +8,8 @@ import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
 const uriOf = (n: number): string => `file:///${String(n).padStart(5, '0')}`;
-/** 1000 URIs. */
-const from = (first: number): string[] => Array.from({ length: 1000 }, (_, n) => uriOf(first + n));
+const thousandUrisFrom = (first: number): string[] =>
+  Array.from({ length: 1000 }, (_, n) => uriOf(first + n));
 const DELETED = { 'io.gatehouse/state': 'deleted' };
 
 describe('ListingWatcher', () => {
@@ -17,8 +17,8 @@ describe('ListingWatcher', () => {
   let harness: SubscriptionHarness;
   let client: FakeSubscriber;
 
-  async function open(takesSubscriptions = true, options: HarnessOptions = {}): Promise<void> {
-    files = new FakeServer([A, 'file:///b'], takesSubscriptions);
+  async function open(supportsSubscriptions = true, options: HarnessOptions = {}): Promise<void> {
+    files = new FakeServer([A, 'file:///b'], supportsSubscriptions);
     harness = await SubscriptionHarness.open({ files }, options);
     client = new FakeSubscriber('a');
   }
@@ -42,7 +42,7 @@ describe('ListingWatcher', () => {
     ['underscore', 'files_file___a'],
     ['original', A],
   ] as const)(
-    'reports a removed resource under the public URI that it had in style %s',
+    'reports a removed resource under its last public URI, in style %s',
     async (resources, name) => {
       await open(true, { naming: { resources } });
       await harness.subscribe(client, name);
@@ -51,7 +51,7 @@ describe('ListingWatcher', () => {
     },
   );
 
-  it('keeps the subscription to a removed resource and subscribes again when it is listed again', async () => {
+  it('keeps the row of a removed resource and subscribes again when the resource is listed again', async () => {
     await harness.subscribe(client, PUBLIC_A);
     await harness.list(files);
     await harness.pass(60_000);
@@ -79,7 +79,7 @@ describe('ListingWatcher', () => {
       files.replyToSubscribe = () => 'waits';
     });
 
-    it('subscribes again for a client that just subscribed, when it is listed again', async () => {
+    it('subscribes again for a new subscriber when the resource is listed again', async () => {
       const outcome = outcomeOf(harness.subscribe(client, PUBLIC_A));
       await flushPromises();
       await removeResource();
@@ -89,7 +89,7 @@ describe('ListingWatcher', () => {
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
-    it('subscribes again on a new link, when it is listed again', async () => {
+    it('subscribes again on a new link when the resource is listed again', async () => {
       files.replyToSubscribe = () => 'takes';
       await harness.subscribe(client, PUBLIC_A);
       files.replyToSubscribe = () => 'waits';
@@ -100,7 +100,7 @@ describe('ListingWatcher', () => {
       expect(client.updates).toEqual([{ uri: PUBLIC_A, _meta: DELETED }, { uri: PUBLIC_A }]);
     });
 
-    it('subscribes once more when it is listed again before the response', async () => {
+    it('subscribes once more when the resource is listed again before the response', async () => {
       outcomeOf(harness.subscribe(client, PUBLIC_A));
       await flushPromises();
       await harness.list(files, 'file:///b');
@@ -113,7 +113,7 @@ describe('ListingWatcher', () => {
     });
   });
 
-  it('reports the return of a resource to all subscribers, also after a subscription while it was gone', async () => {
+  it('reports the return of a resource to earlier subscribers, even if another client subscribed while it was removed', async () => {
     files.templates = ['note://{id}'];
     await harness.list(files, 'note://1');
     const other = new FakeSubscriber('b');
@@ -145,7 +145,7 @@ describe('ListingWatcher', () => {
     expect(client.delivered).toEqual([]);
   });
 
-  it('reports removal and return of a resource of a server that takes no subscriptions', async () => {
+  it('reports removal and return of a resource of a server that does not support subscriptions', async () => {
     await open(false);
     await harness.subscribe(client, PUBLIC_A);
     await harness.list(files);
@@ -171,7 +171,7 @@ describe('ListingWatcher', () => {
     },
   );
 
-  it('reports a resource that the replaced server does not list', async () => {
+  it('reports a resource as deleted that a replaced server does not list any more', async () => {
     await harness.subscribe(client, PUBLIC_A);
     files.resources = ['file:///b'];
     await harness.reload({ files: { args: ['other'] } });
@@ -180,7 +180,7 @@ describe('ListingWatcher', () => {
   });
 
   it.each(['resource', 'original'] as const)(
-    'reports a resource of a replaced server that lists none, under its public URI in style %s',
+    'reports a resource as deleted when a replaced server lists no resources, in style %s',
     async (resources) => {
       await open(true, { naming: { resources } });
       await harness.subscribe(client, PUBLIC_A);
@@ -247,18 +247,18 @@ describe('ListingWatcher', () => {
     });
 
     it('subscribes to at most 1000 resources, however the listing changes', async () => {
-      await harness.list(files, ...from(500));
+      await harness.list(files, ...thousandUrisFrom(500));
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
       expect(files.held.size).toBe(1000);
-      await harness.list(files, ...from(0), ...from(1000));
+      await harness.list(files, ...thousandUrisFrom(0), ...thousandUrisFrom(1000));
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
       expect(files.held.size).toBe(1000);
     });
 
     it('reports a removed resource that is beyond the first 1000 matches by now', async () => {
-      await harness.list(files, ...from(0), A, 'file:///b');
+      await harness.list(files, ...thousandUrisFrom(0), A, 'file:///b');
       for (let turn = 0; turn < 200; turn++) await harness.pass(0);
-      await harness.list(files, ...from(0), A);
+      await harness.list(files, ...thousandUrisFrom(0), A);
       expect(client.updates.at(-1)).toEqual({ uri: 'resource://files/file:///b', _meta: DELETED });
       await harness.pass(LINGER_MS);
       expect(files.held.has(A)).toBe(true);

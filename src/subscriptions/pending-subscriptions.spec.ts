@@ -31,7 +31,7 @@ describe('Subscriptions', () => {
         .map(({ labels, value }) => [labels['reason'], value]),
     );
 
-  describe('before the server has answered', () => {
+  describe('before the server has responded', () => {
     let request: Cancellation;
     const subscribe = (subscriber = client): ReturnType<typeof outcomeOf> => {
       request = new Cancellation();
@@ -41,7 +41,7 @@ describe('Subscriptions', () => {
       files.replyToSubscribe = () => 'waits';
     });
 
-    it('remove the row of a cancelled request at once, and unsubscribe after the answer', async () => {
+    it('remove the row of a cancelled request at once, and unsubscribe after the response', async () => {
       const outcome = subscribe();
       await flushPromises();
       request.abort();
@@ -66,7 +66,7 @@ describe('Subscriptions', () => {
       expect(first.error).toBeUndefined();
     });
 
-    it('keep the row of a request that is cancelled after the answer', async () => {
+    it('keep the row of a request that is cancelled after the response', async () => {
       subscribe();
       await flushPromises();
       files.accept(A);
@@ -75,7 +75,7 @@ describe('Subscriptions', () => {
       expect(harness.rows).toEqual([`a ${A}`]);
     });
 
-    it('refuse a resource as unknown that the client loses access to', async () => {
+    it('refuse the resource as unknown if the client loses access to it', async () => {
       const outcome = subscribe();
       await flushPromises();
       client.setScope(only('other'));
@@ -85,7 +85,7 @@ describe('Subscriptions', () => {
       expect([harness.rows, files.subscriptionRequests]).toEqual([[], [`+${A}`, `-${A}`]]);
     });
 
-    it('refuse and count a resource as unknown whose server is disabled', async () => {
+    it('refuse and count the resource as unknown if its server is disabled', async () => {
       const outcome = subscribe();
       await flushPromises();
       await harness.enable('files', false);
@@ -93,7 +93,7 @@ describe('Subscriptions', () => {
       expect(await rejections()).toEqual({ unknown: 1 });
     });
 
-    it('count no rejection when the client has left before the refusal', async () => {
+    it('count no rejection if the client has closed before the refusal', async () => {
       subscribe();
       await flushPromises();
       client.close();
@@ -113,7 +113,7 @@ describe('Subscriptions', () => {
     });
   });
 
-  it('refuse a resource as unknown that left the scope of the client after its request', async () => {
+  it('refuse the resource as unknown if it left the scope of the client after the request was received', async () => {
     const { context } = client;
     client.setScope(only('other'));
     expect(await refusalOf(harness.subscriptions.subscribe(context, PUBLIC_A))).toMatchObject({

@@ -10,13 +10,13 @@ class PolledServer {
   readonly polls: string[] = [];
   readonly changes: string[] = [];
   content: string | Error = 'one';
-  /** Answers the read that waits. */
-  answer: (() => void) | undefined;
-  isHeld = false;
+  /** Completes the pending read. */
+  completeRead: (() => void) | undefined;
+  holdsReads = false;
   readonly upstream = new PollingUpstream(
     async (uri) => {
       this.polls.push(uri);
-      if (this.isHeld) await new Promise<void>((resolve) => (this.answer = resolve));
+      if (this.holdsReads) await new Promise<void>((resolve) => (this.completeRead = resolve));
       if (this.content instanceof Error) throw this.content;
       return new JsonText(this.content);
     },
@@ -47,12 +47,12 @@ describe('PollingUpstream', () => {
   });
 
   it('confirms a subscription after the first poll', async () => {
-    server.isHeld = true;
+    server.holdsReads = true;
     const outcome = outcomeOf(server.upstream.subscribe('x'));
     await flushPromises();
     expect(server.polls).toEqual(['x']);
     expect(outcome).toEqual({});
-    server.answer?.();
+    server.completeRead?.();
     await flushPromises();
     expect(outcome).toHaveProperty('value');
     expect(server.changes).toEqual([]);
@@ -76,8 +76,8 @@ describe('PollingUpstream', () => {
     [0, 800],
     [0.5, 1000],
     [1 - Number.EPSILON, 1200],
-  ])('polls again after 0.8 to 1.2 of the interval', async (drawn, ms) => {
-    random = drawn;
+  ])('polls again after 0.8 to 1.2 of the interval', async (randomValue, ms) => {
+    random = randomValue;
     await server.upstream.subscribe('x');
     await server.pass(ms - 1);
     expect(server.polls).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('PollingUpstream', () => {
     expect(server.changes).toEqual([]);
   });
 
-  it('reports a change with the first successful poll when the very first one failed', async () => {
+  it('reports a change with the first successful poll if the first poll failed', async () => {
     server.content = new Error('not yet');
     await server.upstream.subscribe('x');
     server.content = 'one';
@@ -115,11 +115,11 @@ describe('PollingUpstream', () => {
 
   it('runs one poll of a resource at a time', async () => {
     await server.upstream.subscribe('x');
-    server.isHeld = true;
+    server.holdsReads = true;
     await server.pass(POLL_MS);
     await server.pass(POLL_MS * 10);
     expect(server.polls).toHaveLength(2);
-    server.answer?.();
+    server.completeRead?.();
     await flushPromises();
     await server.pass(POLL_MS);
     expect(server.polls).toHaveLength(3);
@@ -140,11 +140,11 @@ describe('PollingUpstream', () => {
     ['the upstream is stopped', (upstream) => upstream.stop()],
   ])('ignores a poll that ends after %s, and does not poll again', async (_when, end) => {
     await server.upstream.subscribe('x');
-    server.isHeld = true;
+    server.holdsReads = true;
     server.content = 'two';
     await server.pass(POLL_MS);
     await end(server.upstream);
-    server.answer?.();
+    server.completeRead?.();
     await flushPromises();
     await server.pass(POLL_MS * 100);
     expect(server.changes).toEqual([]);
@@ -152,7 +152,7 @@ describe('PollingUpstream', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('polls no more often when a resource is subscribed twice', async () => {
+  it('polls as often when a resource is subscribed several times', async () => {
     for (let time = 0; time < 3; time++) await server.upstream.subscribe('x');
     const before = server.polls.length;
     await server.pass(POLL_MS);
@@ -160,7 +160,7 @@ describe('PollingUpstream', () => {
     expect(jest.getTimerCount()).toBe(1);
   });
 
-  it('starts with a new first poll when a resource is subscribed again', async () => {
+  it('compares only with polls since the latest subscription', async () => {
     await server.upstream.subscribe('x');
     await server.upstream.unsubscribe('x');
     server.content = 'two';

@@ -16,7 +16,7 @@ export class UpdateEvent implements NotificationEvent {
     readonly frame: EventFrame,
   ) {}
 
-  /** Of several updates of a resource that wait for a slow reader, only the latest matters. */
+  /** Key in the queue of a slow client: a later update of the same resource replaces an earlier one. */
   get coalesce(): string {
     return (this.key ??= `${UPDATED} ${this.server} ${this.uri}`);
   }
@@ -24,7 +24,7 @@ export class UpdateEvent implements NotificationEvent {
 
 /** One change of one resource, reported by its server or by the gateway itself. */
 export class ResourceUpdate {
-  /** Of several waiting updates with the same key, only the latest matters. */
+  /** Key in throttle and fan-out: a later update with the same key replaces one that waits. */
   readonly key: string;
 
   constructor(

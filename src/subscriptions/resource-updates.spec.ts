@@ -52,7 +52,7 @@ describe('ResourceUpdates', () => {
     const last = many.at(-1)!;
     expect([many[0]!.updates, last.updates]).toEqual([[{ uri: PUBLIC_A, n: 1 }], []]);
     last.deliver(eventFrame('{"method":"something else"}'), {});
-    // The second waits behind the first, which is being delivered; the third replaces the second.
+    // Update 2 waits until update 1 is delivered, and is replaced by update 3.
     for (const n of [2, 3]) files.update(A, { n });
     for (let turn = 0; turn < 8; turn++) await flushPromises();
     for (const one of many)
@@ -98,7 +98,7 @@ describe('ResourceUpdates', () => {
     expect(written.size).toBe(1);
   });
 
-  it('mark updates of one resource as replaceable by later ones', async () => {
+  it('coalesce updates of the same resource of the same server', async () => {
     await harness.subscribe(client, 'resource://files/file:///*');
     for (const uri of [A, 'file:///b', A]) files.update(uri);
     const options = client.delivered.map((delivery) => delivery.options);
@@ -135,7 +135,7 @@ describe('ResourceUpdates', () => {
 
   it.each<[string, object]>([
     ['no URI', {}],
-    ['a URI that is no string', { uri: 7 }],
+    ['a URI that is not a string', { uri: 7 }],
   ])('ignore an update with %s', async (_what, params) => {
     await harness.subscribe(client, 'resource://files/*');
     files.link.emit('notifications/resources/updated', params);
@@ -173,7 +173,7 @@ describe('ResourceUpdates', () => {
     });
   });
 
-  it('deliver an update from a server that takes no subscriptions', async () => {
+  it('deliver an update from a server that does not support subscriptions', async () => {
     const plain = new FakeServer([A], false);
     harness = await SubscriptionHarness.open({ plain });
     await harness.subscribe(client, A);
@@ -204,7 +204,7 @@ describe('ResourceUpdates', () => {
       expect(client.updates).toHaveLength(2);
     });
 
-    it('deliver to the subscribers at the end of the window', async () => {
+    it('deliver a throttled update to the clients that are subscribed at the end of the window', async () => {
       for (const version of [1, 2]) files.update(A, { version });
       const late = new FakeSubscriber('b');
       await harness.subscribe(late, PUBLIC_A);

@@ -7,12 +7,12 @@ import { only } from '../../test/kit/offers.js';
 import { SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 
 describe.each([
-  ['takes subscriptions', true, {}],
-  ['takes none', false, {}],
-  ['takes none and is polled', false, { watch: { pollMs: 1000 } }],
-  ['takes none and has session links', false, { isolation: 'session' }],
-  ['takes subscriptions and has session links', true, { isolation: 'session' }],
-] as const)('restored subscriptions to a server that %s', (_what, takesSubscriptions, entry) => {
+  ['supports subscriptions', true, {}],
+  ['does not support subscriptions', false, {}],
+  ['is polled', false, { watch: { pollMs: 1000 } }],
+  ['has session links and does not support subscriptions', false, { isolation: 'session' }],
+  ['has session links and supports subscriptions', true, { isolation: 'session' }],
+] as const)('restored subscriptions to a server that %s', (_what, supportsSubscriptions, entry) => {
   let server: FakeServer;
   let client: FakeSubscriber;
 
@@ -31,7 +31,7 @@ describe.each([
 
   beforeEach(() => {
     recordLog();
-    server = new FakeServer(['x://a', 'x://b'], takesSubscriptions);
+    server = new FakeServer(['x://a', 'x://b'], supportsSubscriptions);
     server.templates = ['t://{id}'];
   });
 
@@ -40,12 +40,12 @@ describe.each([
     expect(client.uris.toSorted()).toEqual(['resource://s/t://1', 'resource://s/x://a']);
   });
 
-  it('send one update of each match of a pattern, also of one subscribed to by URI', async () => {
+  it('send one update of each match of a pattern, including one that is also subscribed to by URI', async () => {
     await open(['x://*', 'x://b']);
     expect(client.uris.toSorted()).toEqual(['resource://s/x://a', 'resource://s/x://b']);
   });
 
-  it('send another update under the public URI of the listing, where it differs', async () => {
+  it('send another update when the listing changes the public URI', async () => {
     await open(['x://a'], { naming: { resources: 'original' } });
     expect(client.uris.at(-1)).toBe('x://a');
   });
@@ -63,7 +63,7 @@ describe('restored subscriptions', () => {
     expect(client.uris).toEqual(['resource://s/x://a']);
   });
 
-  it('send an update of a resource that is listed later, by a server that takes no subscriptions', async () => {
+  it('send an update of a resource that a server without subscriptions lists later', async () => {
     recordLog();
     const server = new FakeServer(['x://a'], false);
     const client = new FakeSubscriber('a');
@@ -77,7 +77,7 @@ describe('restored subscriptions', () => {
   });
 
   it.each(['x://a', 'resource://s/x://a', 's_x___a'])(
-    'can be repeated by their client as %s before the server is connected, unlike others',
+    'accept a repeated request for %s, and no other, before the server is connected',
     async (form) => {
       recordLog();
       const server = new FakeServer(['x://a', 'x://b']);

@@ -34,7 +34,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     return open();
   });
 
-  /** Listings come from the shared link. */
+  /** Changes the listing, which is synced over the shared link. */
   async function list(...resources: string[]): Promise<void> {
     server.resources = resources;
     server.links[0]!.emit('notifications/resources/list_changed');
@@ -54,7 +54,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     expect([ofAnn, ofBen].map(requestsOn)).toEqual([['+x://a'], ['+x://a', '+x://b', '-x://a']]);
   });
 
-  it('deliver an update to the session on whose link it came, if it is subscribed', async () => {
+  it('deliver an update only to the subscribed session whose link it came on', async () => {
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
     const [shared, ofAnn, ofBen] = server.links as [FakeLink, FakeLink, FakeLink];
@@ -98,7 +98,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     expect([ann.uris, ben.uris]).toEqual([[], [A]]);
   });
 
-  it('deliver updates and handle gaps on each link of a server that takes no subscriptions', async () => {
+  it('deliver updates and handle gaps on each link of a server that does not support subscriptions', async () => {
     await open(new FakeServer(['x://a'], false));
     await harness.subscribe(ann, A);
     await harness.subscribe(ben, A);
@@ -123,7 +123,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     expect(ann.uris).toEqual(['resource://s/z://1']);
   });
 
-  it('close the link of a client that leaves', async () => {
+  it('close the link of a client that closes its session', async () => {
     await harness.subscribe(ann, A);
     ann.close();
     await harness.pass(60_000);

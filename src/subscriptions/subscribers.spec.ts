@@ -21,9 +21,9 @@ const refusal = (act: () => unknown): unknown => {
     return { kind, message, data };
   }
 };
-const limitError = (whose: string, limit: number): object => ({
+const limitError = (holder: string, limit: number): object => ({
   kind: 'limit-exceeded',
-  message: `LimitExceeded: ${whose} may have ${limit} subscriptions`,
+  message: `LimitExceeded: ${holder} may have ${limit} subscriptions`,
   data: { code: 'LimitExceeded', limit },
 });
 
@@ -100,7 +100,7 @@ describe('Subscribers', () => {
       expect(emitted).toHaveLength(3);
     });
 
-    it('count clients and servers separately', () => {
+    it('count each client and each server separately', () => {
       open({ subscriptionsPerClient: 1 });
       add(new FakeSubscriber('a'), 'x');
       add(new FakeSubscriber('b'), 'x');
@@ -172,7 +172,7 @@ describe('Subscribers', () => {
       expect(ended).toBe(0);
     });
 
-    it('keep no subscription of a client that was closed before', () => {
+    it('remove a subscription of an already closed client at once', () => {
       const client = new FakeSubscriber('a');
       client.close();
       const ended: string[] = [];
@@ -224,7 +224,7 @@ describe('Subscribers', () => {
     expect(subscribers.table.size).toBe(0);
   });
 
-  it('observe a client again that subscribes again', () => {
+  it('observe a client again when it subscribes again', () => {
     const client = new FakeSubscriber('a');
     subscribers.remove(add(client, 'x').id);
     add(client, 'y');

@@ -55,9 +55,9 @@ describe('ResourceView.findSubscribable', () => {
 
   it.each([
     ['', 'is empty'],
-    ['*', 'could be of several servers'],
-    ['shared://x', 'is of two servers'],
-    ['shared://*', 'is of two servers'],
+    ['*', 'matches several servers'],
+    ['shared://x', 'is a URI of two servers'],
+    ['shared://*', 'is a prefix at two servers'],
     ['file:///nope', 'is not listed'],
     ['file:///nope/*', 'is a prefix of no listed URI'],
     ['resource://files/nope://*', 'is a prefix of no URI of that server'],
@@ -67,7 +67,7 @@ describe('ResourceView.findSubscribable', () => {
     expect(find(text)).toBeUndefined();
   });
 
-  it('finds only what is in scope, where a text can name one resource instead of several', () => {
+  it('finds only resources in scope, so that a URI of two servers may be unambiguous', () => {
     expect(find('resource://files/*', only('db'))).toBeUndefined();
     expect(find('file:///logs/app.log', only('db'))).toBeUndefined();
     expect(find('shared://x', only('db'))).toBe('db shared://x');

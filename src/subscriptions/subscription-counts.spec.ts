@@ -9,7 +9,7 @@ import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harn
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
 
-describe('counts that the limits of subscriptions are compared with', () => {
+describe('subscription counts', () => {
   let files: FakeServer;
   let harness: SubscriptionHarness;
   let client: FakeSubscriber;

@@ -48,7 +48,7 @@ describe('Subscriptions', () => {
       expect(harness.subscribers.table.size).toBe(1);
     });
 
-    it('shares the answer with a repeated request before it', async () => {
+    it('sends one request to the server when a client repeats a pending request', async () => {
       files.replyToSubscribe = () => 'waits';
       const both = [A, PUBLIC_A].map((form) => outcomeOf(harness.subscribe(client, form)));
       await flushPromises();
@@ -84,7 +84,7 @@ describe('Subscriptions', () => {
         expect(JSON.stringify(refused)).toBe(JSON.stringify(unknown).replaceAll('nope', 'files'));
     });
 
-    it('fails with the refusal of the server and keeps nothing', async () => {
+    it('fails with the refusal of the server and keeps no row', async () => {
       files.replyToSubscribe = () => 'refuses';
       expect(await errorOf(harness.subscribe(client, PUBLIC_A))).toEqual({
         kind: 'subscription-failed',
@@ -128,7 +128,7 @@ describe('Subscriptions', () => {
       expect(files.subscriptionRequests).toEqual([`+${A}`, `-${A}`]);
     });
 
-    it('fails at once and keeps nothing while the server is not connected', async () => {
+    it('fails at once and keeps no row while the server is not connected', async () => {
       files.isReachable = false;
       files.link.disconnect();
       await harness.pass(0);
@@ -140,7 +140,7 @@ describe('Subscriptions', () => {
       expect(await rejections('unavailable')).toBe(1);
     });
 
-    it('fails and keeps nothing when the link is lost before the response', async () => {
+    it('fails and keeps no row when the link is lost before the response', async () => {
       files.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, A));
       await flushPromises();
@@ -149,7 +149,7 @@ describe('Subscriptions', () => {
       expect([harness.rows, files.subscriptionRequests]).toEqual([[], [`+${A}`]]);
     });
 
-    it('keeps nothing of a client that is closed', async () => {
+    it('keeps no row of a closed client', async () => {
       client.close();
       expect(await errorOf(harness.subscribe(client, A))).toMatchObject({ kind: 'cancelled' });
       await harness.pass(LINGER_MS);
@@ -178,7 +178,7 @@ describe('Subscriptions', () => {
   });
 
   describe('an update before the acknowledgement', () => {
-    it('is delivered after it', async () => {
+    it('is delivered after the acknowledgement', async () => {
       files.replyToSubscribe = () => 'waits';
       let acknowledged = false;
       const subscribed = harness.subscriptions.subscribe(client.context, A).then(() => {
@@ -195,7 +195,7 @@ describe('Subscriptions', () => {
       expect(client.updates).toEqual([{ uri: PUBLIC_A, version: 2 }]);
     });
 
-    it('gets an event id above those that were sent to the client before', async () => {
+    it('has an event id above those that were sent to the client before', async () => {
       const early = new FakeSubscriber('b');
       await harness.subscribe(early, A);
       const other = harness.subscriptions.subscribe(client.context, 'file:///b');
@@ -330,13 +330,13 @@ describe('Subscriptions', () => {
     });
   });
 
-  it('end once by id', async () => {
+  it('end by id, once', async () => {
     const { id } = await harness.subscribe(client, A);
     expect([1, 2].map(() => harness.subscriptions.end(id, 'unsubscribed'))).toEqual([true, false]);
     expect(harness.rows).toEqual([]);
   });
 
-  it('end with the client, and unsubscribe URIs without other subscribers', async () => {
+  it('end when the client closes, and unsubscribe URIs without other subscribers', async () => {
     const other = new FakeSubscriber('b');
     for (const uri of [A, 'file:///b']) await harness.subscribe(client, uri);
     await harness.subscribe(other, A);
@@ -361,7 +361,7 @@ describe('Subscriptions', () => {
   it.each<[string, () => Promise<void>]>([
     ['is disabled by an administrator', () => harness.enable('files', false)],
     ['is disabled in the configuration file', () => harness.reload({ files: { enabled: false } })],
-  ])('end with a server that %s, and are not restored with it', async (_how, end) => {
+  ])('end when the server %s, and are not restored when it is enabled again', async (_how, end) => {
     await harness.subscribe(client, A);
     await harness.subscribe(client, 'file:///*');
     await end();
@@ -391,9 +391,9 @@ describe('Subscriptions', () => {
   it('are logged at debug level', async () => {
     const { id } = await harness.subscribe(client, A);
     harness.unsubscribe(client, A);
-    const said = lines.map((line) => JSON.parse(line) as object);
+    const logged = lines.map((line) => JSON.parse(line) as object);
     for (const message of ['subscribed', 'subscription ended'])
-      expect(said).toContainEqual(
+      expect(logged).toContainEqual(
         expect.objectContaining({ level: 'debug', message, subscription: id, server: 'files', uri: A }),
       );
   });

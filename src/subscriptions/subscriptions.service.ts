@@ -66,7 +66,7 @@ export class Subscriptions implements OnModuleInit {
     return subscription;
   }
 
-  /** Adds a subscription of a previous process. False when the client may not have it now. */
+  /** Adds a subscription of a previous process. False when the server is disabled, or scope or limits do not allow it. */
   restore(client: Subscriber, subscription: Parameters<Subscribers['restore']>[1]): boolean {
     const isEnabled = this.desired.current.get(subscription.server)?.enabled ?? false;
     const restored = isEnabled ? this.subscribers.restore(client, subscription) : undefined;
@@ -74,7 +74,7 @@ export class Subscriptions implements OnModuleInit {
     return restored !== undefined;
   }
 
-  /** Takes the URI in any form, or the id of the subscription. False when the client has no such subscription. */
+  /** Accepts the URI in any form, or the id of the subscription. False when the client has no such subscription. */
   unsubscribe(context: SessionContext, text: string): boolean {
     const rows = this.findRows(context, text);
     for (const { id } of rows) this.end(id, 'unsubscribed');
@@ -164,7 +164,7 @@ export class Subscriptions implements OnModuleInit {
       await this.upstreams.confirm(subscription);
       await this.subscribers.waitUntilPersisted();
     } catch (error) {
-      // A row that is gone already was ended for another reason, which `subscribe` reports.
+      // A row that has been removed meanwhile ended for another reason, which `subscribe` reports.
       if (!this.end(subscription.id, 'failed')) return;
       throw this.reportFailure(subscription, error);
     }

@@ -65,7 +65,7 @@ describe('UpstreamSubscriptions', () => {
       expect(server.subscriptionRequests).toEqual(['+x://a', '-x://a']);
     });
 
-    it('send an update to subscribers of a server that takes no subscriptions', async () => {
+    it('send an update to subscribers of a server that does not support subscriptions', async () => {
       await open(new FakeServer(['x://a'], false));
       await harness.subscribe(client, 'x://a');
       server.link.emitGap();
@@ -108,7 +108,7 @@ describe('UpstreamSubscriptions', () => {
       expect([...server.held]).toEqual(['x://a']);
     });
 
-    it('fail and keep nothing when the link is lost for another reason', async () => {
+    it('fail and keep no row when the link is lost for another reason', async () => {
       server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));
       await flushPromises();
@@ -142,7 +142,7 @@ describe('UpstreamSubscriptions', () => {
     ]);
   });
 
-  it('send no update of a resource that is no longer listed on a new link', async () => {
+  it('send no update of a resource that the server does not list on a new link', async () => {
     await harness.subscribe(client, 'x://a');
     server.replyToSubscribe = () => 'waits';
     server.resources = ['x://b'];

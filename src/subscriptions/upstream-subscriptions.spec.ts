@@ -27,8 +27,8 @@ describe('UpstreamSubscriptions', () => {
     await harness.subscribe(client, 'x://a');
     await harness.reload({ s: { timeoutMs: 77 } });
     await harness.subscribe(client, 'x://b');
-    const asked = server.link.requests.filter(({ method }) => method === 'resources/subscribe');
-    expect(asked).toEqual([
+    const sent = server.link.requests.filter(({ method }) => method === 'resources/subscribe');
+    expect(sent).toEqual([
       { method: 'resources/subscribe', params: '{"uri":"x://a"}', timeoutMs: 1000 },
       { method: 'resources/subscribe', params: '{"uri":"x://b"}', timeoutMs: 77 },
     ]);
@@ -36,7 +36,7 @@ describe('UpstreamSubscriptions', () => {
     expect(await harness.upstream()).toBe(2);
   });
 
-  it('send nothing to a server that takes no subscriptions', async () => {
+  it('send nothing to a server that does not support subscriptions', async () => {
     await open(new FakeServer(['x://a'], false));
     await harness.subscribe(client, 'x://a');
     harness.unsubscribe(client, 'x://a');
@@ -62,12 +62,12 @@ describe('UpstreamSubscriptions', () => {
       server.replyToSubscribe = () => 'waits';
       await harness.reconnect(server);
       expect(server.link.inFlight.size).toBe(8);
-      for (const asked of [...server.link.inFlight].slice(0, 3)) asked.answer({});
+      for (const request of [...server.link.inFlight].slice(0, 3)) request.answer({});
       await flushPromises();
       expect([server.link.inFlight.size, server.link.count('resources/subscribe')]).toEqual([8, 11]);
     });
 
-    it('send an update to subscribers of a server that takes no subscriptions', async () => {
+    it('send an update to subscribers of a server that does not support subscriptions', async () => {
       await open(new FakeServer(['x://a'], false));
       await harness.subscribe(client, 'x://a');
       await harness.reconnect(server);
@@ -93,7 +93,7 @@ describe('UpstreamSubscriptions', () => {
       expect(server.subscriptionRequests).toHaveLength(6);
     });
 
-    it('do not retry a URI that is not offered or not wanted any more', async () => {
+    it('do not retry a URI that is no longer offered or no longer subscribed to', async () => {
       const other = new FakeSubscriber('b');
       await harness.subscribe(client, 'x://a');
       await harness.subscribe(other, 'x://b');
@@ -165,18 +165,18 @@ describe('UpstreamSubscriptions', () => {
       expect(harness.subscribers.table.size).toBe(0);
     });
 
-    it('send no further requests to a server that does not answer', async () => {
+    it('send no further requests to a server after timeouts', async () => {
       await open(new FakeServer(manyUris(30)));
       server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'resource://s/*'));
       await flushPromises();
-      for (const asked of server.link.inFlight) asked.fail(new GatewayError('timeout', 'late'));
+      for (const request of server.link.inFlight) request.fail(new GatewayError('timeout', 'late'));
       await harness.pass(0);
       expect(outcome.error).toMatchObject({ kind: 'timeout' });
       expect(server.subscriptionRequests).toHaveLength(8);
     });
 
-    it('subscribe to at most 1000 matches, also when the listing grows, and unsubscribe all', async () => {
+    it('subscribe to at most 1000 matches, even if the listing grows, and unsubscribe all of them', async () => {
       await open(new FakeServer(manyUris(1100)));
       await harness.subscribe(client, 'resource://s/*');
       expect(await harness.upstream()).toBe(1000);
@@ -217,7 +217,7 @@ describe('UpstreamSubscriptions', () => {
       expect(server.subscriptionRequests).toEqual([]);
     });
 
-    it('poll over the new link only after a reconnect', async () => {
+    it('poll only over the new link after a reconnect', async () => {
       await harness.subscribe(client, 'x://a');
       await harness.reconnect(server);
       expect(client.updates).toEqual([{ uri: 'resource://s/x://a' }]);
@@ -258,17 +258,17 @@ describe('UpstreamSubscriptions', () => {
     it('run at most four polls at once through the call gate', async () => {
       await open(new FakeServer(manyUris(20), false), { entries: POLL });
       for (const uri of server.resources) await harness.subscribe(client, uri);
-      let most = 0;
+      let maxInFlight = 0;
       server.reads = (uri) => {
-        most = Math.max(most, harness.backends.get('s').status().inFlight);
+        maxInFlight = Math.max(maxInFlight, harness.backends.get('s').status().inFlight);
         return uri;
       };
       await harness.pass(1000);
-      expect(most).toBe(4);
+      expect(maxInFlight).toBe(4);
       expect(server.readsOf(uriOf(19))).toBe(2);
     });
 
-    it('do not poll a server that takes subscriptions', async () => {
+    it('do not poll a server that supports subscriptions', async () => {
       await open(new FakeServer(['x://a']), { entries: POLL });
       await harness.subscribe(client, 'x://a');
       await harness.pass(10_000);

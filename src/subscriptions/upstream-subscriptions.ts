@@ -36,8 +36,8 @@ interface Appearance {
 }
 
 /**
- * Passes events (rows, listings, links, gaps) to the reconcilers of the live links. A server with `isolation: session`
- * has one link and one reconciler per session; other servers have one of each.
+ * Passes events to the reconcilers of the live links: added and removed rows, listings, links, gaps in notification
+ * streams. A server with `isolation: session` has one link and one reconciler per session; other servers have one of each.
  */
 @Injectable()
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
@@ -110,6 +110,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const hasOwnRow = this.subscribers.table.target(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
       if (reconciler.holds(uri)) {
+        // In a first listing, a resource that is subscribed already has not changed, unless its public URI has.
         if (isRenamed || !isFirstListing) this.updates.reportPossibleChange(server, uri, owner);
       } else if (hasOwnRow) reconciler.resourceListed(uri);
     }
