@@ -16,44 +16,44 @@ const withTools = (): FakeLink => new FakeLink({}, { capabilities: { tools: {} }
 
 describe('Backend.reconnect', () => {
   it('replaces the link', async () => {
-    const served = await BackendHarness.ready();
-    served.backend.reconnect();
+    const harness = await BackendHarness.ready();
+    harness.backend.reconnect();
     await flushPromises();
-    expect(served.links).toHaveLength(2);
-    expect(served.backend.status().restarts).toBe(1);
+    expect(harness.links).toHaveLength(2);
+    expect(harness.backend.status().restarts).toBe(1);
   });
 
   it('makes whenSynced wait for the first sync over the new link', async () => {
-    const served = await BackendHarness.ready();
+    const harness = await BackendHarness.ready();
     const arrival = deferred<Link>();
-    served.connect = () => arrival.promise;
-    const before = waiter(served);
-    served.backend.reconnect();
-    const after = waiter(served);
+    harness.connect = () => arrival.promise;
+    const before = waiter(harness);
+    harness.backend.reconnect();
+    const after = waiter(harness);
     await flushPromises();
-    expect([before.value, after.value, served.state]).toEqual([true, undefined, 'connecting']);
+    expect([before.value, after.value, harness.state]).toEqual([true, undefined, 'connecting']);
     arrival.resolve(withTools());
     await flushPromises();
-    expect([after.value, served.state]).toEqual([undefined, 'ready']);
-    served.link.asked('tools/list').answer({ tools: [] });
+    expect([after.value, harness.state]).toEqual([undefined, 'ready']);
+    harness.link.asked('tools/list').answer({ tools: [] });
     await flushPromises();
     expect(after.value).toBe(true);
   });
 
   it('makes whenSynced ignore a sync over the old link', async () => {
-    const served = new BackendHarness();
-    served.connect = () => Promise.resolve(withTools());
-    served.backend.start();
+    const harness = new BackendHarness();
+    harness.connect = () => Promise.resolve(withTools());
+    harness.backend.start();
     await flushPromises();
-    const old = served.link;
+    const old = harness.link;
     old.asked('tools/list').answer({ tools: [] });
     await flushPromises();
     old.emit('notifications/tools/list_changed');
     await advanceTime(1000);
     const again = old.asked('tools/list');
     old.close = () => new Promise(() => {});
-    served.backend.reconnect();
-    const after = waiter(served);
+    harness.backend.reconnect();
+    const after = waiter(harness);
     again.answer({ tools: [] });
     await flushPromises();
     expect(after.value).toBeUndefined();
@@ -61,36 +61,36 @@ describe('Backend.reconnect', () => {
 
   it.each([
     ['is ready', (): void => {}],
-    ['is retrying', (served: BackendHarness): void => served.link.disconnect()],
+    ['is retrying', (harness: BackendHarness): void => harness.link.disconnect()],
   ])('resolves whenSynced when the server cannot be reached while the backend %s', async (_what, prepare) => {
-    const served = await BackendHarness.ready();
-    prepare(served);
+    const harness = await BackendHarness.ready();
+    prepare(harness);
     await flushPromises();
     const arrival = deferred<Link>();
-    served.connect = () => arrival.promise.then(() => Promise.reject(new Error('no route')));
-    served.backend.reconnect();
-    const after = waiter(served);
+    harness.connect = () => arrival.promise.then(() => Promise.reject(new Error('no route')));
+    harness.backend.reconnect();
+    const after = waiter(harness);
     await flushPromises();
     expect(after.value).toBeUndefined();
     arrival.resolve(withTools());
     await flushPromises();
-    expect([after.value, served.state]).toEqual([true, 'retrying']);
+    expect([after.value, harness.state]).toEqual([true, 'retrying']);
   });
 
   it('resolves whenSynced when the backend is stopped instead', async () => {
-    const served = await BackendHarness.ready();
-    served.backend.reconnect();
-    const after = waiter(served);
-    await served.backend.stop();
+    const harness = await BackendHarness.ready();
+    harness.backend.reconnect();
+    const after = waiter(harness);
+    await harness.backend.stop();
     await flushPromises();
     expect(after.value).toBe(true);
   });
 
   it('resolves whenSynced after its timeout', async () => {
-    const served = await BackendHarness.ready();
-    served.connect = () => new Promise(() => {});
-    served.backend.reconnect();
-    const after = waiter(served);
+    const harness = await BackendHarness.ready();
+    harness.connect = () => new Promise(() => {});
+    harness.backend.reconnect();
+    const after = waiter(harness);
     await advanceTime(8999);
     expect(after.value).toBeUndefined();
     await advanceTime(1);

@@ -9,14 +9,15 @@ export interface BackendStatus {
   readonly reason: string | undefined;
   /** When the state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** Links opened after the first. */
+  /** How many links were opened after the first. */
   readonly restarts: number;
   /** Calls since the server was enabled. */
   readonly calls: number;
   readonly inFlight: number;
+  /** Calls in the queue of the call gate. */
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;
-  /** The last lines on stderr; the same array until there are more. */
+  /** The last lines on stderr. The same array until the server writes more. */
   readonly stderr: readonly string[];
 }

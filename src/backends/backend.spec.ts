@@ -16,47 +16,47 @@ useFakeTime();
 
 describe('Backend.call', () => {
   it('resolves with the result as the server wrote it', async () => {
-    const served = await BackendHarness.ready();
+    const harness = await BackendHarness.ready();
     const caller = new FakeClient('a').call();
-    const result = served.backend.call({ method: 'tools/call', params: '{"n":1.0}', caller });
-    const asked = await served.pendingCall();
+    const result = harness.backend.call({ method: 'tools/call', params: '{"n":1.0}', caller });
+    const asked = await harness.pendingCall();
     expect(asked).toMatchObject({ method: 'tools/call', params: '{"n":1.0}', caller, timeoutMs: 1000 });
     asked.answer('{ "x": 1.0 }');
     expect((await result).text).toBe('{ "x": 1.0 }');
   });
 
-  it.each<[string, (served: BackendHarness) => Promise<void> | void, string]>([
+  it.each<[string, (harness: BackendHarness) => Promise<void> | void, string]>([
     ['was never started', () => {}, 'stopped'],
     [
       'is being connected to',
-      (served) => {
-        served.connect = () => new Promise(() => {});
-        served.backend.start();
+      (harness) => {
+        harness.connect = () => new Promise(() => {});
+        harness.backend.start();
       },
       'connecting',
     ],
     [
       'cannot be reached',
-      (served) => {
-        served.connect = () => Promise.reject(new Error('no route'));
-        served.backend.start();
+      (harness) => {
+        harness.connect = () => Promise.reject(new Error('no route'));
+        harness.backend.start();
       },
       'no route',
     ],
     [
       'has crashed',
-      async (served) => {
-        served.backend.start();
+      async (harness) => {
+        harness.backend.start();
         await flushPromises();
-        served.link.disconnect(new Error('exited with code 1'));
+        harness.link.disconnect(new Error('exited with code 1'));
       },
       'exited with code 1',
     ],
   ])('rejects at once with the cause when the server %s', async (_what, prepare, why) => {
-    const served = new BackendHarness();
-    await prepare(served);
+    const harness = new BackendHarness();
+    await prepare(harness);
     await flushPromises();
-    const error = await refusalOf(served.call());
+    const error = await refusalOf(harness.call());
     expect(error).toMatchObject({
       kind: 'server-unavailable',
       message: `SERVER_UNAVAILABLE: server db is not available: ${why}`,
@@ -71,127 +71,129 @@ describe('Backend.call', () => {
     ['too-large', 'server-unavailable'],
     ['busy', 'overloaded'],
   ])('rejects a call that fails as %s with %s and does not repeat it', async (kind, expected) => {
-    const served = await BackendHarness.ready();
-    const refusal = refusalOf(served.call());
-    (await served.pendingCall()).fail(fault(kind));
+    const harness = await BackendHarness.ready();
+    const refusal = refusalOf(harness.call());
+    (await harness.pendingCall()).fail(fault(kind));
     const error = await refusal;
     expect(error).toMatchObject({ kind: expected, data: { server: 'db' } });
     expect(error.cause).toMatchObject({ fault: kind });
-    expect(served.link.count('tools/call')).toBe(1);
+    expect(harness.link.count('tools/call')).toBe(1);
   });
 
   it.each([new RemoteError(-1, 'no', '{}'), timeout(), new GatewayError('cancelled', 'x')])(
     'passes on the error %s',
     async (error) => {
-      const served = await BackendHarness.ready();
-      const refusal = refusalOf(served.call());
-      (await served.pendingCall()).fail(error);
+      const harness = await BackendHarness.ready();
+      const refusal = refusalOf(harness.call());
+      (await harness.pendingCall()).fail(error);
       expect(await refusal).toBe(error);
     },
   );
 
   it('rejects running and queued calls when the server crashes', async () => {
-    const served = await BackendHarness.ready({ concurrency: 1 });
-    const refusals = [refusalOf(served.call()), refusalOf(served.call())];
-    expect(served.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
-    served.link.disconnect(new Error('killed'));
+    const harness = await BackendHarness.ready({ concurrency: 1 });
+    const refusals = [refusalOf(harness.call()), refusalOf(harness.call())];
+    expect(harness.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
+    harness.link.disconnect(new Error('killed'));
     for (const error of await Promise.all(refusals))
       expect(error).toMatchObject({ kind: 'server-unavailable' });
     await flushPromises();
-    expect(served.backend.status()).toMatchObject({ inFlight: 0, waiting: 0 });
-    expect(served.link.count('tools/call')).toBe(1);
+    expect(harness.backend.status()).toMatchObject({ inFlight: 0, waiting: 0 });
+    expect(harness.link.count('tools/call')).toBe(1);
   });
 
   it.each([
     ['exclusive', false],
     ['shared', true],
   ] as const)('on a server with %s isolation runs beside other calls: %s', async (isolation, beside) => {
-    const served = await BackendHarness.ready({ isolation });
-    void outcomeOf(served.call());
-    void outcomeOf(served.call(new FakeClient('b')));
-    expect(served.backend.status().inFlight).toBe(beside ? 2 : 1);
+    const harness = await BackendHarness.ready({ isolation });
+    void outcomeOf(harness.call());
+    void outcomeOf(harness.call(new FakeClient('b')));
+    expect(harness.backend.status().inFlight).toBe(beside ? 2 : 1);
   });
 
   it('runs an exclusive call alone', async () => {
-    const served = await BackendHarness.ready();
+    const harness = await BackendHarness.ready();
     const caller = new FakeClient('a').call();
-    void outcomeOf(served.backend.call({ method: 'tools/call', params: undefined, caller, exclusive: true }));
-    void outcomeOf(served.call());
-    expect(served.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
+    void outcomeOf(
+      harness.backend.call({ method: 'tools/call', params: undefined, caller, exclusive: true }),
+    );
+    void outcomeOf(harness.call());
+    expect(harness.backend.status()).toMatchObject({ inFlight: 1, waiting: 1 });
   });
 });
 
 describe('Backend.call after an expired session', () => {
   it('is sent once more over the next link', async () => {
-    const served = await BackendHarness.ready();
-    const result = served.call();
-    await served.expireSession();
+    const harness = await BackendHarness.ready();
+    const result = harness.call();
+    await harness.expireSession();
     await flushPromises();
-    expect(served.links).toHaveLength(2);
-    (await served.pendingCall()).answer({ n: 2 });
+    expect(harness.links).toHaveLength(2);
+    (await harness.pendingCall()).answer({ n: 2 });
     expect((await result).text).toBe('{"n":2}');
   });
 
   it('rejects when the session expires a second time', async () => {
-    const served = await BackendHarness.ready();
-    const refusal = refusalOf(served.call());
-    await served.expireSession();
+    const harness = await BackendHarness.ready();
+    const refusal = refusalOf(harness.call());
+    await harness.expireSession();
     await flushPromises();
-    await served.expireSession();
+    await harness.expireSession();
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
     await flushPromises();
-    expect(served.links.map((link) => link.count('tools/call'))).toEqual([1, 1, 0]);
+    expect(harness.links.map((link) => link.count('tools/call'))).toEqual([1, 1, 0]);
   });
 
   it('rejects when the next link cannot be opened', async () => {
-    const served = await BackendHarness.ready();
-    const refusal = refusalOf(served.call());
-    served.connect = () => Promise.reject(new TransportError('unreachable', 'still down'));
-    await served.expireSession();
+    const harness = await BackendHarness.ready();
+    const refusal = refusalOf(harness.call());
+    harness.connect = () => Promise.reject(new TransportError('unreachable', 'still down'));
+    await harness.expireSession();
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
   });
 
   it('waits while the next link is opened, or rejects when that fails', async () => {
-    const served = await BackendHarness.ready();
+    const harness = await BackendHarness.ready();
     const arrivals = [deferred<Link | Error>(), deferred<Link | Error>()];
-    served.connect = async () => {
-      const link = await arrivals[served.links.length - 1]!.promise;
+    harness.connect = async () => {
+      const link = await arrivals[harness.links.length - 1]!.promise;
       if (link instanceof Error) throw link;
       return link;
     };
-    served.link.disconnect(fault('session-lost'));
+    harness.link.disconnect(fault('session-expired'));
     await flushPromises();
-    const result = served.call();
+    const result = harness.call();
     arrivals[0]!.resolve(new FakeLink());
     await flushPromises();
-    (await served.pendingCall()).answer({ n: 1 });
+    (await harness.pendingCall()).answer({ n: 1 });
     expect((await result).text).toBe('{"n":1}');
-    served.link.disconnect(fault('session-lost'));
+    harness.link.disconnect(fault('session-expired'));
     await flushPromises();
-    const refusal = refusalOf(served.call());
+    const refusal = refusalOf(harness.call());
     arrivals[1]!.resolve(new TransportError('unreachable', 'still down'));
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
-    expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
+    expect(await refusalOf(harness.call())).toMatchObject({ kind: 'server-unavailable' });
   });
 
   it('sends queued calls over the next link', async () => {
-    const served = await BackendHarness.ready({ isolation: 'exclusive' });
-    const results = [served.call(), served.call(new FakeClient('b'))];
-    await served.expireSession();
+    const harness = await BackendHarness.ready({ isolation: 'exclusive' });
+    const results = [harness.call(), harness.call(new FakeClient('b'))];
+    await harness.expireSession();
     await flushPromises();
     for (const [n, result] of results.entries()) {
-      (await served.pendingCall()).answer({ n });
+      (await harness.pendingCall()).answer({ n });
       expect((await result).text).toBe(`{"n":${n}}`);
     }
-    expect(served.links.map((link) => link.count('tools/call'))).toEqual([1, 2]);
+    expect(harness.links.map((link) => link.count('tools/call'))).toEqual([1, 2]);
   });
 
   it('rejects a call that was cancelled meanwhile', async () => {
-    const served = await BackendHarness.ready();
+    const harness = await BackendHarness.ready();
     const caller = new FakeClient('a').call();
-    const refusal = refusalOf(served.backend.call({ method: 'tools/call', params: undefined, caller }));
-    served.connect = () => new Promise(() => {});
-    await served.expireSession();
+    const refusal = refusalOf(harness.backend.call({ method: 'tools/call', params: undefined, caller }));
+    harness.connect = () => new Promise(() => {});
+    await harness.expireSession();
     await flushPromises();
     caller.cancel();
     expect(await refusal).toMatchObject({ kind: 'cancelled' });
@@ -199,16 +201,17 @@ describe('Backend.call after an expired session', () => {
   });
 
   it('is sent again over real links while the lost one is closing', async () => {
-    const served = new BackendHarness();
+    const harness = new BackendHarness();
     const lost = await linkTo({
-      onSend: ({ method }) => (method === 'tools/call' ? Promise.reject(fault('session-lost')) : undefined),
+      onSend: ({ method }) =>
+        method === 'tools/call' ? Promise.reject(fault('session-expired')) : undefined,
       onClose: flushPromises,
     });
     const next = await linkTo();
-    served.connect = () => Promise.resolve(served.links.length === 0 ? lost.link : next.link);
-    served.backend.start();
+    harness.connect = () => Promise.resolve(harness.links.length === 0 ? lost.link : next.link);
+    harness.backend.start();
     await flushPromises();
-    const outcome = outcomeOf(served.call());
+    const outcome = outcomeOf(harness.call());
     for (let n = 0; n < 5; n++) await flushPromises();
     next.transport.answer(next.transport.only('tools/call').id, { n: 1 });
     await flushPromises();
@@ -217,71 +220,71 @@ describe('Backend.call after an expired session', () => {
 });
 
 /** Three calls in a row time out. */
-async function hang(served: BackendHarness): Promise<void> {
+async function hang(harness: BackendHarness): Promise<void> {
   for (let n = 0; n < 3; n++) {
-    const refusal = refusalOf(served.call());
-    (await served.pendingCall()).fail(timeout());
+    const refusal = refusalOf(harness.call());
+    (await harness.pendingCall()).fail(timeout());
     await refusal;
   }
 }
 
 describe('Backend of a server that does not answer', () => {
   it('is unresponsive after three timeouts, and rejects calls at once until a ping is answered', async () => {
-    const served = await BackendHarness.ready();
-    await hang(served);
-    expect(served.state).toBe('unresponsive');
-    expect(await refusalOf(served.call())).toMatchObject({
+    const harness = await BackendHarness.ready();
+    await hang(harness);
+    expect(harness.state).toBe('unresponsive');
+    expect(await refusalOf(harness.call())).toMatchObject({
       kind: 'server-unavailable',
       message: 'SERVER_UNAVAILABLE: server db is not available: it does not answer',
     });
-    expect(served.link.count('tools/call')).toBe(3);
+    expect(harness.link.count('tools/call')).toBe(3);
     await advanceTime(1000);
-    served.link.asked('ping').answer({});
+    harness.link.asked('ping').answer({});
     await flushPromises();
-    expect(served.state).toBe('ready');
-    const result = served.call();
-    (await served.pendingCall()).answer({});
+    expect(harness.state).toBe('ready');
+    const result = harness.call();
+    (await harness.pendingCall()).answer({});
     await expect(result).resolves.toBeDefined();
   });
 
   it('is not unresponsive when the server answers with an error in between', async () => {
-    const served = await BackendHarness.ready();
+    const harness = await BackendHarness.ready();
     for (const error of [timeout(), timeout(), new RemoteError(1, 'no', '{}'), timeout(), timeout()]) {
-      const refusal = refusalOf(served.call());
-      (await served.pendingCall()).fail(error);
+      const refusal = refusalOf(harness.call());
+      (await harness.pendingCall()).fail(error);
       await refusal;
     }
-    expect(served.state).toBe('ready');
+    expect(harness.state).toBe('ready');
   });
 
   it('is ready again over its next link', async () => {
-    const served = await BackendHarness.ready();
-    await hang(served);
-    served.link.disconnect();
+    const harness = await BackendHarness.ready();
+    await hang(harness);
+    harness.link.disconnect();
     await advanceTime(500);
-    expect(served.state).toBe('ready');
+    expect(harness.state).toBe('ready');
   });
 
   it('is not unresponsive when calls over one session link time out', async () => {
-    const served = await BackendHarness.ready({ isolation: 'session' });
-    await hang(served);
-    expect(served.state).toBe('ready');
-    const result = served.call(new FakeClient('b'));
+    const harness = await BackendHarness.ready({ isolation: 'session' });
+    await hang(harness);
+    expect(harness.state).toBe('ready');
+    const result = harness.call(new FakeClient('b'));
     await flushPromises();
-    (await served.pendingCall()).answer({});
+    (await harness.pendingCall()).answer({});
     await expect(result).resolves.toBeDefined();
   });
 });
 
 describe('Backend.status', () => {
   it('describes the open link', async () => {
-    const served = new BackendHarness();
+    const harness = new BackendHarness();
     const link = Object.assign(new FakeLink({}, { instructions: 'x' }), { pid: 42 });
     link.stderr.push('listening');
-    served.connect = () => Promise.resolve(link);
-    served.backend.start();
+    harness.connect = () => Promise.resolve(link);
+    harness.backend.start();
     await flushPromises();
-    expect(served.backend.status()).toMatchObject({
+    expect(harness.backend.status()).toMatchObject({
       id: 'db',
       state: 'ready',
       restarts: 0,
@@ -292,11 +295,11 @@ describe('Backend.status', () => {
   });
 
   it('keeps the stderr of a lost link', async () => {
-    const served = await BackendHarness.ready();
-    served.link.stderr.push('out of memory');
-    served.link.disconnect(new Error('killed by SIGKILL'));
+    const harness = await BackendHarness.ready();
+    harness.link.stderr.push('out of memory');
+    harness.link.disconnect(new Error('killed by SIGKILL'));
     await flushPromises();
-    expect(served.backend.status()).toMatchObject({
+    expect(harness.backend.status()).toMatchObject({
       state: 'retrying',
       reason: 'killed by SIGKILL',
       pid: undefined,
@@ -305,40 +308,43 @@ describe('Backend.status', () => {
   });
 
   it('has the stderr of a server that failed to start', async () => {
-    const served = new BackendHarness();
-    served.connect = () => Promise.reject(new ConnectError(new Error('exited'), ['no API key']));
-    served.backend.start();
+    const harness = new BackendHarness();
+    harness.connect = () => Promise.reject(new ConnectError(new Error('exited'), ['no API key']));
+    harness.backend.start();
     await flushPromises();
-    expect(served.backend.status()).toMatchObject({ reason: 'exited', stderr: ['no API key'] });
+    expect(harness.backend.status()).toMatchObject({ reason: 'exited', stderr: ['no API key'] });
   });
 });
 
 describe('Backend.retire', () => {
-  it.each<[string, (served: BackendHarness) => void]>([
+  it.each<[string, (harness: BackendHarness) => void]>([
     ['the link is open', () => {}],
-    ['the link is lost', (served) => served.link.disconnect()],
-    ['a link is opened after an expired session', (served) => served.link.disconnect(fault('session-lost'))],
+    ['the link is lost', (harness) => harness.link.disconnect()],
+    [
+      'a link is opened after an expired session',
+      (harness) => harness.link.disconnect(fault('session-expired')),
+    ],
   ])('refuses calls while %s', async (_when, prepare) => {
-    const served = await BackendHarness.ready();
-    const running = outcomeOf(served.call());
+    const harness = await BackendHarness.ready();
+    const running = outcomeOf(harness.call());
     await flushPromises();
-    void served.backend.retire();
-    prepare(served);
+    void harness.backend.retire();
+    prepare(harness);
     await flushPromises();
-    expect((await refusalOf(served.call())).message).toMatch(/it was disabled$/);
+    expect((await refusalOf(harness.call())).message).toMatch(/it was disabled$/);
     expect(running.value).toBeUndefined();
   });
 });
 
 describe('Backend.stop', () => {
   it('rejects running and queued calls, closes the link and refuses further calls', async () => {
-    const served = await BackendHarness.ready({ concurrency: 1 });
-    const refusals = [refusalOf(served.call()), refusalOf(served.call())];
-    await served.backend.stop();
+    const harness = await BackendHarness.ready({ concurrency: 1 });
+    const refusals = [refusalOf(harness.call()), refusalOf(harness.call())];
+    await harness.backend.stop();
     for (const error of await Promise.all(refusals))
       expect(error).toMatchObject({ kind: 'server-unavailable' });
-    expect(served.link.closes).toBeGreaterThan(0);
-    expect(served.state).toBe('stopped');
-    expect(await refusalOf(served.call())).toMatchObject({ kind: 'server-unavailable' });
+    expect(harness.link.closes).toBeGreaterThan(0);
+    expect(harness.state).toBe('stopped');
+    expect(await refusalOf(harness.call())).toMatchObject({ kind: 'server-unavailable' });
   });
 });

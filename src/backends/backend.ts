@@ -23,7 +23,7 @@ const GATEWAY_KEY = '';
 export interface BackendEvents {
   /** A list was fetched. Resolves when the catalog has the listing. */
   listed(listing: Listing): Promise<void>;
-  /** The link that all clients share was opened, or lost. */
+  /** The shared link was opened, or lost. */
   linkChanged(link: Link | undefined): void;
   /** A link of one session was opened; `link.closed` settles when it ends. */
   sessionLinkOpened(link: Link, owner: ClientSession): void;
@@ -36,9 +36,9 @@ export interface BackendCall {
   readonly method: string;
   readonly params: string | undefined;
   readonly caller: Caller;
-  /** The own name or URI of what is called, for traces. */
+  /** The own name or URI of the called tool, prompt or resource, for traces. */
   readonly target?: string;
-  /** No other call runs on the server meanwhile. */
+  /** No other call runs on the server during this one. */
   readonly exclusive?: boolean;
 }
 
@@ -51,7 +51,7 @@ export class Backend {
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private calls = 0;
-  /** New calls are refused; calls in flight go on. */
+  /** New calls are refused; calls in flight continue. */
   private isRetired = false;
   /** The listing of the last sync. */
   listing: Listing | undefined;
@@ -69,7 +69,7 @@ export class Backend {
       () => this.settings.timeoutMs,
       (notification) => events.notified(notification),
     );
-    this.sync = new ListingSync(id, (listing) => this.listed(listing));
+    this.sync = new ListingSync(id, (listing) => this.publish(listing));
     this.connection = new ServerConnection(id, connect, {
       opened: (link) => this.linkOpened(link),
       lost: (link, cause) => this.linkLost(link, cause),
@@ -96,7 +96,7 @@ export class Backend {
     this.connection.start();
   }
 
-  /** Takes over settings that leave the link open. They also apply to calls that are running or queued. */
+  /** Applies settings that do not require a new link, also to calls that are running or queued. */
   reconfigure(settings: ServerConfig): void {
     this.settings = settings;
     this.gate.setLimits(callLimits(settings));
@@ -107,11 +107,11 @@ export class Backend {
     return this.sync.whenSynced(timeoutMs);
   }
 
-  /** Refuses new calls, lets calls in flight finish within their own timeout, and stops. */
+  /** Refuses new calls, waits for calls in flight up to their timeout, and stops. */
   async retire(): Promise<void> {
     this.isRetired = true;
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled'));
-    await completesWithin(this.gate.idle(), this.settings.timeoutMs);
+    await completesWithin(this.gate.whenIdle(), this.settings.timeoutMs);
     await this.stop();
   }
 
@@ -122,13 +122,13 @@ export class Backend {
     await Promise.all([this.connection.stop(), this.sessionLinks?.closeAll()]);
   }
 
-  /** Replaces the link. From now on `whenSynced` waits for the first sync over the next one. */
+  /** Replaces the link. From now on `whenSynced` waits for the first sync over the next link. */
   reconnect(): void {
     this.sync.reset();
     this.connection.reconnect();
   }
 
-  /** The result as the server wrote it. Rejects at once when the server is not available. */
+  /** Resolves with the result as the server wrote it. Rejects at once when the server is not available. */
   call(call: BackendCall): Promise<JsonText> {
     const error = this.unavailableError();
     if (error) return Promise.reject(error);
@@ -139,14 +139,14 @@ export class Backend {
     return this.gate.run(key, () => this.send(call), { signal, deadline, exclusive });
   }
 
-  /** A request of the gateway itself over this link. In the fair queue it counts as one more client. */
+  /** Sends a request of the gateway itself over this link. The call gate treats the gateway as one more client. */
   async gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
     const { timeoutMs } = this.settings;
     const deadline = performance.now() + timeoutMs;
     return this.gate.run(GATEWAY_KEY, () => link.request({ method, params, timeoutMs }), { deadline });
   }
 
-  /** The link of one session, opened if there is none. Rejects where sessions share one link. */
+  /** The link of one session, opened if there is none. Rejects when the sessions share one link. */
   async sessionLink(session: ClientSession): Promise<Link> {
     const unavailable = this.unavailableError();
     if (unavailable) throw unavailable;
@@ -154,14 +154,14 @@ export class Backend {
     return this.sessionLinks.get(session);
   }
 
-  /** The link after a lost one, if it is being opened without delay, as after an expired session. */
+  /** The link that follows `lost`; undefined unless it is open or being opened without delay, as after an expired session. */
   async replacementLink(lost: Link | undefined): Promise<Link | undefined> {
     const { link } = this.connection;
     if (this.isRetired || (link && link === lost)) return undefined;
     return this.connection.nextLink(lost).catch(() => undefined);
   }
 
-  /** Sets the most verbose log level that a client wants, now and after every reconnect. */
+  /** Sets the log level of the server, now and after every reconnect. */
   setLogLevel(level: string): void {
     if (!this.log.setLevel(level)) return;
     if (this.connection.link) this.log.apply(this.connection.link);
@@ -217,19 +217,19 @@ export class Backend {
     return error ? Promise.reject(error) : this.sessionLinks.request(request);
   }
 
-  private async listed(listing: Listing): Promise<void> {
+  private async publish(listing: Listing): Promise<void> {
     this.listing = listing;
     if (!this.isRetired) await this.events.listed(listing);
   }
 
   private stateChanged(): void {
     const { state } = this.connection.status;
-    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped') this.sync.skip();
+    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped') this.sync.skipFirstSync();
     this.events.stateChanged();
   }
 
   private linkOpened(link: Link): void {
-    link.onNotification((notification) => this.notified(notification));
+    link.onNotification((notification) => this.handleNotification(notification));
     link.onGap(() => this.sync.fetchAfterGap());
     this.log.apply(link);
     this.sync.attach(link);
@@ -247,19 +247,19 @@ export class Backend {
 
   private sessionLinkOpened(link: Link, owner: ClientSession): void {
     this.log.apply(link);
-    link.onNotification((notification) => this.notifiedOverSessionLink(notification, owner));
+    link.onNotification((notification) => this.handleSessionNotification(notification, owner));
     this.events.sessionLinkOpened(link, owner);
   }
 
-  private notified(notification: ServerNotification): void {
-    if (this.sync.listChanged(notification.method) || this.log.take(notification)) return;
-    this.events.notified(notification);
+  private handleNotification(notification: ServerNotification): void {
+    const isHandled = this.sync.handleListChange(notification.method) || this.log.handle(notification);
+    if (!isHandled) this.events.notified(notification);
   }
 
-  /** Notifications over the link of one session are for that session alone. */
-  private notifiedOverSessionLink(notification: ServerNotification, owner: ClientSession): void {
+  /** Notifications over the link of one session are for that session alone. List changes come over the shared link. */
+  private handleSessionNotification(notification: ServerNotification, owner: ClientSession): void {
     if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
-    else this.log.take(notification);
+    else this.log.handle(notification);
   }
 }
 

@@ -65,7 +65,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return backend;
   }
 
-  /** Resolves when the catalog has everything that servers have listed so far. */
+  /** Resolves when the catalog contains all listings that were fetched so far. */
   whenListed(): Promise<void> {
     return this.registry.whenBuilt();
   }
@@ -75,13 +75,13 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const backend of this.backends.values()) backend.notifySessionLink(session, method);
   }
 
-  /** The log level of all servers, including those that are enabled later. */
+  /** Sets the log level of all servers, including those that are enabled later. */
   setLogLevel(level: string): void {
     this.logLevel = level;
     for (const backend of this.backends.values()) backend.setLogLevel(level);
   }
 
-  /** Notifications that belong to no call; `owner` is set where the link belongs to one session. */
+  /** Called for notifications that belong to no call. `owner` is set when the link belongs to one session. */
   onNotification(listener: Listener<NotificationEvent>): () => void {
     return this.notificationListeners.add(listener);
   }
@@ -90,7 +90,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.stateListeners.add(listener);
   }
 
-  /** Called when the link that clients share is opened or lost, and when its server is disabled. */
+  /** Called when the shared link of a server is opened or lost, and when the server is disabled. */
   onLink(listener: Listener<LinkEvent>): () => void {
     return this.linkListeners.add(listener);
   }
@@ -100,21 +100,21 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.sessionLinkListeners.add(listener);
   }
 
-  /** Called after every sync, changed or not, when the registry has the listing. */
+  /** Called after every sync, whether the listing changed or not, when the registry has the listing. */
   onSynced(listener: Listener<BackendEvent>): () => void {
     return this.syncListeners.add(listener);
   }
 
-  /** Called when the settings of a backend may have changed and its link stayed open. */
+  /** Called when the settings of a backend may have changed while its link stayed open. */
   onReconfigured(listener: Listener<BackendEvent>): () => void {
     return this.reconfigureListeners.add(listener);
   }
 
-  /** A server whose connection settings have not changed keeps its process and its session. */
+  /** A server whose connection settings are unchanged keeps its process and its session. */
   private reconcile(servers: ReadonlyMap<string, DesiredServer>): void {
     for (const [id, backend] of this.backends) {
       const server = servers.get(id);
-      if (!server?.enabled || !sameConnection(server.config, backend.config)) this.retire(backend);
+      if (!server?.enabled || !hasSameConnection(server.config, backend.config)) this.retire(backend);
     }
     for (const server of servers.values()) {
       if (!server.enabled) continue;
@@ -141,8 +141,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   protected linkFactory(id: string, config: ServerConfig): LinkFactory {
     const { links } = this.registry;
-    return createLinkFactory(id, config, this.limits, (asked) =>
-      withPublicMessages(asked, links.publicUrisFor(id)),
+    return createLinkFactory(id, config, this.limits, (params) =>
+      withPublicMessages(params, links.publicUrisFor(id)),
     );
   }
 
@@ -160,13 +160,13 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     this.retiring.add(retiring);
   }
 
-  /** Ignores a retired backend: the link of its successor may be open already. */
+  /** Ignores the links of a retired backend: the backend that replaced it may have opened its own. */
   private linkChanged(backend: Backend, link: Link | undefined): void {
     if (this.backends.get(backend.id) !== backend) return;
     this.linkListeners.emit(backend, link);
   }
 
-  /** Hands the last listing to the registry, with the current decisions. */
+  /** Puts the last listing and the current decisions into the registry. */
   private async publish(backend: Backend): Promise<void> {
     const { id, listing } = backend;
     const server = this.desired.current.get(id);
@@ -189,8 +189,8 @@ const RECONFIGURABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
   'watch',
 ]);
 
-const sameConnection = (a: ServerConfig, b: ServerConfig): boolean =>
-  isDeepStrictEqual(connectionOf(a), connectionOf(b));
+const hasSameConnection = (a: ServerConfig, b: ServerConfig): boolean =>
+  isDeepStrictEqual(connectionSettings(a), connectionSettings(b));
 
-const connectionOf = (config: ServerConfig): unknown =>
+const connectionSettings = (config: ServerConfig): unknown =>
   Object.fromEntries(Object.entries(config).filter(([key]) => !RECONFIGURABLE.has(key)));

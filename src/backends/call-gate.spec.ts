@@ -305,10 +305,10 @@ describe('CallGate, rejecting and resizing', () => {
 
   it('is idle when no call runs or waits', async () => {
     const server = new ScriptedServer({ concurrency: 1, queue: 5 });
-    await server.gate.idle();
+    await server.gate.whenIdle();
     server.calls('a', 'b');
     let idle = 0;
-    for (let i = 0; i < 2; i++) void server.gate.idle().then(() => idle++);
+    for (let i = 0; i < 2; i++) void server.gate.whenIdle().then(() => idle++);
     await server.answer('a');
     expect(idle).toBe(0);
     await server.answerAll();
@@ -359,7 +359,7 @@ describe('CallGate, any order of events', () => {
           expect(server.gate.inFlight > 0 || server.gate.waiting === 0).toBe(true);
         }
         await server.answerAll();
-        await server.gate.idle();
+        await server.gate.whenIdle();
         expect(server.crowded).toEqual([]);
         expect(server.outcomes.size).toBe(server.made);
         expect([server.gate.inFlight, server.gate.waiting, jest.getTimerCount()]).toEqual([0, 0, 0]);

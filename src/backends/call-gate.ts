@@ -7,34 +7,34 @@ import { FairQueue } from '../lib/queues/fair-queue.js';
 export interface CallLimits {
   /** Maximum calls in flight. */
   readonly concurrency: number;
-  /** Maximum queued calls; with 0, a call that finds no free slot is rejected. */
+  /** Maximum queued calls. With 0, a call is rejected when no slot is free. */
   readonly queue: number;
 }
 
 /** `signal` and `deadline` have no effect on a call that has started. */
 export interface QueueOptions {
   readonly signal?: CancelSignal | undefined;
-  /** A time on the clock of `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly deadline?: number | undefined;
-  /** The call runs alone: it starts when no other call is in flight, and no other starts until it has settled. */
+  /** The call starts when no other call is in flight, and no other call starts until it has settled. */
   readonly exclusive?: boolean | undefined;
 }
 
 interface QueuedCall {
   readonly exclusive: boolean;
   readonly deadline: number;
-  /** Makes the call. The gate has removed it from the queue before. */
+  /** Makes the call. To be called after the call was removed from the queue. */
   start(): void;
   /** Removes the call from the queue and rejects it. */
   fail(error: Error): void;
 }
 
-/** A queued call fails up to this long after its deadline, so that one timer serves deadlines close to each other. */
+/** A queued call fails up to this long after its deadline, so that deadlines close to each other share one timer. */
 const DEADLINE_STEP_MS = 10;
 
 /**
  * Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. Backpressure:
- * when the queue is full, the gate rejects further calls as overloaded.
+ * when the queue is full, the gate rejects calls with `overloaded`.
  */
 export class CallGate {
   private readonly queue = new FairQueue<QueuedCall>();
@@ -66,21 +66,21 @@ export class CallGate {
     const exclusive = options.exclusive ?? false;
     if (this.queue.size === 0 && this.hasSlot(exclusive)) return this.begin(call, exclusive);
     if (this.queue.size >= this.limits.queue) return Promise.reject(this.overloaded());
-    return this.wait(client, call, options);
+    return this.enqueue(client, call, options);
   }
 
-  /** For a server that is lost, disabled or stopped. Calls in flight go on. */
+  /** Rejects all queued calls of a server that is lost, disabled or stopped. Calls in flight continue. */
   rejectQueued(error: Error): void {
     for (const call of this.queue) call.fail(error);
     this.advance();
   }
 
   /** Resolves when no call is running or queued. */
-  idle(): Promise<void> {
+  whenIdle(): Promise<void> {
     return this.isIdle() ? Promise.resolve() : this.idleWaiters.wait();
   }
 
-  /** Running and queued calls stay, even above the new limits. */
+  /** Running and queued calls are kept, even above the new limits. */
   setLimits(limits: CallLimits): void {
     this.limits = limits;
     this.advance();
@@ -95,43 +95,43 @@ export class CallGate {
     this.running++;
     this.isExclusiveRunning = exclusive;
     const result = callSafely(call);
-    result.then(this.leave, this.leave);
+    result.then(this.freeSlot, this.freeSlot);
     return result;
   }
 
-  private readonly leave = (): void => {
+  private readonly freeSlot = (): void => {
     this.running--;
     this.isExclusiveRunning = false;
     if (this.queue.size > 0) this.advance();
     else if (this.running === 0) this.idleWaiters.release();
   };
 
-  private wait<T>(client: string, call: () => Promise<T>, options: QueueOptions): Promise<T> {
+  private enqueue<T>(client: string, call: () => Promise<T>, options: QueueOptions): Promise<T> {
     const { signal, deadline = Infinity, exclusive = false } = options;
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
-        // When one signal cancels several queued calls, the first one advances the queue while the others wait.
+        // One signal may cancel several queued calls: advancing the queue for the first may reach the next one here.
         if (signal?.aborted) reject(this.cancelled(signal));
         else if (deadline <= performance.now()) reject(this.timedOut());
         else resolve(this.begin(call, exclusive));
       };
       const fail = (error: Error): void => {
         signal?.removeEventListener('abort', cancel);
-        this.queue.remove(place);
+        this.queue.remove(entry);
         reject(error);
       };
       const cancel = (): void => {
         fail(this.cancelled(signal));
         this.advance();
       };
-      const place = this.queue.push(client, { exclusive, deadline, start, fail });
+      const entry = this.queue.push(client, { exclusive, deadline, start, fail });
       signal?.addEventListener('abort', cancel);
       this.deadlines.watch(deadline);
     });
   }
 
-  /** Starts queued calls while slots are free. Needed after every change that may free a slot or empty the queue. */
+  /** Starts queued calls while slots are free. To be called after every change that may free a slot or empty the queue. */
   private advance(): void {
     let next = this.queue.peek();
     while (next && this.hasSlot(next.exclusive)) {

@@ -8,13 +8,13 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** A configured server with the decisions of administrators applied. */
 export interface DesiredServer {
   readonly id: string;
-  /** Its position in lists: the order of the configuration file, then the order in which servers were added. */
+  /** Position in lists: servers of the configuration file in its order, then added servers in the order of addition. */
   readonly rank: number;
   readonly config: ServerConfig;
   readonly enabled: boolean;
   /** Own names of tools that are neither listed nor callable. */
   readonly disabledTools: ReadonlySet<string>;
-  /** Whether its definition comes from the configuration or from the admin API. */
+  /** Where its definition comes from. */
   readonly origin: 'config' | 'admin';
 }
 
@@ -32,10 +32,10 @@ export class DesiredServers {
     private readonly decisions: DecisionStore,
   ) {
     this.servers = this.collect();
-    this.logRemoved();
+    this.logDeleted();
     live.onChange(() => {
       this.refresh();
-      this.logRemoved();
+      this.logDeleted();
     });
     decisions.onChange(() => this.refresh());
   }
@@ -59,8 +59,8 @@ export class DesiredServers {
     this.listeners.emit(this.servers);
   }
 
-  /** An operator expects the servers of the file to run; an old decision is easily overlooked. */
-  private logRemoved(): void {
+  /** Logs configured servers that do not run because of a decision, which is easily overlooked. */
+  private logDeleted(): void {
     const servers = [...this.live.current.mcpServers.keys()].filter((id) => this.isRemoved(id));
     if (servers.length === 0) return;
     this.logger.log({
@@ -88,8 +88,8 @@ export class DesiredServers {
     { enabled, tools = {}, definition, removed }: ServerDecision,
   ): DesiredServer | undefined {
     if (removed) return undefined;
-    const config = definition ? this.read(id, definition) : declared;
-    // A decision about a server that is not in the file is kept: the server may be added again.
+    const config = definition ? this.readDefinition(id, definition) : declared;
+    // A decision about a server that is not in the file stays in the store: the server may be added again.
     if (!config) return undefined;
     const disabledTools = new Set(config.tools.disabled);
     for (const [tool, isEnabled] of Object.entries(tools)) {
@@ -100,7 +100,7 @@ export class DesiredServers {
     return { id, rank, config, disabledTools, origin, enabled: enabled ?? config.enabled };
   }
 
-  private read(id: string, definition: unknown): ServerConfig | undefined {
+  private readDefinition(id: string, definition: unknown): ServerConfig | undefined {
     try {
       return readServer(id, definition);
     } catch (error) {

@@ -9,7 +9,7 @@ interface TracedCall {
   readonly target?: string;
 }
 
-/** Makes a call within a client span; the params carry its trace context to the server. */
+/** Makes a call within a client span. The trace context is sent to the server in the params. */
 export async function traceCall(
   tracing: Tracing,
   { method, params, target }: TracedCall,

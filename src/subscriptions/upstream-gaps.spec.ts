@@ -94,7 +94,7 @@ describe('UpstreamSubscriptions', () => {
   });
 
   describe('when the session with the server expires', () => {
-    const EXPIRED = new TransportError('session-lost', 'unknown session');
+    const EXPIRED = new TransportError('session-expired', 'unknown session');
 
     it('repeat the request on the next link', async () => {
       server.replyToSubscribe = () => 'waits';

@@ -58,8 +58,8 @@ export class BackendHarness {
   /** The session of the link expires. */
   async expireSession(): Promise<void> {
     const { link } = this;
-    (await this.pendingCall()).fail(fault('session-lost'));
-    link.disconnect(fault('session-lost'));
+    (await this.pendingCall()).fail(fault('session-expired'));
+    link.disconnect(fault('session-expired'));
   }
 
   private async open(owner: unknown): Promise<Link> {

@@ -4,16 +4,16 @@ import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 import type { SseParser } from '../../lib/sse/sse-parser.js';
 import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';
-import { connectionFailed, httpError, tooLarge } from './transport-errors.js';
+import { cannotConnect, connectionLost, httpError, tooLarge } from './transport-errors.js';
 
-/** A `retry` of 0 would make the gateway request the stream in a loop. */
+/** Prevents a busy loop when a server sends `retry: 0`. */
 const MIN_RETRY_MS = 50;
 
 /** The part of the transport that requests event streams. */
 export interface GetClient {
   readonly maxMessageBytes: number;
   /** Sends a GET, with `Last-Event-ID` unless it is empty. */
-  get(lastEventId: string, handler: Dispatcher.DispatchHandler): void;
+  sendGet(lastEventId: string, handler: Dispatcher.DispatchHandler): void;
 }
 
 interface GetStreamListener {
@@ -48,7 +48,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown instead of aborted: undici then keeps the new connection in the pool.
+    // Throws instead of calling `controller.abort`, because undici then keeps the new connection in the pool.
     if (this.isOver) throw brokenError('the stream was stopped');
     this.controller = controller;
   }
@@ -76,11 +76,11 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.fail(connectionFailed(error, this.controller !== undefined));
+    this.fail(this.controller ? connectionLost(error) : cannotConnect(error));
   }
 }
 
-/** The `retry` of the server, limited to a range that is safe for a timer. */
+/** The `retry` value of the server, limited to a safe range for a timer. */
 export const retryDelay = (retryMs: number): number =>
   Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_TIMER_MS);
 

@@ -154,7 +154,7 @@ describe('NotificationStreamReader', () => {
     await initialize(transport);
     transport.openNotificationStream();
     await closes.next();
-    expect(errors.all).toMatchObject([{ fault: 'session-lost' }]);
+    expect(errors.all).toMatchObject([{ fault: 'session-expired' }]);
     expect(server.requests.all.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 

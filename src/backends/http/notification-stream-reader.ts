@@ -3,9 +3,9 @@ import { SseParser } from '../../lib/sse/sse-parser.js';
 import { brokenError, isBadRequest } from '../link/link-errors.js';
 import type { StreamState, TransportError } from '../link/transport.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
-import { sessionLost } from './transport-errors.js';
+import { sessionExpired } from './transport-errors.js';
 
-/** The transport as the notification stream uses it. */
+/** The part of the transport that the reader uses. */
 export interface NotificationStreamOwner extends GetClient {
   /** How long the stream may be silent, without even a comment, before it is checked. No limit where undefined. */
   readonly streamIdleMs: number | undefined;
@@ -14,7 +14,7 @@ export interface NotificationStreamOwner extends GetClient {
   deliver(text: string): unknown;
   report(error: unknown): void;
   streamChanged(state: StreamState): void;
-  closeAfterSessionLoss(error: TransportError): void;
+  closeAfterSessionExpiry(error: TransportError): void;
 }
 
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -23,11 +23,11 @@ const MIN_STABLE_MS = 5_000;
 
 /**
  * Keeps the notification stream of a server open: requests the stream again whenever it ends, with backoff, until the
- * reader is closed or the server turns out to offer no such stream.
+ * reader is closed or the server responds that it offers no such stream.
  *
- * A new stream resumes after the last event only if the server has sent `retry` as well as event ids. Event ids alone are
- * not trusted: some servers accept `Last-Event-ID` and then send nothing on that stream. A silent stream that can be
- * resumed is reopened. Otherwise the reader reports `silent`, because many servers send no keep-alive comments.
+ * A new stream resumes after the last event only if the server has sent `retry` as well as event ids. Event ids alone do
+ * not suffice: some servers accept `Last-Event-ID` and then send nothing on that stream. A silent stream is reopened if it
+ * can be resumed. Otherwise the reader only reports `silent`, because many servers send no keep-alive comments.
  */
 export class NotificationStreamReader {
   private readonly backoff = new Backoff();
@@ -52,7 +52,7 @@ export class NotificationStreamReader {
     this.connect();
   }
 
-  /** Called when a ping after a silence has failed: replaces the stream, although its connection is still open. */
+  /** Replaces a silent stream whose connection is still open. To be called when a ping has failed. */
   reopen(): void {
     this.stream?.fail(brokenError('the notification stream is silent and a ping failed'));
   }
@@ -82,7 +82,7 @@ export class NotificationStreamReader {
       owner.maxMessageBytes,
     );
     this.startIdleTimer(this.stream, parser);
-    owner.get(this.lastEventId, this.stream);
+    owner.sendGet(this.lastEventId, this.stream);
   }
 
   private startIdleTimer(stream: GetStream, parser: SseParser): void {
@@ -105,7 +105,7 @@ export class NotificationStreamReader {
     this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
   }
 
-  /** Needs a session: a server without sessions may have restarted, and its event ids have started again. */
+  /** Requires a session: a server without sessions may have restarted since and begun its event ids anew. */
   private canResume(lastEventId: string): boolean {
     return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;
   }
@@ -123,7 +123,7 @@ export class NotificationStreamReader {
   private ended(parser: SseParser, why: TransportError): void {
     clearTimeout(this.idleTimer);
     if (this.isClosed) return;
-    if (this.isSessionLost(why)) this.owner.closeAfterSessionLoss(sessionLost());
+    if (this.isSessionExpired(why)) this.owner.closeAfterSessionExpiry(sessionExpired());
     else if (isUnsupported(why)) this.setState('none');
     else this.reconnect(parser, why);
   }
@@ -131,7 +131,7 @@ export class NotificationStreamReader {
   private reconnect(parser: SseParser, why: TransportError): void {
     if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
     this.supportsResumption ||= parser.retryMs !== undefined;
-    // A resumed stream would contain the event that was too large again, and a refused event id stays invalid.
+    // A resumed stream would repeat the event that was too large; an event id that the server refused stays invalid.
     const isResumable = this.supportsResumption && why.fault !== 'too-large' && !isBadRequest(why);
     this.lastEventId = isResumable ? parser.lastEventId : '';
     const isPlannedEnd = parser.retryMs !== undefined && this.lastEventId !== '';
@@ -146,13 +146,13 @@ export class NotificationStreamReader {
     return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
   }
 
-  private isSessionLost({ details: { httpStatus } }: TransportError): boolean {
+  private isSessionExpired({ details: { httpStatus } }: TransportError): boolean {
     if (this.owner.sessionId === undefined) return false;
-    // Many servers answer 400 instead of 404; the same request was valid when the stream was first opened.
+    // Many servers respond with 400 instead of 404. If the stream was open before, the request itself is valid.
     return httpStatus === 404 || (httpStatus === 400 && this.wasOpen);
   }
 
-  /** Reports a change, as `reported`. Returns false when the state stays the same. */
+  /** Reports a change of the state, as `reported`. Returns false when the state is the same as before. */
   private setState(state: 'open' | 'lost' | 'none', reported: StreamState = state): boolean {
     if (this.state === state) return false;
     this.state = state;

@@ -8,26 +8,26 @@ import type { GetClient } from './get-stream.js';
 import type { HttpConnection, PostRequest } from './post-client/http-connection.js';
 import { isEncoded, mediaTypeOf, type ResponseHead } from './post-client/response-head.js';
 import { SseResponse } from './sse-response.js';
-import { connectionFailed, httpError, sessionLost, tooLarge } from './transport-errors.js';
+import { cannotConnect, connectionLost, httpError, sessionExpired, tooLarge } from './transport-errors.js';
 
-/** How long a server may take to end an event stream after the response. */
+/** How long a server may take to end an event stream after it has sent the response. */
 const STREAM_END_TIMEOUT_MS = 1000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-/** A body that is not needed is read up to here, so that its connection can be reused. */
+/** A body that is not needed is read up to this size, so that its connection can be reused. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
-/** The transport as one POST uses it. */
+/** The part of the transport that a POST uses. */
 export interface PostOwner extends GetClient {
   /** Maximum pause in a body that is not an event stream. */
   readonly bodyIdleMs: number;
-  /** How long the server may take to accept a message that has no response. */
+  /** How long the server may take to accept a notification or response of the gateway. */
   readonly acceptTimeoutMs: number;
   readonly sessionId: string | undefined;
   readonly postHead: string;
   /** Called with the head of every successful response to a request. */
   saveSessionId(head: ResponseHead): void;
   /** Called when the server responds that it does not know the session. */
-  markSessionLost(): void;
+  markSessionExpired(): void;
   /** Delivers the messages in the text; true when the response to `requestId` is among them. Throws on invalid JSON. */
   deliver(text: string, requestId: RequestId | undefined): boolean;
   watchDeadline(deadline: number): void;
@@ -46,19 +46,19 @@ export class PendingPost implements PostRequest {
   readonly settled: Promise<void>;
   readonly head: string;
   connection: HttpConnection | undefined;
-  /** On the clock of `performance.now()`. Infinite while a request waits for its response: the caller has a timeout. */
+  /** A time of `performance.now()`. Infinite while a request waits for its response, because the link has the timeout. */
   deadline = Infinity;
   private resolve!: () => void;
   private reject!: (error: TransportError) => void;
   private isOver = false;
   private bodyKind: BodyKind | undefined;
-  private contentLength: ResponseHead['body'] = 0;
-  /** A JSON body that arrived in one piece; `bytes` collects any other. */
+  private contentLength: ResponseHead['bodyLength'] = 0;
+  /** A JSON body that arrived in one piece. A body in several pieces is collected in `bytes`. */
   private text: string | undefined;
   private bytes: BoundedBuffer | undefined;
   private discardedBytes = 0;
   private events: SseResponse | undefined;
-  /** The outcome if an error body does not contain the response. */
+  /** The error with which the POST fails if the body of an HTTP error does not contain the JSON-RPC response. */
   private httpError: TransportError | undefined;
   private readonly hadSession: boolean;
 
@@ -110,7 +110,7 @@ export class PendingPost implements PostRequest {
   /** Called when the deadline has passed. */
   expire(): void {
     this.interrupt(
-      brokenError(`the server stopped ${this.bodyKind ? 'within its response' : 'before it responded'}`),
+      brokenError(`the server stopped ${this.bodyKind ? 'within its response' : 'before its response'}`),
     );
   }
 
@@ -145,7 +145,7 @@ export class PendingPost implements PostRequest {
   }
 
   onFailure(cause: Error): void {
-    if (!this.isOver) this.interrupt(connectionFailed(cause, this.connection !== undefined));
+    if (!this.isOver) this.interrupt(this.connection ? connectionLost(cause) : cannotConnect(cause));
   }
 
   private interrupt(why: TransportError): void {
@@ -156,7 +156,7 @@ export class PendingPost implements PostRequest {
 
   private readResponseHead(head: ResponseHead): void {
     const { owner } = this;
-    const { status, headers, body } = head;
+    const { status, headers, bodyLength } = head;
     owner.saveSessionId(head);
     const type = mediaTypeOf(headers);
     if (isEncoded(headers))
@@ -165,23 +165,24 @@ export class PendingPost implements PostRequest {
       this.bodyKind = 'events';
       this.events = new SseResponse(this, owner);
     } else if (type !== 'application/json')
-      this.discard(head, brokenError(`the server answered HTTP ${status} with ${type || 'no content type'}`));
-    else if (Number(body) > owner.maxMessageBytes) this.fail(tooLarge(owner.maxMessageBytes));
+      this.discard(head, brokenError(`the server sent HTTP ${status} with ${type || 'no content type'}`));
+    else if (typeof bodyLength === 'number' && bodyLength > owner.maxMessageBytes)
+      this.fail(tooLarge(owner.maxMessageBytes));
     else {
       this.bodyKind = 'json';
-      this.contentLength = body;
+      this.contentLength = bodyLength;
     }
   }
 
   private readErrorHead(head: ResponseHead): void {
     const { status, headers } = head;
     if (status === 404 && this.hadSession) {
-      this.owner.markSessionLost();
-      this.discard(head, sessionLost());
+      this.owner.markSessionExpired();
+      this.discard(head, sessionExpired());
       return;
     }
     const error = httpError(status, headers);
-    // Many servers put the JSON-RPC error that answers the request into an HTTP error.
+    // Many servers send a JSON-RPC error in the body of an HTTP error.
     if (this.requestId === undefined || mediaTypeOf(headers) !== 'application/json' || isEncoded(headers)) {
       this.discard(head, error);
       return;
@@ -196,7 +197,7 @@ export class PendingPost implements PostRequest {
     if (!this.bytes.append(chunk)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
   }
 
-  /** Settles the POST without its body. An event stream may never end, so its connection is closed. */
+  /** Settles the POST and discards the body. An event stream may never end, so its connection is closed. */
   private discard({ headers }: ResponseHead, error?: TransportError): void {
     if (error) this.reject(error);
     else this.resolve();

@@ -22,7 +22,7 @@ describe('RequestHeaders', () => {
   it('sends a configured host', () => {
     const headers = headersWith({ Host: 'other.example' });
     expect(headers.postHead.match(/^host: .*$/gim)).toEqual(['host: other.example']);
-    expect(asRecord(headers.delete)).toMatchObject({ host: 'other.example' });
+    expect(asRecord(headers.forDelete)).toMatchObject({ host: 'other.example' });
   });
 
   it.each(['session\r\nevil: 1', 'session\nevil', 'session\0'])('rejects the session id %j', (id) => {
@@ -56,14 +56,14 @@ describe('RequestHeaders', () => {
     const headers = headersWith({});
     headers.setSessionId('s');
     headers.setProtocolVersion('2025-11-25');
-    for (const flat of [fieldsOf(headers.postHead), headers.get(''), headers.delete])
+    for (const flat of [fieldsOf(headers.postHead), headers.forGet(''), headers.forDelete])
       expect(asRecord(flat)).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 
   it('sends Last-Event-ID only after an event', () => {
     const headers = headersWith({});
-    expect(asRecord(headers.get(''))).not.toHaveProperty('last-event-id');
-    expect(asRecord(headers.get('ñ'))['last-event-id']).toBe(Buffer.from('ñ').toString('latin1'));
+    expect(asRecord(headers.forGet(''))).not.toHaveProperty('last-event-id');
+    expect(asRecord(headers.forGet('ñ'))['last-event-id']).toBe(Buffer.from('ñ').toString('latin1'));
   });
 
   it.each([{ 'bad name': 'x' }, { good: 'line\r\nbreak' }, { good: '€' }])(

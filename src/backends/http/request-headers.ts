@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** Set by the transport or the connection; a configured value is ignored, except that of `host`. */
+/** Headers that the transport sets itself. Configured values are ignored, except that of `host`. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -17,7 +17,7 @@ const RESERVED = new Set([
   'upgrade',
 ]);
 
-/** The header fields of requests to one server: flat lists of names and values for undici, and text for the POST client. */
+/** The headers of requests to one server: as flat lists of names and values for undici, as text for the POST client. */
 export class RequestHeaders {
   /** Changed by `setSessionId` only. */
   sessionId: string | undefined;
@@ -43,7 +43,7 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  /** Validated, because the server chose the id: a line break in it would start another field. */
+  /** Throws on an invalid value: a line break in an id of the server would start another header. */
   setSessionId(id: string): void {
     validateHeaderValue('mcp-session-id', id);
     this.sessionId = id;
@@ -56,25 +56,25 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  get delete(): string[] {
+  get forDelete(): string[] {
     return [...this.common];
   }
 
-  /** For an event stream, resumed after `lastEventId` unless that is empty. */
-  get(lastEventId: string): string[] {
+  /** Headers of the GET for an event stream, which resumes after `lastEventId` unless that is empty. */
+  forGet(lastEventId: string): string[] {
     const headers = [...this.common, 'accept', 'text/event-stream'];
-    // undici writes header values as Latin-1: this way the server gets the UTF-8 bytes that it sent.
+    // undici encodes header values as Latin-1. With this conversion the server receives the UTF-8 bytes that it sent.
     if (lastEventId !== '') headers.push('last-event-id', Buffer.from(lastEventId).toString('latin1'));
     return headers;
   }
 
   private rebuild(): void {
-    // Nothing is decompressed, so that a small response cannot become a large one.
+    // No compression, because a small compressed response could expand to a very large one.
     const common = ['host', this.host, ...this.configured, 'accept-encoding', 'identity'];
     if (this.sessionId !== undefined) common.push('mcp-session-id', this.sessionId);
     if (this.version !== undefined) common.push('mcp-protocol-version', this.version);
     this.common = common;
-    this.postHead = headOf(this.url, [
+    this.postHead = postHeadOf(this.url, [
       ...common,
       'content-type',
       'application/json',
@@ -84,7 +84,7 @@ export class RequestHeaders {
   }
 }
 
-function headOf({ pathname, search }: URL, fields: readonly string[]): string {
+function postHeadOf({ pathname, search }: URL, fields: readonly string[]): string {
   let text = `POST ${pathname}${search} HTTP/1.1\r\n`;
   for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`;
   return text;

@@ -6,14 +6,14 @@ import { tooLarge } from './transport-errors.js';
 
 const DEFAULT_RETRY_MS = 500;
 const MAX_ATTEMPTS_WITHOUT_PROGRESS = 3;
-/** The server has not noticed the end of the old stream yet, or limits its load: a later attempt may succeed. */
+/** Statuses after which a later attempt may succeed: the server limits its load, or still holds the old stream. */
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 
 /** The request whose response comes as an event stream. */
 interface SseRequest {
   /** Delivers the messages in the text; true when the response to the request is among them. */
   deliver(text: string): boolean;
-  /** Called when the response was delivered on the POST. Gives the server a short time to end the stream. */
+  /** Called when the response has arrived in the body of the POST: the server gets a short time to end that body. */
   awaitStreamEnd(): void;
   succeed(): void;
   fail(error: TransportError): void;
@@ -93,13 +93,13 @@ export class SseResponse {
     this.parser = this.createParser();
     this.stream = new GetStream(
       this.parser,
-      { onEnd: (why) => this.resumeAgain(why) },
+      { onEnd: (why) => this.resumedStreamEnded(why) },
       client.maxMessageBytes,
     );
-    client.get(this.lastEventId, this.stream);
+    client.sendGet(this.lastEventId, this.stream);
   }
 
-  private resumeAgain(why: TransportError): void {
+  private resumedStreamEnded(why: TransportError): void {
     this.attemptsWithoutProgress =
       this.parser.lastEventId === this.lastEventId ? this.attemptsWithoutProgress + 1 : 0;
     this.savePosition();
@@ -117,8 +117,8 @@ function isFinal({ fault, details: { httpStatus } }: TransportError): boolean {
 }
 
 /**
- * The fault is `broken` even if the GET failed with `session-lost`, which would mean that the request was not executed:
- * the server had accepted it.
+ * The fault is always `broken`, because the server has accepted the request and may have executed it. The fault
+ * `session-expired` of a failed GET would mean that the request was not executed.
  */
 const notResumed = (cause: TransportError): TransportError =>
   brokenError(`the event stream broke off before the response and was not resumed: ${cause.message}`, {

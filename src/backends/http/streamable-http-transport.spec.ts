@@ -70,17 +70,17 @@ describe('StreamableHttpTransport', () => {
     expect(headers).not.toHaveProperty('mcp-session-id');
   });
 
-  it('reports HTTP 404 as a lost session only within a session', async () => {
-    let hasLostSessions = true;
+  it('reports HTTP 404 as an expired session only within a session', async () => {
+    let isExpired = true;
     const { transport } = await harness.serve((incoming) =>
-      hasLostSessions ? incoming.response.writeHead(404).end() : respondToAll(incoming),
+      isExpired ? incoming.response.writeHead(404).end() : respondToAll(incoming),
     );
     expect(await faultOf(transport.sendText(callText(0), 0))).toBe('refused');
-    hasLostSessions = false;
+    isExpired = false;
     await transport.sendText(callText(1), 1);
-    hasLostSessions = true;
-    expect(await faultOf(transport.sendText(callText(2), 2))).toBe('session-lost');
-    expect(await faultOf(transport.send(INITIALIZED))).toBe('session-lost');
+    isExpired = true;
+    expect(await faultOf(transport.sendText(callText(2), 2))).toBe('session-expired');
+    expect(await faultOf(transport.send(INITIALIZED))).toBe('session-expired');
   });
 
   it.each(['before the response', 'within the response'])(

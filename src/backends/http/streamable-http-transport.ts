@@ -14,7 +14,7 @@ import { transportClosed } from './transport-errors.js';
 
 interface HttpServer {
   readonly url: string | URL;
-  /** Sent with every request, except headers that the protocol or the connection sets. */
+  /** Sent with every request, except reserved headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -24,25 +24,25 @@ export interface StreamableHttpOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Maximum pause in a body that is not an event stream. */
   readonly bodyIdleMs?: number | undefined;
-  /** How long the server may take to accept a notification or response of the gateway. A request waits until `abandon`. */
+  /** How long the server may take to accept a notification or response. Requests have no timeout here. */
   readonly acceptTimeoutMs?: number | undefined;
-  /** Maximum number of connections. Must exceed that of requests in flight: other messages need connections too. */
+  /** Maximum number of connections. Must exceed the maximum of requests in flight: other messages need connections too. */
   readonly connections?: number | undefined;
-  /** How long the notification stream may be silent before it is checked. No limit where absent. */
+  /** How long the notification stream may be silent before it is checked. Absent: it is never checked. */
   readonly streamIdleMs?: number | undefined;
 }
 
 /** How long the server may take to confirm the end of the session. */
 const DELETE_TIMEOUT_MS = 1000;
-/** Only revision 2025-03-26 has batches. */
+/** Maximum messages of a JSON-RPC batch. Only revision 2025-03-26 has batches. */
 const MAX_BATCH_LENGTH = 1000;
 
 /**
  * The client side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. A transport has one session and never starts
- * another: after `session-lost` its link is replaced. The failure of one request does not affect the others.
+ * another: when the session expires, the link is replaced. The failure of one request does not affect the others.
  */
 export class StreamableHttpTransport implements LinkTransport, PostOwner, NotificationStreamOwner {
-  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
@@ -62,7 +62,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     (post) => post.expire(),
   );
   private readonly notificationStream = new NotificationStreamReader(this);
-  private isSessionLost = false;
+  private isSessionExpired = false;
   private closing: Promise<void> | undefined;
 
   constructor(server: HttpServer, options: StreamableHttpOptions = {}) {
@@ -81,7 +81,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     this.pool = new Pool(url.origin, {
       connections,
       connect: { timeout: connectTimeoutMs },
-      // An event stream may be silent for any time.
+      // No timeouts: an event stream may be silent for any length of time.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -130,14 +130,17 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     return (this.closing ??= this.shutDown());
   }
 
-  // The members from here on are for the pending posts and the notification stream.
+  // Members for the pending posts and the notification stream:
 
   get postHead(): string {
     return this.headers.postHead;
   }
 
-  get(lastEventId: string, handler: Dispatcher.DispatchHandler): void {
-    this.pool.dispatch({ method: 'GET', path: this.path, headers: this.headers.get(lastEventId) }, handler);
+  sendGet(lastEventId: string, handler: Dispatcher.DispatchHandler): void {
+    this.pool.dispatch(
+      { method: 'GET', path: this.path, headers: this.headers.forGet(lastEventId) },
+      handler,
+    );
   }
 
   /** The response to `initialize` is the first one, and contains the session id if the server has sessions. */
@@ -147,17 +150,17 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     if (id) this.headers.setSessionId(id);
   }
 
-  markSessionLost(): void {
-    this.isSessionLost = true;
+  markSessionExpired(): void {
+    this.isSessionExpired = true;
   }
 
-  closeAfterSessionLoss(error: TransportError): void {
-    this.isSessionLost = true;
+  closeAfterSessionExpiry(error: TransportError): void {
+    this.isSessionExpired = true;
     this.report(error);
     void this.close();
   }
 
-  /** An object that is not a message is skipped: some servers replay the first event of a stream as `{}`. */
+  /** Skips objects that are not messages: some servers replay the first event of a stream as `{}`. */
   deliver(text: string, requestId?: RequestId): boolean {
     const value = parse(text);
     if (!Array.isArray(value)) return isMessage(value) && this.deliverMessage(value, text, requestId);
@@ -170,7 +173,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   }
 
   streamChanged(state: StreamState): void {
-    this.guard(() => this.onstream?.(state));
+    this.callListener(() => this.onstream?.(state));
   }
 
   report(error: unknown): void {
@@ -199,10 +202,10 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     return isResponseTo(message, requestId);
   }
 
-  /** A listener that throws must not break the stream that its message came on. */
-  private guard(call: () => void): void {
+  /** Reports an error that the listener throws, so that it does not break the stream. */
+  private callListener(listener: () => void): void {
     try {
-      call();
+      listener();
     } catch (error) {
       this.report(error);
     }
@@ -215,12 +218,12 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     await this.endSession();
     this.postClient.destroy();
     await this.pool.destroy();
-    this.guard(() => this.onclose?.());
+    this.callListener(() => this.onclose?.());
   }
 
   /** Best effort: resolves after the timeout if the server does not respond. */
   private endSession(): Promise<void> {
-    if (this.sessionId === undefined || this.isSessionLost) return Promise.resolve();
+    if (this.sessionId === undefined || this.isSessionExpired) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, DELETE_TIMEOUT_MS);
       const done = (): void => {
@@ -228,7 +231,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
         resolve();
       };
       this.pool.dispatch(
-        { method: 'DELETE', path: this.path, headers: this.headers.delete },
+        { method: 'DELETE', path: this.path, headers: this.headers.forDelete },
         { onRequestStart: () => {}, onResponseStart: done, onResponseError: done },
       );
     });

@@ -6,40 +6,41 @@ import { headerOf, type ResponseHeaders } from './post-client/response-head.js';
 export const tooLarge = (limit: number): TransportError =>
   new TransportError('too-large', `the server sent a message of more than ${limit} bytes`);
 
-export const sessionLost = (): TransportError =>
-  new TransportError('session-lost', 'the server no longer knows the session', { httpStatus: 404 });
+export const sessionExpired = (): TransportError =>
+  new TransportError('session-expired', 'the session has expired', { httpStatus: 404 });
 
 export const transportClosed = (): TransportError => brokenError('the transport is closed');
 
-/** `wasSent`: the request was written to a connection, so the server may have executed it. */
-export function connectionFailed(cause: Error, wasSent: boolean): TransportError {
-  return wasSent
-    ? brokenError(`the connection was lost before the response: ${reason(cause)}`, { cause })
-    : new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });
-}
+/** The request was not sent. */
+export const cannotConnect = (cause: Error): TransportError =>
+  new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });
+
+/** The request was written to a connection, so the server may have executed it. */
+export const connectionLost = (cause: Error): TransportError =>
+  brokenError(`the connection was lost before the response: ${reason(cause)}`, { cause });
 
 export function httpError(status: number, headers: ResponseHeaders): TransportError {
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'));
-  const words = [`HTTP ${status}`, STATUS_CODES[status], redirection(status, headers)];
-  return new TransportError('refused', words.filter(Boolean).join(' '), {
+  const parts = [`HTTP ${status}`, STATUS_CODES[status], redirection(status, headers)];
+  return new TransportError('refused', parts.filter(Boolean).join(' '), {
     httpStatus: status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 
-/** The code where there is one: messages of system errors contain addresses that clients should not see. */
+/** The error code if there is one: the message of a system error contains an address, which clients must not see. */
 function reason(cause: Error & { code?: unknown }): string {
   return typeof cause.code === 'string' && cause.code !== 'UND_ERR_SOCKET' ? cause.code : cause.message;
 }
 
-/** A redirect is never followed: headers and messages are meant for the configured server only. */
+/** Redirects are never followed: credentials and messages must reach only the configured server. */
 function redirection(status: number, headers: ResponseHeaders): string | undefined {
   const location = headerOf(headers, 'location');
   if (status >= 400 || location === undefined) return undefined;
   return `to ${location.split('?', 1)[0]?.slice(0, 200)}, which is not followed`;
 }
 
-/** The wait in milliseconds. The header contains seconds or a date. */
+/** Milliseconds to wait. The header contains seconds or a date. */
 function retryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;

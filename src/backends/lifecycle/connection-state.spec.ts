@@ -11,7 +11,7 @@ import {
 } from './connection-state.js';
 
 const CRASH = new Error('exited with code 1');
-const EXPIRED = new TransportError('session-lost', 'unknown session');
+const EXPIRED = new TransportError('session-expired', 'unknown session');
 
 type Step = ConnectionEvent['type'] | ConnectionEvent;
 

@@ -3,10 +3,10 @@ import { isSessionExpired } from '../link/link-errors.js';
 
 /**
  * - `connecting`: a link is being opened
- * - `ready`: the link is up and the server answers
- * - `unresponsive`: the link is up, but requests time out; calls fail at once until the server answers again
+ * - `ready`: the link is open and the server answers
+ * - `unresponsive`: the link is open, but requests time out; calls fail at once until the server answers again
  * - `retrying`: the link was lost or could not be opened; the next attempt follows after the backoff delay
- * - `crash-loop`: five failures within a minute and no stable link since; attempts go on at a long interval
+ * - `crash-loop`: five failures within a minute and no stable link since; attempts continue at a long interval
  * - `stopped`: not started, disabled or shutting down
  */
 export type ConnectionState = 'connecting' | 'ready' | 'unresponsive' | 'retrying' | 'crash-loop' | 'stopped';
@@ -20,15 +20,15 @@ export interface ConnectionStatus {
   readonly since: number;
   /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
   readonly attempts: number;
-  /** When the next attempt begins; equals `since` if without delay. Defined only in `retrying` and `crash-loop`. */
+  /** When the next attempt begins; equal to `since` if without delay. Defined only in `retrying` and `crash-loop`. */
   readonly nextAttemptAt: number | undefined;
   /** When the current link was opened. */
   readonly openedAt: number | undefined;
   /** Requests that timed out since the last answer over the current link. */
   readonly timeouts: number;
-  /** Times of the latest lost links and failed attempts, as many as make a crash loop. */
+  /** Times of the latest lost links and failed attempts, at most as many as make a crash loop. */
   readonly failures: readonly number[];
-  /** Stays true while connecting and ready: only a stable link or a requested reconnect ends a crash loop. */
+  /** Stays true in `connecting` and `ready`: only a stable link or a requested reconnect ends a crash loop. */
   readonly isCrashLoop: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface ConnectionStatus {
  * - `failed`: the attempt failed
  * - `lost`: the link closed
  * - `timed-out`, `answered`: the outcome of a request or ping over the current link
- * - `reconnect`: an administrator wants a new link; earlier failures do not count any more
+ * - `reconnect`: an administrator requested a new link; earlier failures do not count any more
  * - `stop`: the server was disabled, or the gateway shuts down
  */
 export type ConnectionEvent =
@@ -58,11 +58,11 @@ type Transition = (
   cause: Error | undefined,
 ) => ConnectionStatus;
 
-const MAX_CONSECUTIVE_TIMEOUTS = 3;
+const UNRESPONSIVE_TIMEOUTS = 3;
 const CRASH_LOOP_FAILURES = 5;
 const CRASH_LOOP_WINDOW_MS = 60_000;
 const CRASH_LOOP_RETRY_MS = 30_000;
-/** A link that was up for longer is stable: its loss starts a new series of attempts. */
+/** A link that was open for longer is stable: its loss starts a new series of attempts. */
 const MIN_STABLE_MS = 10_000;
 
 export const initialStatus = (now: number): ConnectionStatus => ({
@@ -95,9 +95,9 @@ const open: Transition = (status, { now }) => ({
 
 const retry: Transition = (status, { now, random }, cause) => {
   const { attempts, failures, isCrashLoop } = resetIfStable(status, now);
-  const recent = [...failures.slice(1 - CRASH_LOOP_FAILURES), now];
-  const isLoop = isCrashLoop || isCrashLoopOf(recent, now);
-  // The server is reachable and only needs a new session.
+  const recent = [...failures, now].slice(-CRASH_LOOP_FAILURES);
+  const isLoop = isCrashLoop || startsCrashLoop(recent, now);
+  // The server is reachable; only the session must be initialized again.
   const isImmediate = isSessionExpired(cause) && !isLoop;
   const delayMs = isImmediate ? 0 : isLoop ? CRASH_LOOP_RETRY_MS : backoffDelay(attempts, random);
   return {
@@ -115,7 +115,7 @@ const retry: Transition = (status, { now, random }, cause) => {
 
 const countTimeout: Transition = (status, { now }) => {
   const timeouts = status.timeouts + 1;
-  if (status.state === 'unresponsive' || !isUnresponsive(timeouts)) return { ...status, timeouts };
+  if (status.state === 'unresponsive' || timeouts < UNRESPONSIVE_TIMEOUTS) return { ...status, timeouts };
   return { ...status, state: 'unresponsive', cause: new Error('it does not answer'), since: now, timeouts };
 };
 
@@ -137,7 +137,7 @@ const reconnect: Transition = (status, { now }) => ({
 
 const stop: Transition = (_status, { now }) => initialStatus(now);
 
-/** Every transition there is; any other event leaves the status as it is. */
+/** All transitions. Any other event leaves the status unchanged. */
 const TRANSITIONS: Readonly<
   Record<ConnectionState, { readonly [T in ConnectionEvent['type']]?: Transition }>
 > = {
@@ -158,20 +158,18 @@ export function transition(
   return apply ? apply(status, input, 'cause' in event ? event.cause : undefined) : status;
 }
 
-/** Whether the session of the last link expired and a new link is opened without delay, so that requests can wait. */
+/** Whether the session has expired and the next link is being opened without delay, so that requests can wait for it. */
 export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
   isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
 
-const isUnresponsive = (timeouts: number): boolean => timeouts >= MAX_CONSECUTIVE_TIMEOUTS;
-
-function isCrashLoopOf(failures: readonly number[], now: number): boolean {
+function startsCrashLoop(failures: readonly number[], now: number): boolean {
   const [first = now] = failures;
   return failures.length === CRASH_LOOP_FAILURES && now - first < CRASH_LOOP_WINDOW_MS;
 }
 
 /**
- * A stable link resets the backoff and ends a crash loop. Outside of a crash loop the recent failures stay, so that
- * repeated losses of stable links can begin one.
+ * A stable link resets the backoff and ends a crash loop. Outside of a crash loop the recent failures are kept, so that
+ * repeated losses of stable links can start a crash loop.
  */
 function resetIfStable(
   status: ConnectionStatus,

@@ -87,7 +87,7 @@ describe('ServerConnection.unavailableError', () => {
   it('is undefined while a link is opened after an expired session', async () => {
     const harness = await Harness.ready();
     harness.open = () => new Promise(() => {});
-    harness.link.disconnect(new TransportError('session-lost', 'unknown session'));
+    harness.link.disconnect(new TransportError('session-expired', 'unknown session'));
     await flushPromises();
     expect([harness.state, harness.error]).toEqual(['connecting', undefined]);
   });
@@ -217,7 +217,7 @@ describe('ServerConnection.request', () => {
     const harness = await Harness.ready();
     const next = deferred<Link>();
     harness.open = () => next.promise;
-    harness.link.disconnect(new TransportError('session-lost', 'unknown session'));
+    harness.link.disconnect(new TransportError('session-expired', 'unknown session'));
     await flushPromises();
     const caller = new FakeClient('a').call();
     const cancelled = refusalOf(

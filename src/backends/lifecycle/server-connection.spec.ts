@@ -66,7 +66,7 @@ class Server {
   }
 }
 
-const sessionLost = (): TransportError => new TransportError('session-lost', 'the session is lost');
+const sessionExpired = (): TransportError => new TransportError('session-expired', 'the session has expired');
 
 useFakeTime();
 
@@ -304,7 +304,7 @@ describe('ServerConnection.nextLink', () => {
     const server = await Server.ready();
     const lost = server.link;
     const waiting = [server.connection.nextLink(lost), server.connection.nextLink(lost)];
-    lost.disconnect(sessionLost());
+    lost.disconnect(sessionExpired());
     const [first, second] = await Promise.all(waiting);
     expect(first).toBe(server.link);
     expect(second).toBe(first);
@@ -317,7 +317,7 @@ describe('ServerConnection.nextLink', () => {
     const lost = server.link;
     const closed = deferred();
     lost.close = () => closed.promise;
-    lost.disconnect(sessionLost());
+    lost.disconnect(sessionExpired());
     await flushPromises();
     const replacement = server.connection.nextLink(lost);
     closed.resolve();
@@ -328,7 +328,7 @@ describe('ServerConnection.nextLink', () => {
   it('resolves at once when the lost link was replaced already', async () => {
     const server = await Server.ready();
     const lost = server.link;
-    lost.disconnect(sessionLost());
+    lost.disconnect(sessionExpired());
     await flushPromises();
     await expect(server.connection.nextLink(lost)).resolves.toBe(server.link);
   });
@@ -337,7 +337,7 @@ describe('ServerConnection.nextLink', () => {
     const server = await Server.ready();
     const lost = server.link;
     server.refuse(new Error('not yet'));
-    lost.disconnect(sessionLost());
+    lost.disconnect(sessionExpired());
     const refusal = await refusalOf(server.connection.nextLink(lost));
     expect(refusal.message).toBe('not yet');
   });
@@ -353,15 +353,15 @@ describe('ServerConnection.nextLink', () => {
   it('rejects when expired sessions become a crash loop', async () => {
     const server = await Server.ready();
     for (let n = 0; n < 4; n++) {
-      server.link.disconnect(sessionLost());
+      server.link.disconnect(sessionExpired());
       await flushPromises();
     }
     expect(server.state).toBe('ready');
     const outcome = outcomeOf(server.connection.nextLink(server.link));
-    server.link.disconnect(sessionLost());
+    server.link.disconnect(sessionExpired());
     await flushPromises();
     expect(server.state).toBe('crash-loop');
-    expect(outcome.error).toMatchObject({ fault: 'session-lost' });
+    expect(outcome.error).toMatchObject({ fault: 'session-expired' });
   });
 
   it('rejects when the connection stops or has stopped', async () => {
@@ -372,7 +372,7 @@ describe('ServerConnection.nextLink', () => {
         server.signal?.addEventListener('abort', () => reject(new Error('given up')));
       });
     const before = refusalOf(server.connection.nextLink(lost));
-    lost.disconnect(sessionLost());
+    lost.disconnect(sessionExpired());
     await flushPromises();
     await server.connection.stop();
     expect((await before).message).toBe('it is being stopped');

@@ -42,7 +42,7 @@ export class ServerConnection {
   private closing: Promise<void> | undefined;
   private endDelay: (() => void) | undefined;
   private pingTimer: NodeJS.Timeout | undefined;
-  /** While true, the end of the current link or attempt is not a failure: the next attempt begins at once. */
+  /** While true, the end of the current link or attempt does not count as a failure; the next attempt begins at once. */
   private isReconnectRequested = false;
   private waiters: LinkWaiter[] = [];
   private linksOpened = 0;
@@ -67,7 +67,7 @@ export class ServerConnection {
     return Math.max(0, this.linksOpened - 1);
   }
 
-  /** The error with which a call would fail now; undefined when the server is ready or calls wait for a new session. */
+  /** The error with which a call fails now; undefined when the server is ready or calls wait for a new session. */
   unavailableError(): GatewayError | undefined {
     const { state, cause } = this.currentStatus;
     if (state === 'ready' || isReinitializing(this.currentStatus)) return undefined;
@@ -104,7 +104,7 @@ export class ServerConnection {
     return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
   }
 
-  /** Sends a request of a client. If the session had expired, the request is sent once more over the next link. */
+  /** Sends a request of a client. If the session has expired, sends the request once more, over the next link. */
   request(request: LinkRequest): Promise<JsonText> {
     const error = this.unavailableError();
     if (error) return Promise.reject(error);
@@ -114,11 +114,11 @@ export class ServerConnection {
   private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
     return link.request(request).then(
       (result) => {
-        this.answered(link);
+        this.recordAnswer(link);
         return result;
       },
       (error: unknown) => {
-        if (error instanceof RemoteError) this.answered(link);
+        if (error instanceof RemoteError) this.recordAnswer(link);
         else if (isTimeout(error) && link === this.current) this.dispatch({ type: 'timed-out' });
         if (attempt === 'first' && isSessionExpired(error)) return this.resend(link, request);
         throw toCallError(this.server, error);
@@ -135,7 +135,7 @@ export class ServerConnection {
     return this.send(link, request, 'last');
   }
 
-  private answered(link: Link): void {
+  private recordAnswer(link: Link): void {
     // Without earlier timeouts, an answer does not change the status.
     if (link === this.current && this.currentStatus.timeouts > 0) this.dispatch({ type: 'answered' });
   }
@@ -145,7 +145,7 @@ export class ServerConnection {
       this.isReconnectRequested = false;
       this.dispatch({ type: 'connect' });
       await this.useLink();
-      await this.retryDelay();
+      await this.waitForRetry();
     }
     this.rejectWaiters(stoppedError());
     this.dispatch({ type: 'stop' });
@@ -161,17 +161,17 @@ export class ServerConnection {
       return;
     }
     if (this.isStopping) return link.close();
-    this.open(link);
+    this.linkOpened(link);
     const cause = await link.closed;
     this.current = undefined;
     this.observer.lost(link, cause);
     this.closing = link.close();
     this.recordFailure({ type: 'lost', cause });
-    // After an expired session, the old link may still receive responses while the next one is opened.
+    // After an expired session, the old link may still receive responses while the next link is opened.
     if (!isSessionExpired(cause)) await this.closing;
   }
 
-  private open(link: Link): void {
+  private linkOpened(link: Link): void {
     this.current = link;
     this.linksOpened++;
     this.isReconnectRequested = false;
@@ -194,7 +194,7 @@ export class ServerConnection {
     for (const waiter of waiters) waiter.reject(reason);
   }
 
-  private async retryDelay(): Promise<void> {
+  private async waitForRetry(): Promise<void> {
     const { since, nextAttemptAt = since } = this.currentStatus;
     if (this.isStopping || nextAttemptAt === since) return;
     let timer: NodeJS.Timeout | undefined;
@@ -217,14 +217,14 @@ export class ServerConnection {
     this.observer.stateChanged();
   }
 
-  /** While the server is unresponsive, calls are refused: only a ping can show that it answers again. */
+  /** While the server is unresponsive, calls are refused. Only a ping can show that the server answers again. */
   private schedulePing(): void {
     const link = this.current;
     if (!link || this.currentStatus.state !== 'unresponsive') return;
     clearTimeout(this.pingTimer);
     this.pingTimer = setTimeout(() => {
       link.ping().then(
-        () => this.answered(link),
+        () => this.recordAnswer(link),
         () => this.schedulePing(),
       );
     }, PING_INTERVAL_MS).unref();

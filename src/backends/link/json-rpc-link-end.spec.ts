@@ -36,8 +36,8 @@ describe('JsonRpcLink, failing to send', () => {
     expect(faultOf(await refusalOf(link.request({ method: 'ping', timeoutMs: 1 })))).toBe('unreachable');
   });
 
-  it('closes after the fault session-lost, and waits for the responses to pending requests', async () => {
-    const error = new TransportError('session-lost', 'unknown session');
+  it('closes after the fault session-expired, and waits for the responses to pending requests', async () => {
+    const error = new TransportError('session-expired', 'unknown session');
     const { link, transport } = await linkTo({ onSend: failing(error) });
     const waiting = link.request({ method: 'prompts/get', timeoutMs: 1000 });
     const { outcome } = call(link);
@@ -54,14 +54,14 @@ describe('JsonRpcLink, failing to send', () => {
 
   const badRequest = new TransportError('refused', 'HTTP 400', { httpStatus: 400 });
 
-  it('closes with session-lost when a ping after HTTP 400 gets HTTP 400 as well', async () => {
+  it('closes with session-expired when a ping after HTTP 400 gets HTTP 400 as well', async () => {
     const { link } = await linkTo({
       onSend: async ({ method }: Sent): Promise<void> => {
         if (method === 'tools/call' || method === 'ping') throw badRequest;
       },
     });
     call(link);
-    await expect(link.closed).resolves.toMatchObject({ fault: 'session-lost' });
+    await expect(link.closed).resolves.toMatchObject({ fault: 'session-expired' });
   });
 
   it('stays open when a ping after HTTP 400 is answered', async () => {
@@ -130,7 +130,7 @@ describe('JsonRpcLink, failing to send', () => {
   });
 
   it('closes also when a notification cannot be sent', async () => {
-    const error = new TransportError('session-lost', 'gone');
+    const error = new TransportError('session-expired', 'gone');
     const { link } = await linkTo({
       onSend: ({ method }) => (method === 'notifications/x' ? Promise.reject(error) : undefined),
     });

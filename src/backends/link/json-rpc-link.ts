@@ -20,7 +20,7 @@ import { PendingRequests, type AbandonReason, type PendingRequest } from './pend
 import { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport, type MessageExtra } from './transport.js';
 
-/** How long requests in flight may still be answered after their session has expired. */
+/** How long the link waits for the responses to requests in flight after its session has expired. */
 const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
 
@@ -30,13 +30,13 @@ export interface LinkOptions extends InitializeOptions {
   readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
-  /** After this long without a message from the server, the link pings it, and closes if the server does not answer. */
+  /** After this long without a message, the link pings the server, and closes if the server does not respond. */
   readonly keepaliveIntervalMs?: number | undefined;
 }
 
 /**
- * A link of the 2025 era: a JSON-RPC peer over any transport. Request ids and progress tokens are the link's own; those
- * of clients never reach the server.
+ * A link of the 2025 era: a JSON-RPC peer over any transport. It assigns its own request ids and progress tokens, so that
+ * those of clients never reach the server.
  */
 export class JsonRpcLink implements Link {
   readonly closed: Promise<Error>;
@@ -62,15 +62,15 @@ export class JsonRpcLink implements Link {
       isWaitingForClient: (caller) => this.serverRequests.hasOpenFor(caller),
     });
     this.serverRequests = new ServerRequests(
-      (text) => this.post(text),
+      (text) => this.sendOneWay(text),
       (callers) => this.pending.extendDeadlines(callers),
       options.toPublicParams,
     );
     this.monitor = new LinkMonitor((request) => this.request(request), {
-      dead: (reason) => this.end(reason),
-      streamDead: () => transport.reopenNotificationStream?.(),
+      linkFailed: (reason) => this.end(reason),
+      streamFailed: () => transport.reopenNotificationStream?.(),
     });
-    this.listen();
+    this.listenToTransport();
   }
 
   /** Starts the transport and initializes the server. Closes the transport when either fails. */
@@ -113,7 +113,7 @@ export class JsonRpcLink implements Link {
   }
 
   get notificationsReady(): Promise<void> {
-    return this.notificationStream.opened;
+    return this.notificationStream.ready;
   }
 
   onGap(listener: () => void): void {
@@ -146,7 +146,7 @@ export class JsonRpcLink implements Link {
   }
 
   notify(method: string, params?: string): void {
-    this.post(notificationMessage(method, params));
+    this.sendOneWay(notificationMessage(method, params));
   }
 
   close(): Promise<void> {
@@ -155,10 +155,10 @@ export class JsonRpcLink implements Link {
     return this.closing;
   }
 
-  private listen(): void {
+  private listenToTransport(): void {
     const { transport } = this;
     transport.onmessage = (message, extra) => this.receive(message, extra);
-    // Other errors, such as a line that is no JSON-RPC message, do not affect the link.
+    // Other errors, for example about a line that is not a JSON-RPC message, do not affect the link.
     transport.onerror = (error) => {
       if (error instanceof TransportError) this.transportError = error;
     };
@@ -178,8 +178,10 @@ export class JsonRpcLink implements Link {
     transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await transport.sendText(notificationMessage('notifications/initialized', undefined));
     this.monitor.start(this.options.keepaliveIntervalMs);
-    this.notificationStream.expect(transport.openNotificationStream !== undefined);
-    transport.openNotificationStream?.();
+    // A transport without a separate stream delivers all notifications from the beginning.
+    if (!transport.openNotificationStream) return this.notificationStream.markReady();
+    this.notificationStream.startTimeout();
+    transport.openNotificationStream();
   }
 
   private receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
@@ -192,41 +194,41 @@ export class JsonRpcLink implements Link {
       const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? this.options.owner;
       this.serverRequests.receive({ id, method, params: paramsText, channel, callers });
-    } else this.receiveInvalid(message, 'method' in raw);
+    } else this.receiveInvalid(message, raw);
   }
 
   private receiveNotification(
     message: Extract<Inbound, { kind: 'notification' }>,
-    streamOf: RequestId | undefined,
+    streamRequestId: RequestId | undefined,
   ): void {
     const { method, params = {}, paramsText } = message;
     if (method === 'notifications/progress') {
-      if (paramsText !== undefined) this.pending.progress(params['progressToken'], paramsText);
+      if (paramsText !== undefined) this.pending.receiveProgress(params['progressToken'], paramsText);
     } else if (method === 'notifications/cancelled') {
       this.serverRequests.cancel(params['requestId'] as RequestId);
     } else {
-      const { callers, ambiguous } = this.pending.origin(streamOf);
+      const { callers, ambiguous } = this.pending.origin(streamRequestId);
       const channel = callers.at(-1) ?? this.options.owner;
       this.listener({ method, params, paramsText, channel, ambiguous });
     }
   }
 
-  private receiveInvalid({ id, problem }: Extract<Inbound, { kind: 'invalid' }>, isRequest: boolean): void {
+  private receiveInvalid({ id, problem }: Extract<Inbound, { kind: 'invalid' }>, raw: JSONRPCMessage): void {
     if (id === undefined) return;
-    if (isRequest)
+    if ('method' in raw)
       this.serverRequests.reject(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
-    else this.pending.fail(id, brokenError(`the server sent no valid answer: ${problem}`));
+    else this.pending.fail(id, brokenError(`the server sent an invalid response: ${problem}`));
   }
 
-  /** MCP: the `initialize` request must not be cancelled. */
+  /** Sends no cancellation for `initialize`, because MCP forbids that. */
   private cancelUpstream({ id, request }: PendingRequest, reason: AbandonReason): void {
     this.transport.abandon?.(id);
     if (request.method !== 'initialize')
       this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
   }
 
-  /** Sends a notification or a response. */
-  private post(text: string): void {
+  /** Sends a notification or a response, which the server does not respond to. */
+  private sendOneWay(text: string): void {
     this.transport.sendText(text).catch((error: Error) => this.monitor.sendFailed(toTransportError(error)));
   }
 
@@ -234,7 +236,7 @@ export class JsonRpcLink implements Link {
     if (this.closeReason) return;
     this.closeReason = reason;
     this.monitor.stop();
-    // After an expired session the server may still answer requests in flight; it refuses others without executing them.
+    // When the session has expired, the server may still respond to requests that it accepted before.
     if (!isSessionExpired(reason)) this.failPending();
     this.resolveClosed(reason);
   }

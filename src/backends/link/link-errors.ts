@@ -15,14 +15,14 @@ export const timeoutError = (server: string, method: string, timeoutMs: number):
 export const isTimeout = (error: unknown): boolean =>
   error instanceof GatewayError && error.kind === 'timeout';
 
-/** The server is reachable, but no longer knows the session of the link. It has not executed the request. */
+/** The server is reachable, but the session of the link has expired. The server has not executed the request. */
 export const isSessionExpired = (error: unknown): boolean =>
-  error instanceof TransportError && error.fault === 'session-lost';
+  error instanceof TransportError && error.fault === 'session-expired';
 
 export const isBadRequest = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
 
-/** Transports of the SDK reject with errors of their own. */
+/** Transports of the SDK reject with other errors, which count as `broken`. */
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
@@ -36,10 +36,10 @@ export function toCallError(server: string, error: unknown): unknown {
   });
 }
 
-/** An error without a valid code and message is not forwarded: clients could not parse it. */
+/** The error of a JSON-RPC response. Without a valid code and message it is not forwarded: clients could not parse it. */
 export function remoteError(value: unknown, text: string): Error {
   const { code, message } = value as { code: unknown; message: unknown };
   return Number.isInteger(code) && typeof message === 'string'
     ? new RemoteError(code as number, message, text)
-    : brokenError('the server sent no valid answer: an error has a code and a message');
+    : brokenError('the server sent an invalid response: an error must have a code and a message');
 }

@@ -10,22 +10,22 @@ import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
 import type { LinkTransport } from './transport.js';
 
-/** Long enough for package runners, which download packages at the first start. */
+/** Long enough for package runners such as npx, which download packages at the first start. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** For the notification stream, pings, cancellations and subscriptions, which do not pass the call gate. */
+/** Connections for messages that do not pass the call gate: notification stream, pings, cancellations, subscriptions. */
 const SPARE_CONNECTIONS = 32;
 
 /** Longer than the interval of keep-alive comments of most servers. */
 const STREAM_IDLE_MS = 90_000;
 
-/** Needed for SSE only: that transport does not report a stream that is dead but not closed. */
+/** Only for SSE: that transport does not detect a connection that is dead but not closed. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
-/** Capabilities of a shared link. Roots are missing because they belong to one client. */
+/** Client capabilities on a shared link. Without roots, because roots belong to one client. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
-/** Opens a link to a server: for the session `owner`, or without it for all sessions. */
+/** Opens a link to a server: for the session `owner`, or, without an owner, for all sessions. */
 export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
 export const createLinkFactory =
@@ -37,7 +37,7 @@ export const createLinkFactory =
   ): LinkFactory =>
   (signal, owner) =>
     JsonRpcLink.connect(
-      transportTo(config, limits),
+      createTransport(config, limits),
       {
         server,
         version: VERSION,
@@ -50,7 +50,7 @@ export const createLinkFactory =
       signal,
     );
 
-function transportTo(config: ServerConfig, limits: Limits): LinkTransport {
+function createTransport(config: ServerConfig, limits: Limits): LinkTransport {
   if (config.type === 'stdio') return new StdioTransport(config, { maxLineBytes: limits.responseBytes });
   if (config.type === 'sse')
     return new SseTransport(new URL(config.url), { requestInit: { headers: config.headers } });

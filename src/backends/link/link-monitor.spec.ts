@@ -9,15 +9,15 @@ const BAD_REQUEST = new TransportError('refused', 'no such session', { httpStatu
 
 describe('LinkMonitor', () => {
   let link: FakeLink;
-  let deaths: Error[];
+  let failures: Error[];
   let monitor: LinkMonitor;
 
   beforeEach(() => {
     link = new FakeLink();
-    deaths = [];
+    failures = [];
     monitor = new LinkMonitor((request) => link.request(request), {
-      dead: (reason) => deaths.push(reason),
-      streamDead: () => {},
+      linkFailed: (reason) => failures.push(reason),
+      streamFailed: () => {},
     });
     monitor.start();
   });
@@ -45,7 +45,7 @@ describe('LinkMonitor', () => {
     monitor.sendFailed(BAD_REQUEST);
     link.asked('ping').fail(BAD_REQUEST);
     await flushPromises();
-    expect(deaths).toMatchObject([{ fault: 'session-lost', message: 'no such session' }]);
+    expect(failures).toMatchObject([{ fault: 'session-expired', message: 'no such session' }]);
   });
 
   it.each<[string, Error | undefined]>([
@@ -58,7 +58,7 @@ describe('LinkMonitor', () => {
     if (error) link.asked('ping').fail(error);
     else link.asked('ping').answer({});
     await flushPromises();
-    expect(deaths).toEqual([]);
+    expect(failures).toEqual([]);
   });
 
   it('sends one ping at a time, and the next after the answer', async () => {

@@ -7,17 +7,17 @@ const PING_TIMEOUT_MS = 5000;
 
 interface LinkMonitorEvents {
   /** The link cannot be used any more. */
-  dead(reason: Error): void;
-  /** The notification stream is dead, though it is not closed. */
-  streamDead(): void;
+  linkFailed(reason: Error): void;
+  /** The connection of the notification stream is dead but not closed. */
+  streamFailed(): void;
 }
 
 /**
- * Decides whether a link is still usable after a transport error, after the notification stream was lost or silent, or
- * when the server has sent nothing for long. Where the event alone does not show it, the monitor pings the server.
+ * Detects that a link cannot be used any more: after a transport error, when the notification stream is lost or silent,
+ * or when the server sends nothing for a keepalive interval. In doubtful cases the monitor pings the server.
  */
 export class LinkMonitor {
-  /** The link sets it with every message of the server. */
+  /** Whether a message has arrived in this keepalive interval. Set by the link. */
   hasReceived = true;
   private isStarted = false;
   private keepaliveTimer: NodeJS.Timeout | undefined;
@@ -31,7 +31,7 @@ export class LinkMonitor {
 
   /**
    * To be called when the server is initialized: before that there is no session to check. With a keepalive interval,
-   * the server is pinged after every interval without a message, and has one interval to answer.
+   * the monitor pings the server after every interval without a message. The server has one interval to respond.
    */
   start(keepaliveIntervalMs?: number): void {
     this.isStarted = true;
@@ -44,7 +44,7 @@ export class LinkMonitor {
     clearInterval(this.keepaliveTimer);
   }
 
-  /** Resolves with any answer, an error included: servers need not know the method. Rejects when there is none. */
+  /** Resolves when the server responds, even with an error, because it need not implement `ping`. Otherwise rejects. */
   async ping(timeoutMs = PING_TIMEOUT_MS): Promise<void> {
     try {
       await this.request({ method: 'ping', timeoutMs });
@@ -54,23 +54,23 @@ export class LinkMonitor {
   }
 
   sendFailed(error: TransportError): void {
-    if (error.fault === 'unreachable' || error.fault === 'session-lost') this.events.dead(error);
+    if (error.fault === 'unreachable' || error.fault === 'session-expired') this.events.linkFailed(error);
     else if (isBadRequest(error)) this.checkSession();
   }
 
   streamChanged(state: StreamState): void {
     if (state === 'lost') this.checkSession();
-    // A server without anything to report may keep its stream silent.
-    if (state === 'silent' && this.isStarted) this.ping().catch(() => this.events.streamDead());
+    // A silent stream is normal when the server has nothing to report; the ping shows whether the server is there.
+    if (state === 'silent' && this.isStarted) this.ping().catch(() => this.events.streamFailed());
   }
 
-  /** Some servers answer HTTP 400 to an unknown session. A ping is valid in every session, so a 400 proves the loss. */
+  /** Some servers respond with HTTP 400 to an expired session. A ping is always valid, so HTTP 400 to it proves that. */
   private checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;
     this.isSessionCheckPending = true;
     this.ping()
       .catch((error: Error) => {
-        if (isBadRequest(error)) this.events.dead(new TransportError('session-lost', error.message));
+        if (isBadRequest(error)) this.events.linkFailed(new TransportError('session-expired', error.message));
       })
       .finally(() => (this.isSessionCheckPending = false));
   }
@@ -81,7 +81,9 @@ export class LinkMonitor {
     if (hasReceived || this.isKeepalivePending) return;
     this.isKeepalivePending = true;
     this.ping(timeoutMs)
-      .catch((error: Error) => this.hasReceived || this.events.dead(error))
+      .catch((error: Error) => {
+        if (!this.hasReceived) this.events.linkFailed(error);
+      })
       .finally(() => (this.isKeepalivePending = false));
   }
 }

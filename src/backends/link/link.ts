@@ -14,19 +14,19 @@ export interface LinkRequest {
   readonly method: string;
   /** JSON text, sent unchanged except for the progress token. */
   readonly params?: string | undefined;
-  /** The request is cancelled after this long without an answer or progress. */
+  /** The request is cancelled after this long without a response or progress. */
   readonly timeoutMs: number;
   /** The client request that caused this one; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
 }
 
-/** A notification of the server. `channel` leads to its client; undefined when the client is not certain. */
+/** `channel` reaches the client that the notification is for; undefined when no single client is known. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly paramsText: string | undefined;
   readonly channel: Channel | undefined;
-  /** The notification belongs to a call, but calls of several clients are possible. */
+  /** The notification belongs to a call, but calls of several clients come into question. */
   readonly ambiguous: boolean;
 }
 
@@ -43,9 +43,8 @@ export class ConnectError extends Error {
 }
 
 /**
- * One live connection to a server, of any transport and protocol era. How requests are framed and cancelled, and what
- * they carry besides their params, is up to the link. A link is used until it closes and is then replaced: it does not
- * reconnect, and it does not limit concurrent requests.
+ * One live connection to a server, of any transport and protocol era. The link frames and cancels requests as the era
+ * requires. A closed link is replaced: it does not reconnect. It does not limit concurrent requests.
  */
 export interface Link {
   readonly facts: ServerFacts;
@@ -56,14 +55,14 @@ export interface Link {
   /** The result as the server wrote it. Rejects with RemoteError, TransportError or GatewayError. */
   request(request: LinkRequest): Promise<JsonText>;
 
-  /** Resolves with any answer of the server, an error included; rejects when there is none. */
+  /** Resolves when the server responds, even with an error. Rejects when it does not. */
   ping(): Promise<void>;
 
   notify(method: string, params?: string): void;
 
   onNotification(listener: (notification: ServerNotification) => void): void;
 
-  /** Resolves when notifications are received, or when the notification stream is not offered or takes too long. */
+  /** Resolves when the notification stream is open, is not offered by the server, or takes too long to open. */
   readonly notificationsReady: Promise<void>;
 
   /** Calls the listener whenever notifications may have been lost. */

@@ -12,7 +12,7 @@ describe('NotificationStreamState', () => {
     state = new NotificationStreamState();
     events = [];
     state.onGap(() => events.push('gap'));
-    void state.opened.then(() => events.push('open'));
+    void state.ready.then(() => events.push('open'));
   });
   afterEach(() => void jest.useRealTimers());
 
@@ -27,25 +27,25 @@ describe('NotificationStreamState', () => {
   }
 
   it('is open at once without a separate stream', async () => {
-    state.expect(false);
+    state.markReady();
     expect(await after()).toEqual(['open']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('is open with the first stream, without a gap before it', async () => {
-    state.expect(true);
+    state.startTimeout();
     expect(await after()).toEqual([]);
     expect(await after('open')).toEqual(['open']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('is open also when the server does not offer a stream', async () => {
-    state.expect(true);
+    state.startTimeout();
     expect(await after('none')).toEqual(['open']);
   });
 
   it('reports a gap after every lost stream that is not resumed', async () => {
-    state.expect(true);
+    state.startTimeout();
     expect(await after('open', 'lost', 'open', 'lost', 'resumed', 'silent', 'lost', 'open')).toEqual([
       'open',
       'gap',
@@ -54,7 +54,7 @@ describe('NotificationStreamState', () => {
   });
 
   it('waits for the first stream up to the timeout, and reports a gap when it is opened later', async () => {
-    state.expect(true);
+    state.startTimeout();
     expect(await after('lost')).toEqual([]);
     jest.advanceTimersByTime(1000);
     expect(await after()).toEqual(['open']);

@@ -34,29 +34,29 @@ interface PendingRequestEvents {
   abandoned(pending: PendingRequest, reason: AbandonReason): void;
   /** A request of this caller is no longer pending. */
   removed(caller: Caller): void;
-  /** Whether the server waits for the client of this call, so that the call must not time out meanwhile. */
+  /** Whether the server waits for a response of the client during this call. The call does not time out meanwhile. */
   isWaitingForClient(caller: Caller): boolean;
 }
 
 /** The calls that a message of the server may belong to. */
 interface MessageOrigin {
-  /** All of one client, the latest last. */
+  /** Calls of one client, the latest last. */
   readonly callers: readonly Caller[];
-  /** The message belongs to a call, but calls of several clients are possible. */
+  /** The message belongs to a call, but calls of several clients come into question. */
   readonly ambiguous: boolean;
 }
 
 const NO_CALL: MessageOrigin = { callers: [], ambiguous: false };
-const ANY_CALL: MessageOrigin = { callers: [], ambiguous: true };
+const AMBIGUOUS: MessageOrigin = { callers: [], ambiguous: true };
 
-/** The pending requests of one link: matches responses, enforces deadlines, and knows which client each one is for. */
+/** The pending requests of one link: matches responses, enforces deadlines, and finds the client of a server message. */
 export class PendingRequests {
   /**
-   * The first id is random: a client that could guess ids could send the id of another client's call as its own
-   * progress token. It is below 2^30 because V8 formats small integers several times faster.
+   * The first id is random, so that a client cannot guess the id of another client's call and send it as a progress
+   * token. Ids start below 2^30, because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
-  /** Abandoned requests that the server may still work on; its messages about them are for their client alone. */
+  /** Abandoned requests that the server may still execute. No other client may receive messages that they cause. */
   private readonly abandoned = new Map<number, { readonly client: object; readonly until: number }>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
@@ -100,7 +100,7 @@ export class PendingRequests {
     if (!pending || !this.remove(pending)) return;
     if (outcome === 'error') pending.reject(remoteError(value, text));
     else if (text.startsWith('{')) pending.resolve(new JsonText(text, value));
-    else pending.reject(brokenError('the server sent no valid answer: a result is an object'));
+    else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
   }
 
   /** The request could not be sent, or its response is invalid. */
@@ -115,8 +115,8 @@ export class PendingRequests {
     for (const { id } of all) this.fail(id, error);
   }
 
-  /** Extends the deadline, and forwards the progress if the client sent a progress token, under that token. */
-  progress(token: unknown, params: string): void {
+  /** Extends the deadline. If the client sent a progress token, forwards the progress under that token. */
+  receiveProgress(token: unknown, params: string): void {
     const pending = this.byId.get(token);
     if (!pending) return;
     this.extendDeadline(pending);
@@ -125,7 +125,7 @@ export class PendingRequests {
     request.caller?.notify('notifications/progress', new JsonText(progressUnder(clientToken, params)));
   }
 
-  /** The timeout of these calls starts again, within the maximum. */
+  /** Restarts the timeout of these calls, up to the maximum. */
   extendDeadlines(callers: ReadonlySet<Caller>): void {
     for (const pending of this.byId) {
       if (pending.request.caller && callers.has(pending.request.caller)) this.extendDeadline(pending);
@@ -136,26 +136,26 @@ export class PendingRequests {
     return this.byId.size === 0 ? Promise.resolve() : this.emptyWaiters.wait();
   }
 
-  /** `streamOf` is the request on whose response stream the message came; on a shared stream it is not known. */
-  origin(streamOf: RequestId | undefined): MessageOrigin {
-    if (streamOf !== undefined) return originOf(this.byId.get(streamOf));
+  /** `streamRequestId` is the request on whose response stream the message came; undefined on a shared stream. */
+  origin(streamRequestId: RequestId | undefined): MessageOrigin {
+    if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
     if (this.byId.size === 0 && this.abandoned.size === 0) return NO_CALL;
     const found: { readonly id: number; readonly caller: Caller }[] = [];
     for (const { id, request } of this.byId) {
       const { caller } = request;
       if (!caller) continue;
-      if (found[0] && clientOf(found[0].caller) !== clientOf(caller)) return ANY_CALL;
+      if (found[0] && clientOf(found[0].caller) !== clientOf(caller)) return AMBIGUOUS;
       found.push({ id, caller });
     }
-    this.removeExpired();
-    // The table is not ordered.
+    this.removeExpiredAbandoned();
+    // The id table is not ordered.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
     for (const { client } of this.abandoned.values())
-      if (!callers[0] || client !== clientOf(callers[0])) return ANY_CALL;
+      if (!callers[0] || client !== clientOf(callers[0])) return AMBIGUOUS;
     return { callers, ambiguous: false };
   }
 
-  /** Releases everything a request holds; false when that was done before. */
+  /** Removes the request and its abort listener. Returns false when the request was removed before. */
   private remove(pending: PendingRequest): boolean {
     if (!this.byId.delete(pending.id)) return false;
     const { caller } = pending.request;
@@ -170,8 +170,8 @@ export class PendingRequests {
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
-    this.removeExpired();
-    // The entry expires after another timeout, because a server that obeys the cancellation never answers.
+    this.removeExpiredAbandoned();
+    // The entry expires after another timeout, because a server that obeys the cancellation never responds.
     if (caller)
       this.abandoned.set(pending.id, { client: clientOf(caller), until: performance.now() + timeoutMs });
     this.events.abandoned(pending, reason);
@@ -182,7 +182,7 @@ export class PendingRequests {
     pending.deadline = Math.min(performance.now() + pending.request.timeoutMs, pending.maxDeadline);
   }
 
-  private removeExpired(): void {
+  private removeExpiredAbandoned(): void {
     const now = performance.now();
     for (const [id, { until }] of this.abandoned) {
       if (until > now) return;
@@ -192,8 +192,8 @@ export class PendingRequests {
 
   private expire(pending: PendingRequest): void {
     const { caller } = pending.request;
-    const canWait = pending.deadline < pending.maxDeadline;
-    if (caller && canWait && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
+    const isExtendable = pending.deadline < pending.maxDeadline;
+    if (caller && isExtendable && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
     else this.abandon(pending, 'timeout');
   }
 }
@@ -202,8 +202,8 @@ export class PendingRequests {
 const clientOf = (caller: Caller): object => caller.session ?? caller;
 
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
-  // The request was answered, and its caller is not known any more.
-  if (!pending) return ANY_CALL;
+  // The request is not pending any more, and its caller is not stored.
+  if (!pending) return AMBIGUOUS;
   const { caller } = pending.request;
   return caller ? { callers: [caller], ambiguous: false } : NO_CALL;
 }

@@ -10,11 +10,11 @@ export class ServerLog {
   constructor(
     private readonly server: string,
     private readonly timeoutMs: () => number,
-    /** Takes messages that belong to no call: they are for all clients that may see the server. */
+    /** Receives messages that belong to no call: they are for all clients that may see the server. */
     private readonly broadcast: (notification: ServerNotification) => void,
   ) {}
 
-  /** False when the level is set already. */
+  /** Returns false when the level does not change. */
   setLevel(level: string): boolean {
     if (level === this.level) return false;
     this.level = level;
@@ -32,13 +32,13 @@ export class ServerLog {
       );
   }
 
-  /** Returns false when the notification is no log message. */
-  take(notification: ServerNotification): boolean {
+  /** Routes a log message. Returns false when the notification is not a log message. */
+  handle(notification: ServerNotification): boolean {
     const { method, paramsText, channel, ambiguous } = notification;
     if (method !== 'notifications/message') return false;
     if (paramsText === undefined) return true;
     if (channel) channel.notify(method, new JsonText(paramsText));
-    // The message may contain data of one client, and which one is not known.
+    // The message may contain data of a client, but it is not known of which one.
     else if (ambiguous)
       this.logger.debug({ message: 'log message of an unknown call dropped', server: this.server });
     else this.broadcast(notification);

@@ -12,17 +12,17 @@ interface Reply {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-class Asking {
+class Harness {
   readonly texts: string[] = [];
-  readonly settledFor: Caller[][] = [];
+  readonly respondedFor: Caller[][] = [];
   readonly caller: FakeCaller = new FakeClient('a').call();
-  readonly questions = new ServerRequests(
+  readonly serverRequests = new ServerRequests(
     (text) => this.texts.push(text),
-    (callers) => this.settledFor.push([...callers]),
+    (callers) => this.respondedFor.push([...callers]),
   );
 
   ask(method: string, params?: string, channel: FakeCaller | undefined = this.caller): void {
-    this.questions.receive({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
+    this.serverRequests.receive({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
   }
 
   get replies(): Reply[] {
@@ -30,58 +30,64 @@ class Asking {
   }
 
   /** The requests that the client got. */
-  get asked() {
+  get clientRequest() {
     return this.caller.requests[0]!;
   }
 }
 
 describe('ServerRequests', () => {
   it('responds to a ping', () => {
-    const asking = new Asking();
-    asking.questions.receive({ id: 0, method: 'ping', params: undefined, channel: undefined, callers: [] });
-    expect(asking.texts).toEqual(['{"jsonrpc":"2.0","id":0,"result":{}}']);
+    const harness = new Harness();
+    harness.serverRequests.receive({
+      id: 0,
+      method: 'ping',
+      params: undefined,
+      channel: undefined,
+      callers: [],
+    });
+    expect(harness.texts).toEqual(['{"jsonrpc":"2.0","id":0,"result":{}}']);
   });
 
   it.each(['tools/list', 'sampling/createmessage', 'tasks/get', '__proto__', ''])(
     'rejects the unknown method %j',
     (method) => {
-      const asking = new Asking();
-      asking.ask(method);
-      expect(asking.replies).toEqual([
+      const harness = new Harness();
+      harness.ask(method);
+      expect(harness.replies).toEqual([
         { jsonrpc: '2.0', id: 'q', error: { code: -32601, message: `Method not found: ${method}` } },
       ]);
-      expect(asking.caller.requests).toEqual([]);
+      expect(harness.caller.requests).toEqual([]);
     },
   );
 
   it.each(['sampling/createMessage', 'elicitation/create', 'roots/list'])(
     'forwards %s to the client and its response to the server',
     async (method) => {
-      const asking = new Asking();
-      asking.ask(method, '{"a":1.0}');
-      expect(asking.asked).toMatchObject({ method, params: { a: 1 } });
-      asking.asked.answer({ b: 2 });
+      const harness = new Harness();
+      harness.ask(method, '{"a":1.0}');
+      expect(harness.clientRequest).toMatchObject({ method, params: { a: 1 } });
+      harness.clientRequest.answer({ b: 2 });
       await flushPromises();
-      expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { b: 2 } }]);
+      expect(harness.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { b: 2 } }]);
     },
   );
 
   it('forwards a request without params', () => {
-    const asking = new Asking();
-    asking.ask('roots/list');
-    expect(asking.asked.params).toBeUndefined();
+    const harness = new Harness();
+    harness.ask('roots/list');
+    expect(harness.clientRequest.params).toBeUndefined();
   });
 
   it('rejects a request without a single possible client', () => {
-    const asking = new Asking();
-    asking.questions.receive({
+    const harness = new Harness();
+    harness.serverRequests.receive({
       id: 1,
       method: 'roots/list',
       params: undefined,
       channel: undefined,
       callers: [],
     });
-    expect(asking.replies[0]?.error?.code).toBe(-32603);
+    expect(harness.replies[0]?.error?.code).toBe(-32603);
   });
 
   it.each<[string, Error, unknown]>([
@@ -101,79 +107,79 @@ describe('ServerRequests', () => {
       { code: -32603, message: 'Internal error' },
     ],
   ])('responds with %s', async (_what, error, expected) => {
-    const asking = new Asking();
-    asking.ask('roots/list');
-    asking.asked.decline(error);
+    const harness = new Harness();
+    harness.ask('roots/list');
+    harness.clientRequest.decline(error);
     await flushPromises();
-    expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', error: expected }]);
+    expect(harness.replies).toEqual([{ jsonrpc: '2.0', id: 'q', error: expected }]);
   });
 });
 
 describe('ServerRequests, progress', () => {
   it('is sent under the token of the server', () => {
-    const asking = new Asking();
-    asking.ask('sampling/createMessage', '{"_meta":{"progressToken":"theirs"}}');
-    asking.asked.options.onProgress?.(new JsonText('{"progressToken":5,"progress":0.5,"x":1.0}'));
-    expect(asking.texts).toEqual([
+    const harness = new Harness();
+    harness.ask('sampling/createMessage', '{"_meta":{"progressToken":"theirs"}}');
+    harness.clientRequest.options.onProgress?.(new JsonText('{"progressToken":5,"progress":0.5,"x":1.0}'));
+    expect(harness.texts).toEqual([
       '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":0.5,"x":1.0}}',
     ]);
   });
 
   it('is not requested from the client without a token of the server', () => {
-    const asking = new Asking();
-    asking.ask('sampling/createMessage', '{}');
-    expect(asking.asked.options.onProgress).toBeUndefined();
+    const harness = new Harness();
+    harness.ask('sampling/createMessage', '{}');
+    expect(harness.clientRequest.options.onProgress).toBeUndefined();
   });
 });
 
 describe('ServerRequests, an open request', () => {
   it('is open for its call until the client responds', async () => {
-    const asking = new Asking();
+    const harness = new Harness();
     const other = new FakeClient('a').call();
-    asking.ask('roots/list');
-    expect(asking.questions.hasOpenFor(asking.caller)).toBe(true);
-    expect(asking.questions.hasOpenFor(other)).toBe(false);
-    asking.asked.answer({});
+    harness.ask('roots/list');
+    expect(harness.serverRequests.hasOpenFor(harness.caller)).toBe(true);
+    expect(harness.serverRequests.hasOpenFor(other)).toBe(false);
+    harness.clientRequest.answer({});
     await flushPromises();
-    expect(asking.questions.hasOpenFor(asking.caller)).toBe(false);
-    expect(asking.settledFor).toEqual([[asking.caller]]);
+    expect(harness.serverRequests.hasOpenFor(harness.caller)).toBe(false);
+    expect(harness.respondedFor).toEqual([[harness.caller]]);
   });
 
   it('gets no response after the server has cancelled it, not even a late one', async () => {
-    const asking = new Asking();
-    asking.ask('roots/list');
-    asking.questions.cancel('q');
-    asking.asked.answer({});
+    const harness = new Harness();
+    harness.ask('roots/list');
+    harness.serverRequests.cancel('q');
+    harness.clientRequest.answer({});
     await flushPromises();
-    expect(asking.texts).toEqual([]);
-    expect(asking.asked.options.signal.aborted).toBe(true);
+    expect(harness.texts).toEqual([]);
+    expect(harness.clientRequest.options.signal.aborted).toBe(true);
   });
 
   it('is not affected by the cancellation of an unknown request', () => {
-    const asking = new Asking();
-    asking.ask('roots/list');
-    asking.questions.cancel('other');
-    expect(asking.asked.options.signal.aborted).toBe(false);
+    const harness = new Harness();
+    harness.ask('roots/list');
+    harness.serverRequests.cancel('other');
+    expect(harness.clientRequest.options.signal.aborted).toBe(false);
   });
 
   it('replaces an earlier request with the same id', async () => {
-    const asking = new Asking();
-    asking.ask('roots/list', '{"n":1}');
-    asking.ask('roots/list', '{"n":2}');
-    const [first, second] = asking.caller.requests;
+    const harness = new Harness();
+    harness.ask('roots/list', '{"n":1}');
+    harness.ask('roots/list', '{"n":2}');
+    const [first, second] = harness.caller.requests;
     first!.answer({ n: 1 });
     await flushPromises();
     second!.answer({ n: 2 });
     await flushPromises();
-    expect(asking.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { n: 2 } }]);
+    expect(harness.replies).toEqual([{ jsonrpc: '2.0', id: 'q', result: { n: 2 } }]);
   });
 
   it('is cancelled without a response when the link closes', async () => {
-    const asking = new Asking();
-    asking.ask('roots/list');
-    asking.questions.cancelAll();
+    const harness = new Harness();
+    harness.ask('roots/list');
+    harness.serverRequests.cancelAll();
     await flushPromises();
-    expect(asking.asked.options.signal.aborted).toBe(true);
-    expect(asking.texts).toEqual([]);
+    expect(harness.clientRequest.options.signal.aborted).toBe(true);
+    expect(harness.texts).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ interface ServerRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: string | undefined;
-  /** Leads to the client that the request is for; undefined when that is not certain. */
+  /** Reaches the client that the request is for; undefined when that client is not known. */
   readonly channel: Channel | undefined;
   /** The calls of that client that may have caused the request. */
   readonly callers: readonly Caller[];
@@ -24,13 +24,13 @@ interface ForwardedRequest {
   readonly callers: Set<Caller>;
 }
 
-/** The requests of a server to the client: forwards each to the one client that it is for, and sends the response. */
+/** Forwards each request of a server to the one client that it is for, and the response of the client to the server. */
 export class ServerRequests {
   private readonly open = new Map<RequestId, ForwardedRequest>();
 
   constructor(
     private readonly send: (text: string) => void,
-    /** The client has responded: the server goes on with these calls. */
+    /** Called when the client has responded, with the calls that the server now continues. */
     private readonly onResponse: (callers: ReadonlySet<Caller>) => void,
     /** Rewrites own URIs in params to public ones. */
     private readonly toPublicParams: (params: JsonText) => JsonText = (params) => params,
@@ -47,7 +47,7 @@ export class ServerRequests {
       return;
     }
     if (!channel) {
-      const message = `${method}: the gateway cannot tell which client this is for (see isolation in the configuration)`;
+      const message = `${method}: the gateway cannot determine which client this is for (see isolation in the configuration)`;
       this.reject(id, new GatewayError('internal', message));
       return;
     }
@@ -58,21 +58,22 @@ export class ServerRequests {
     this.send(errorMessage(id, errorText(error)));
   }
 
-  /** The server cancelled the request: no response is sent. */
+  /** Cancels a request at the client. The server gets no response. */
   cancel(id: RequestId): void {
     const forwarded = this.open.get(id);
     this.open.delete(id);
     forwarded?.abort.abort();
   }
 
+  /** Whether a request that this call may have caused waits for the client. */
   hasOpenFor(caller: Caller): boolean {
     for (const { callers } of this.open.values()) if (callers.has(caller)) return true;
     return false;
   }
 
-  /** Cancels the requests that only this call can have caused. */
-  callerFinished(caller: Caller | undefined): void {
-    if (!caller || this.open.size === 0) return;
+  /** Cancels the open requests that no other call can have caused. */
+  callerFinished(caller: Caller): void {
+    if (this.open.size === 0) return;
     for (const { callers, abort } of this.open.values())
       if (callers.delete(caller) && callers.size === 0) abort.abort();
   }
@@ -102,7 +103,7 @@ export class ServerRequests {
       const publicParams = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
       const result = await channel.sendRequest(method, publicParams, {
         signal,
-        ...(token && { onProgress: (progress: JsonText) => this.progress(progress, token) }),
+        ...(token && { onProgress: (progress: JsonText) => this.sendProgress(progress, token) }),
       });
       return resultMessage(id, result);
     } catch (error) {
@@ -110,7 +111,7 @@ export class ServerRequests {
     }
   }
 
-  private progress(params: JsonText, token: string): void {
+  private sendProgress(params: JsonText, token: string): void {
     this.send(notificationMessage('notifications/progress', progressUnder(token, params.text)));
   }
 }

@@ -8,7 +8,7 @@ import type { Link } from './link.js';
 import { SessionLinks } from './session-links.js';
 
 /** Links that are opened as the spec says. */
-class Opened {
+class Harness {
   readonly owners: ClientSession[] = [];
   readonly links: FakeLink[] = [];
   readonly signals: AbortSignal[] = [];
@@ -29,7 +29,7 @@ class Opened {
 
 describe('SessionLinks', () => {
   it('opens one link per session at its first call', async () => {
-    const { sessionLinks, links, owners, reported } = new Opened();
+    const { sessionLinks, links, owners, reported } = new Harness();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     const opened = await Promise.all([sessionLinks.get(a), sessionLinks.get(a), sessionLinks.get(b)]);
     expect(links).toHaveLength(2);
@@ -40,7 +40,7 @@ describe('SessionLinks', () => {
   });
 
   it('closes the link when its session ends, and no other', async () => {
-    const { sessionLinks, links } = new Opened();
+    const { sessionLinks, links } = new Harness();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     await Promise.all([sessionLinks.get(a), sessionLinks.get(b)]);
     a.close();
@@ -51,7 +51,7 @@ describe('SessionLinks', () => {
   });
 
   it('aborts opening a link when its session ends', async () => {
-    const opened = new Opened();
+    const opened = new Harness();
     const arrival = deferred<FakeLink>();
     opened.connect = () => arrival.promise;
     const client = new FakeClient('a');
@@ -66,7 +66,7 @@ describe('SessionLinks', () => {
   });
 
   it('opens a new link after a lost one, which the end of the first does not close', async () => {
-    const { sessionLinks, links } = new Opened();
+    const { sessionLinks, links } = new Harness();
     const client = new FakeClient('a');
     await sessionLinks.get(client);
     links[0]!.disconnect();
@@ -80,7 +80,7 @@ describe('SessionLinks', () => {
   });
 
   it('leaves no slot and no listener behind when opening fails', async () => {
-    const opened = new Opened();
+    const opened = new Harness();
     opened.connect = () => Promise.reject(new Error('no'));
     const client = new FakeClient('a');
     expect(await refusalOf(opened.sessionLinks.get(client))).toMatchObject({
@@ -95,7 +95,7 @@ describe('SessionLinks', () => {
   });
 
   it('sends a notification only over an existing link', async () => {
-    const { sessionLinks, links, owners } = new Opened();
+    const { sessionLinks, links, owners } = new Harness();
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
     await sessionLinks.get(a);
     sessionLinks.notify(a, 'notifications/roots/list_changed');
@@ -106,7 +106,7 @@ describe('SessionLinks', () => {
   });
 
   it('calls back for every link, except for those that cannot be opened', async () => {
-    const opened = new Opened();
+    const opened = new Harness();
     await opened.sessionLinks.get(new FakeClient('a'));
     opened.connect = () => Promise.reject(new Error('no'));
     outcomeOf(opened.sessionLinks.get(new FakeClient('b')));
@@ -117,7 +117,7 @@ describe('SessionLinks', () => {
   });
 
   it('closes all links, and opens no more', async () => {
-    const { sessionLinks, links, signals } = new Opened();
+    const { sessionLinks, links, signals } = new Harness();
     const clients = [new FakeClient('a'), new FakeClient('b')];
     await Promise.all(clients.map((client) => sessionLinks.get(client)));
     await sessionLinks.closeAll();

@@ -5,7 +5,7 @@ import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { cancelledError, toCallError } from './link-errors.js';
 import type { Link, LinkRequest } from './link.js';
 
-interface Slot {
+interface SessionLink {
   readonly session: ClientSession;
   readonly link: Promise<Link>;
   readonly removeListener: () => void;
@@ -13,7 +13,7 @@ interface Slot {
 
 /** One link per session, opened at the first call of the session and closed when the session ends. */
 export class SessionLinks {
-  private readonly slots = new Map<string, Slot>();
+  private readonly bySession = new Map<string, SessionLink>();
   private readonly stopping = new AbortController();
 
   constructor(
@@ -23,14 +23,14 @@ export class SessionLinks {
   ) {}
 
   get size(): number {
-    return this.slots.size;
+    return this.bySession.size;
   }
 
-  /** Opens the link if there is none. Rejects with `server-unavailable` where that fails. */
+  /** Opens the link if there is none. Rejects with `server-unavailable` when that fails. */
   async get(session: ClientSession): Promise<Link> {
     if (this.stopping.signal.aborted) throw serverUnavailable(this.server, 'it is being stopped');
     try {
-      return await (this.slots.get(session.id)?.link ?? this.open(session));
+      return await (this.bySession.get(session.id)?.link ?? this.open(session));
     } catch (error) {
       throw serverUnavailable(this.server, (error as Error).message, { cause: error });
     }
@@ -48,20 +48,20 @@ export class SessionLinks {
     }
   }
 
-  /** Sends a notification over the link of the session; opens none. */
+  /** Sends a notification over the link of the session, if there is one. */
   notify(session: ClientSession, method: string): void {
-    const slot = this.slots.get(session.id);
-    if (slot) whenOpen(slot, (link) => link.notify(method));
+    const entry = this.bySession.get(session.id);
+    if (entry) whenOpen(entry, (link) => link.notify(method));
   }
 
   /** Calls `act` with every open link, and with links that are being opened as soon as they are open. */
   forEach(act: (link: Link) => void): void {
-    for (const slot of this.slots.values()) whenOpen(slot, act);
+    for (const entry of this.bySession.values()) whenOpen(entry, act);
   }
 
   async closeAll(): Promise<void> {
     this.stopping.abort();
-    await Promise.all([...this.slots.values()].map((slot) => this.drop(slot)));
+    await Promise.all([...this.bySession.values()].map((entry) => this.remove(entry)));
   }
 
   private open(session: ClientSession): Promise<Link> {
@@ -69,30 +69,30 @@ export class SessionLinks {
     const link = this.connect(session, AbortSignal.any([ended.signal, this.stopping.signal]));
     const removeListener = session.onClose(() => {
       ended.abort();
-      void this.drop(slot);
+      void this.remove(entry);
     });
-    const slot: Slot = { session, link, removeListener };
-    this.slots.set(session.id, slot);
+    const entry: SessionLink = { session, link, removeListener };
+    this.bySession.set(session.id, entry);
     link.then(
       (opened) => {
         this.onLink(opened, session);
-        void opened.closed.then(() => this.drop(slot));
+        void opened.closed.then(() => this.remove(entry));
       },
-      () => this.drop(slot),
+      () => this.remove(entry),
     );
     return link;
   }
 
-  private async drop(slot: Slot): Promise<void> {
-    if (this.slots.get(slot.session.id) !== slot) return;
-    this.slots.delete(slot.session.id);
-    slot.removeListener();
+  private async remove(entry: SessionLink): Promise<void> {
+    if (this.bySession.get(entry.session.id) !== entry) return;
+    this.bySession.delete(entry.session.id);
+    entry.removeListener();
     // A link that could not be opened needs no closing.
-    const link = await slot.link.catch(() => undefined);
+    const link = await entry.link.catch(() => undefined);
     await link?.close();
   }
 }
 
-function whenOpen({ link }: Slot, act: (link: Link) => void): void {
+function whenOpen({ link }: SessionLink, act: (link: Link) => void): void {
   link.then(act, () => {});
 }

@@ -1,30 +1,30 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** Facts about a received message that the gateway's transports pass on with it. */
+/** What the gateway's transports pass on together with a received message. */
 export interface MessageExtra extends MessageExtraInfo {
   /** The message as the server wrote it, so that payloads pass unchanged. */
   readonly text?: string;
-  /** The request on whose response stream the message came; absent where the transport has only one stream. */
+  /** The request on whose response stream the message came; absent when it came on a stream that requests share. */
   readonly requestId?: RequestId;
 }
 
 /**
  * The state of the notification stream.
- * - `open`: it was opened; earlier notifications are lost
- * - `resumed`: it was opened again and replays what was missed
- * - `silent`: it delivered nothing for long and may be dead
+ * - `open`: it was opened; notifications that were sent before are lost
+ * - `resumed`: it was opened again; the server replays the notifications that were sent meanwhile
+ * - `silent`: it delivered nothing for a long time; its connection may be dead
  * - `lost`: it ended
  * - `none`: the server does not offer it
  */
 export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
 /**
- * An SDK client transport that also takes messages as text. `sendText` and `MessageExtra.text` keep payloads byte for
- * byte; `abandon` releases the resources of an unanswered request.
+ * A client transport of the SDK that also accepts messages as text: `sendText` and `MessageExtra.text` keep payloads byte
+ * for byte.
  */
 export interface LinkTransport extends Transport {
-  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
 
   /**
    * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a TransportError
@@ -38,13 +38,13 @@ export interface LinkTransport extends Transport {
   /** Opens the separate notification stream of the transport. To be called when the server is initialized. */
   openNotificationStream?(): void;
 
-  /** Replaces a notification stream that is dead but not closed. */
+  /** Replaces a notification stream whose connection is dead but not closed. */
   reopenNotificationStream?(): void;
 
-  /** Releases the resources of a request whose answer is no longer awaited. */
+  /** Releases the resources of a request whose response is not needed any more. */
   abandon?(requestId: RequestId): void;
 
-  /** The last lines on stderr of the child process, oldest first. Returns the same array until there are more. */
+  /** The last lines on stderr of the child process, oldest first. Returns the same array until the child writes more. */
   stderrTail?(): readonly string[];
 
   /** The id of the child process, if there is one. */
@@ -53,13 +53,13 @@ export interface LinkTransport extends Transport {
 
 /**
  * - `unreachable`: no connection; the message was not delivered
- * - `session-lost`: the server does not know the session any more; the message was not executed
- * - `refused`: the server answered with an HTTP error
- * - `broken`: the exchange ended before its answer; whether the message was executed is unknown
+ * - `session-expired`: the server rejected the session id; the message was not executed
+ * - `refused`: the server responded with an HTTP error
+ * - `broken`: no valid response arrived; whether the server executed the message is unknown
  * - `too-large`: a line or body is over the size limit
  * - `busy`: the server does not read its input fast enough; the message was not delivered
  */
-export type TransportFault = 'unreachable' | 'session-lost' | 'refused' | 'broken' | 'too-large' | 'busy';
+export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'broken' | 'too-large' | 'busy';
 
 export class TransportError extends Error {
   override readonly name = 'TransportError';

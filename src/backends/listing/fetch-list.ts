@@ -13,8 +13,8 @@ import {
   type ListLimits,
 } from './list-limits.js';
 
-/** The result member that holds the list, and the member by which an item is identified. */
-interface List {
+/** The result member that contains the list, and the member that identifies an item. */
+interface ListShape {
   readonly member: ListMember;
   readonly key: 'name' | 'uri' | 'uriTemplate';
   readonly limits: ListLimits;
@@ -29,7 +29,10 @@ const LISTS = {
     key: 'uriTemplate',
     limits: TEMPLATE_LIST_LIMITS,
   },
-} as const satisfies Record<string, List>;
+} as const satisfies Record<string, ListShape>;
+
+/** How many items are added between two checks of the slice. */
+const ITEMS_PER_STEP = 64;
 
 export type ListMethod = keyof typeof LISTS;
 
@@ -50,7 +53,7 @@ export async function fetchList(
   limits: ListLimits = LISTS[method].limits,
 ): Promise<FetchedList> {
   const yieldIfDue = sliceScheduler.start();
-  const list = new ListBuilder(LISTS[method], limits);
+  const builder = new ListBuilder(LISTS[method], limits);
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let pages = 0; pages < limits.maxPages; pages++) {
@@ -59,21 +62,21 @@ export async function fetchList(
     // Pages of many servers may arrive in one iteration of the event loop.
     await yieldIfDue();
     const page = result.value as Readonly<Record<string, unknown>>;
-    const steps = list.addPage(page, result.text);
+    const steps = builder.addPage(page, result.text);
     while (!steps.next().done) await yieldIfDue();
     cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
-    if (list.isFull || cursor === undefined) return list.build();
-    if (cursors.has(cursor)) return list.build('the server repeats a cursor');
-    if (cursor.length > MAX_CURSOR_LENGTH) return list.build('the server has too long a cursor');
+    if (builder.isFull || cursor === undefined) return builder.build();
+    if (cursors.has(cursor)) return builder.build('the server repeats a cursor');
+    if (cursor.length > MAX_CURSOR_LENGTH) return builder.build('the server has too long a cursor');
     cursors.add(cursor);
-    list.characters += cursor.length;
+    builder.characters += cursor.length;
   }
-  return list.build(`more than ${limits.maxPages} pages`);
+  return builder.build(`more than ${limits.maxPages} pages`);
 }
 
-/** The items fetched so far. */
+/** Collects the items of all pages. */
 class ListBuilder {
-  /** Characters kept in memory. */
+  /** Characters of definitions and cursors that are kept in memory. */
   characters = 0;
   private readonly definitions: Definition[] = [];
   private leftOut = 0;
@@ -81,7 +84,7 @@ class ListBuilder {
   private exceeded: string | undefined;
 
   constructor(
-    private readonly list: List,
+    private readonly shape: ListShape,
     private readonly limits: ListLimits,
   ) {}
 
@@ -91,22 +94,22 @@ class ListBuilder {
 
   /** Adds the items of one page, in steps that fit into a slice. */
   *addPage(page: Readonly<Record<string, unknown>>, text: string): Generator<void, void> {
-    const values = page[this.list.member];
-    const list = membersOf(text).findLast(({ key }) => key === this.list.member);
-    if (!list || !Array.isArray(values)) return;
-    const before = this.characters;
+    const values = page[this.shape.member];
+    const member = membersOf(text).findLast(({ key }) => key === this.shape.member);
+    if (!member || !Array.isArray(values)) return;
+    const charactersBefore = this.characters;
     const first = this.definitions.length;
     let step = 0;
-    for (const { start, end } of elementsOf(text, list.start)) {
+    for (const { start, end } of elementsOf(text, member.start)) {
       const value: unknown = values[step];
-      if ((++step & 63) === 0) yield;
+      if (++step % ITEMS_PER_STEP === 0) yield;
       this.add(value, text, start, end);
       if (this.isFull) break;
     }
-    if ((this.characters - before) * 2 >= text.length) return;
-    // A substring keeps its whole page in memory, also where most of the page is not listed.
+    // A substring keeps its whole page in memory. Definitions that are less than half of the page are copied instead.
+    if ((this.characters - charactersBefore) * 2 >= text.length) return;
     for (let at = first; at < this.definitions.length; at++) {
-      if ((++step & 63) === 0) yield;
+      if (++step % ITEMS_PER_STEP === 0) yield;
       const definition = this.definitions[at]!;
       this.definitions[at] = { ...definition, text: ownText(definition.text) };
     }
@@ -123,9 +126,9 @@ class ListBuilder {
   }
 
   private add(value: unknown, page: string, start: number, end: number): void {
-    const { maxItems, maxTotalLength } = this.limits;
-    const definition =
-      end - start > this.limits.maxDefinitionLength ? undefined : this.read(value, page.slice(start, end));
+    const { maxItems, maxDefinitionLength, maxTotalLength } = this.limits;
+    const isTooLong = end - start > maxDefinitionLength;
+    const definition = isTooLong ? undefined : this.read(value, page.slice(start, end));
     if (!definition) this.leftOut++;
     else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
     else if (this.characters + definition.text.length > maxTotalLength)
@@ -138,22 +141,27 @@ class ListBuilder {
 
   private read(value: unknown, text: string): Definition | undefined {
     if (!isJsonObject(value)) return undefined;
-    const name = value[this.list.key];
-    if (typeof name !== 'string' || !isUsable(name, this.list.key)) return undefined;
-    const repaired = repairDefinition(this.list.member, name, text, value);
-    if (repaired !== text && repaired !== undefined) this.repaired++;
+    const name = value[this.shape.key];
+    if (typeof name !== 'string' || !isUsable(name, this.shape.key)) return undefined;
+    const repaired = repairDefinition(this.shape.member, name, text, value);
     if (repaired === undefined) return undefined;
-    return this.list.key === 'name' ? { name, text: repaired, ...wordsIn(value) } : { name, text: repaired };
+    if (repaired !== text) this.repaired++;
+    return this.shape.key === 'name'
+      ? { name, text: repaired, ...titleAndDescription(value) }
+      : { name, text: repaired };
   }
 }
 
-const wordsIn = ({ title, description }: Readonly<Record<string, unknown>>): Partial<Definition> => ({
+const titleAndDescription = ({
+  title,
+  description,
+}: Readonly<Record<string, unknown>>): Partial<Definition> => ({
   ...(typeof title === 'string' && { title }),
   ...(typeof description === 'string' && { description }),
 });
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A lone surrogate is valid in no URI and would be lost in a cursor. In public names it is replaced. */
-const isUsable = (name: string, key: List['key']): boolean =>
+/** A URI must not contain a lone surrogate, which a cursor could not encode. In a public name it is replaced. */
+const isUsable = (name: string, key: ListShape['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));

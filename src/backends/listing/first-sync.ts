@@ -1,6 +1,6 @@
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** Whether the first sync over the current link is complete; callers can wait for it. */
+/** Lets callers wait until the first sync over the current link is complete. */
 export class FirstSync {
   private isComplete = false;
   private resolve!: () => void;
@@ -11,7 +11,7 @@ export class FirstSync {
     this.resolve();
   }
 
-  /** The next sync counts as the first one. Callers that are waiting go on waiting for it. */
+  /** From now on the next sync counts as the first one. Pending waits continue until it is complete. */
   reset(): void {
     if (!this.isComplete) return;
     this.isComplete = false;

@@ -9,7 +9,7 @@ import { ListingSync } from './listing-sync.js';
 const RESOURCES = { capabilities: { resources: {} } };
 const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 
-class Synced {
+class Harness {
   readonly listings: Listing[] = [];
   readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
 
@@ -52,8 +52,8 @@ afterEach(() => {
 
 describe('ListingSync of resources', () => {
   it('fetches every page of resources and templates', async () => {
-    const synced = new Synced();
-    const link = await synced.attach({
+    const harness = new Harness();
+    const link = await harness.attach({
       'resources/list': ({ params }) =>
         params === undefined
           ? { resources: [{ uri: 'x:1' }], nextCursor: 'c' }
@@ -64,74 +64,74 @@ describe('ListingSync of resources', () => {
           : { resourceTemplates: [{ uriTemplate: 'a:{x}' }] },
     });
     await flushPromises();
-    expect(synced.listed).toBe('x:1,x:2/a:{x},b:{x}');
+    expect(harness.listed).toBe('x:1,x:2/a:{x},b:{x}');
     expect([link.count('resources/list'), link.count('resources/templates/list')]).toEqual([2, 2]);
   });
 
   it('fetches neither list without the resources capability, and drops earlier ones', async () => {
-    const synced = new Synced();
-    await synced.attach(
+    const harness = new Harness();
+    await harness.attach(
       offering(
         () => ['x:1'],
         () => ['x:{y}'],
       ),
     );
-    const link = await synced.attach({}, { capabilities: {} });
-    expect(synced.listed).toBe('/');
+    const link = await harness.attach({}, { capabilities: {} });
+    expect(harness.listed).toBe('/');
     expect(link.requests).toEqual([]);
-    const { templates } = synced.listings.at(-1)!;
-    await synced.attach({}, { capabilities: {} });
-    expect(synced.listings.at(-1)!.templates).toBe(templates);
+    const { templates } = harness.listings.at(-1)!;
+    await harness.attach({}, { capabilities: {} });
+    expect(harness.listings.at(-1)!.templates).toBe(templates);
   });
 
   it('fetches both lists again after a list change', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     let version = 1;
-    const link = await synced.attach(
+    const link = await harness.attach(
       offering(
         () => [`x:${version}`],
         () => [`y:${version}/{z}`],
       ),
     );
     version = 2;
-    expect(synced.sync.listChanged(RESOURCES_CHANGED)).toBe(true);
+    expect(harness.sync.handleListChange(RESOURCES_CHANGED)).toBe(true);
     await pass(2000);
-    expect(synced.listed).toBe('x:2/y:2/{z}');
+    expect(harness.listed).toBe('x:2/y:2/{z}');
     expect([link.count('resources/list'), link.count('resources/templates/list')]).toEqual([2, 2]);
   });
 
   it('keeps the same list objects when the lists are equal, in any order', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     let [uris, templates] = [
       ['x:1', 'x:2'],
       ['x:{y}', 'y:{y}'],
     ];
-    await synced.attach(
+    await harness.attach(
       offering(
         () => uris,
         () => templates,
       ),
     );
-    const before = synced.listings.at(-1)!;
+    const before = harness.listings.at(-1)!;
     [uris, templates] = [uris.toReversed(), templates.toReversed()];
-    synced.sync.listChanged(RESOURCES_CHANGED);
+    harness.sync.handleListChange(RESOURCES_CHANGED);
     await pass(2000);
-    const after = synced.listings.at(-1)!;
+    const after = harness.listings.at(-1)!;
     expect(after).not.toBe(before);
     expect(after.resources).toBe(before.resources);
     expect(after.templates).toBe(before.templates);
   });
 
   it('leaves out and logs hostile templates once, and keeps the rest', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     const hostile = Array.from({ length: 300 }, (_, n) => `x:${n}${'{a}'.repeat(2000)}`);
-    await synced.attach(
+    await harness.attach(
       offering(
         () => ['x:1'],
         () => ['a:{b}', ...hostile, '{{b}}', 'c:{d}'],
       ),
     );
-    expect(synced.listed).toBe('x:1/a:{b},c:{d}');
+    expect(harness.listed).toBe('x:1/a:{b},c:{d}');
     expect(warnings).toHaveBeenCalledTimes(1);
     const entry = warnings.mock.calls[0]![0] as { uriTemplates: string[] };
     expect(entry).toMatchObject({ server: 'db', count: 301 });
@@ -139,16 +139,16 @@ describe('ListingSync of resources', () => {
   });
 
   it('warns about invalid items only when the warning changes', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     let items: object[] = [{ uri: 'x:1' }, { name: 'without uri' }];
-    await synced.attach({
+    await harness.attach({
       'resources/list': () => ({ resources: items }),
       'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: '{{', name: 'n' }] }),
     });
-    synced.sync.listChanged(RESOURCES_CHANGED);
+    harness.sync.handleListChange(RESOURCES_CHANGED);
     await pass(2000);
     items = [{ uri: 'x:1', name: 'one', size: 'large' }];
-    synced.sync.listChanged(RESOURCES_CHANGED);
+    harness.sync.handleListChange(RESOURCES_CHANGED);
     await pass(2000);
     const entries = warnings.mock.calls.map(([entry]) => entry as Record<string, unknown>);
     const message = 'resources/list: invalid definitions were repaired or left out';
@@ -160,18 +160,18 @@ describe('ListingSync of resources', () => {
   });
 
   it('keeps the last known lists when new ones are truncated or fail', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     const whole = offering(
       () => ['x:1'],
       () => ['x:{y}'],
     );
-    await synced.attach(whole);
-    await synced.attach({
+    await harness.attach(whole);
+    await harness.attach({
       'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
       'resources/templates/list': () => new Error('busy'),
     });
     await pass(2000);
-    expect(synced.listed).toBe('x:1/x:{y}');
+    expect(harness.listed).toBe('x:1/x:{y}');
     expect(warnings.mock.calls.map(([entry]) => (entry as { message: string }).message).toSorted()).toEqual([
       'resources/list was cut short',
       'resources/templates/list failed',
@@ -179,20 +179,20 @@ describe('ListingSync of resources', () => {
   });
 
   it('takes a truncated list when no earlier one is known', async () => {
-    const synced = new Synced();
-    await synced.attach({
+    const harness = new Harness();
+    await harness.attach({
       'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
       'resources/templates/list': () => ({
         resourceTemplates: [{ uriTemplate: 'part:{x}' }],
         nextCursor: 'again',
       }),
     });
-    expect(synced.listed).toBe('part:1/part:{x}');
+    expect(harness.listed).toBe('part:1/part:{x}');
   });
 
   it('takes an unknown method for an empty list, and does not retry', async () => {
-    const synced = new Synced();
-    const link = await synced.attach({
+    const harness = new Harness();
+    const link = await harness.attach({
       ...offering(
         () => ['x:1'],
         () => [],
@@ -200,14 +200,14 @@ describe('ListingSync of resources', () => {
       'resources/templates/list': () => new RemoteError(-32601, 'Method not found', '{}'),
     });
     await pass(60_000);
-    expect(synced.listed).toBe('x:1/');
+    expect(harness.listed).toBe('x:1/');
     expect(link.count('resources/templates/list')).toBe(1);
     expect(warnings).not.toHaveBeenCalled();
   });
 
   it('warns with the number of items without a usable URI', async () => {
-    const synced = new Synced();
-    await synced.attach({
+    const harness = new Harness();
+    await harness.attach({
       'resources/templates/list': () => ({}),
       'resources/list': () => ({ resources: [{}, { uri: 'x:1' }, 7] }),
     });
@@ -215,9 +215,9 @@ describe('ListingSync of resources', () => {
   });
 
   it('drops a list that arrives after its link was replaced', async () => {
-    const synced = new Synced();
-    const stale = await synced.attach({});
-    await synced.attach(
+    const harness = new Harness();
+    const stale = await harness.attach({});
+    await harness.attach(
       offering(
         () => ['new:1'],
         () => [],
@@ -226,6 +226,6 @@ describe('ListingSync of resources', () => {
     stale.asked('resources/list').answer({ resources: [{ uri: 'stale:1' }] });
     stale.disconnect();
     await pass(2000);
-    expect(synced.listed).toBe('new:1/');
+    expect(harness.listed).toBe('new:1/');
   });
 });

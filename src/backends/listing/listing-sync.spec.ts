@@ -10,7 +10,7 @@ const BOTH = { capabilities: { tools: {}, prompts: {} } };
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
-class Synced {
+class Harness {
   readonly listings: Listing[] = [];
   readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
 
@@ -59,79 +59,79 @@ afterEach(() => {
 
 describe('ListingSync', () => {
   it('fetches all lists over a new link at once', async () => {
-    const synced = new Synced();
-    await synced.attach(offering('t', 'p'), { ...BOTH, instructions: 'be kind' });
-    expect(synced.names).toBe('t/p');
-    expect(synced.listings.at(-1)?.instructions).toBe('be kind');
+    const harness = new Harness();
+    await harness.attach(offering('t', 'p'), { ...BOTH, instructions: 'be kind' });
+    expect(harness.names).toBe('t/p');
+    expect(harness.listings.at(-1)?.instructions).toBe('be kind');
   });
 
   it('fetches no list without its capability', async () => {
-    const synced = new Synced();
-    const link = await synced.attach(offering('t', 'p'), { capabilities: { prompts: {} } });
-    expect(synced.names).toBe('/p');
+    const harness = new Harness();
+    const link = await harness.attach(offering('t', 'p'), { capabilities: { prompts: {} } });
+    expect(harness.names).toBe('/p');
     expect(link.count('tools/list')).toBe(0);
   });
 
   it('fetches only the changed list again', async () => {
-    const synced = new Synced();
-    const link = await synced.attach(offering('t', 'p'));
-    expect(synced.sync.listChanged(TOOLS_CHANGED)).toBe(true);
+    const harness = new Harness();
+    const link = await harness.attach(offering('t', 'p'));
+    expect(harness.sync.handleListChange(TOOLS_CHANGED)).toBe(true);
     await pass(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([2, 1]);
   });
 
   it('does not take other notifications', () => {
-    const synced = new Synced();
-    expect(synced.sync.listChanged('notifications/message')).toBe(false);
-    expect(synced.sync.listChanged('notifications/resources/updated')).toBe(false);
+    const harness = new Harness();
+    expect(harness.sync.handleListChange('notifications/message')).toBe(false);
+    expect(harness.sync.handleListChange('notifications/resources/updated')).toBe(false);
   });
 
   it('fetches at most once a second during a storm of list changes, and ends with the last state', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     let version = 0;
-    const link = await synced.attach({
+    const link = await harness.attach({
       'tools/list': () => list('tools', `v${version}`),
       'prompts/list': () => list('prompts'),
     });
     for (let n = 0; n < 300; n++) {
       version = n;
-      synced.sync.listChanged(TOOLS_CHANGED);
+      harness.sync.handleListChange(TOOLS_CHANGED);
       await pass(10);
     }
     await pass(2000);
     expect(link.count('tools/list')).toBeLessThanOrEqual(5);
-    expect(synced.names).toBe('v299/');
+    expect(harness.names).toBe('v299/');
   });
 });
 
 describe('ListingSync, a list that is not answered', () => {
   it('does not delay the other list', async () => {
-    const synced = new Synced();
-    await synced.attach({ 'prompts/list': () => list('prompts', 'p') });
-    expect(synced.names).toBe('/p');
+    const harness = new Harness();
+    await harness.attach({ 'prompts/list': () => list('prompts', 'p') });
+    expect(harness.names).toBe('/p');
   });
 
   it('does not delay a later change of the other list', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     let prompt = 'old';
-    await synced.attach({ 'prompts/list': () => list('prompts', prompt) });
+    await harness.attach({ 'prompts/list': () => list('prompts', prompt) });
     prompt = 'new';
-    synced.sync.listChanged(PROMPTS_CHANGED);
+    harness.sync.handleListChange(PROMPTS_CHANGED);
     await pass(2000);
-    expect(synced.names).toBe('/new');
+    expect(harness.names).toBe('/new');
   });
 
   it('stays as last known and is fetched again', async () => {
-    const synced = new Synced();
+    const harness = new Harness();
     let fails = false;
-    const link = await synced.attach({
+    const link = await harness.attach({
       'tools/list': () => (fails ? new Error('busy') : list('tools', 't')),
       'prompts/list': () => list('prompts', 'p'),
     });
     fails = true;
-    synced.sync.listChanged(TOOLS_CHANGED);
+    harness.sync.handleListChange(TOOLS_CHANGED);
     await pass(2000);
-    expect(synced.names).toBe('t/p');
+    expect(harness.names).toBe('t/p');
     expect(warnings).toHaveBeenCalledTimes(1);
     fails = false;
     await pass(5000);
@@ -142,42 +142,42 @@ describe('ListingSync, a list that is not answered', () => {
   });
 
   it('stays as last known when the new one is truncated, unless none was known', async () => {
-    const synced = new Synced();
-    await synced.attach(endless('part'), { capabilities: { tools: {} } });
-    expect(synced.names).toBe('part/');
-    await synced.attach(offering('whole', ''), { capabilities: { tools: {} } });
-    expect(synced.names).toBe('whole/');
-    await synced.attach(endless('part'), { capabilities: { tools: {} } });
+    const harness = new Harness();
+    await harness.attach(endless('part'), { capabilities: { tools: {} } });
+    expect(harness.names).toBe('part/');
+    await harness.attach(offering('whole', ''), { capabilities: { tools: {} } });
+    expect(harness.names).toBe('whole/');
+    await harness.attach(endless('part'), { capabilities: { tools: {} } });
     await pass(2000);
-    expect(synced.names).toBe('whole/');
+    expect(harness.names).toBe('whole/');
   });
 });
 
 describe('ListingSync, a replaced link', () => {
   it('does not publish its list, even if it arrives later', async () => {
-    const synced = new Synced();
-    const stale = await synced.attach({}, { capabilities: { tools: {} } });
-    await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
+    const harness = new Harness();
+    const stale = await harness.attach({}, { capabilities: { tools: {} } });
+    await harness.attach(offering('new', ''), { capabilities: { tools: {} } });
     stale.asked('tools/list').answer(list('tools', 'stale'));
     await flushPromises();
     await pass(2000);
-    expect(synced.listings.map(({ tools }) => tools[0]?.name)).not.toContain('stale');
-    expect(synced.names).toBe('new/');
+    expect(harness.listings.map(({ tools }) => tools[0]?.name)).not.toContain('stale');
+    expect(harness.names).toBe('new/');
   });
 
   it('does not delay the list of the next link', async () => {
-    const synced = new Synced();
-    const stale = await synced.attach({}, { capabilities: { tools: {} } });
-    await synced.attach(offering('new', ''), { capabilities: { tools: {} } });
+    const harness = new Harness();
+    const stale = await harness.attach({}, { capabilities: { tools: {} } });
+    await harness.attach(offering('new', ''), { capabilities: { tools: {} } });
     stale.disconnect();
     await flushPromises();
-    expect(synced.names).toBe('new/');
+    expect(harness.names).toBe('new/');
   });
 
   it('is not used, and nothing is logged, while there is no link', async () => {
-    const synced = new Synced();
-    const link = await synced.attach({}, BOTH);
-    synced.sync.detach();
+    const harness = new Harness();
+    const link = await harness.attach({}, BOTH);
+    harness.sync.detach();
     link.disconnect(new TransportError('broken', 'crashed'));
     await pass(60_000);
     expect(link.requests).toHaveLength(2);
@@ -185,26 +185,26 @@ describe('ListingSync, a replaced link', () => {
   });
 
   it('leaves the known lists unchanged', async () => {
-    const synced = new Synced();
-    const link = await synced.attach(offering('t', 'p'));
-    synced.sync.detach();
+    const harness = new Harness();
+    const link = await harness.attach(offering('t', 'p'));
+    harness.sync.detach();
     link.disconnect();
-    await synced.attach({});
-    expect(synced.names).toBe('t/p');
+    await harness.attach({});
+    expect(harness.names).toBe('t/p');
   });
 });
 
 describe('ListingSync.stop', () => {
   it('ends publishing, scheduling and warnings', async () => {
-    const synced = new Synced();
-    const link = await synced.attach({}, BOTH);
-    synced.sync.listChanged(TOOLS_CHANGED);
-    const before = synced.listings.length;
-    synced.sync.stop();
+    const harness = new Harness();
+    const link = await harness.attach({}, BOTH);
+    harness.sync.handleListChange(TOOLS_CHANGED);
+    const before = harness.listings.length;
+    harness.sync.stop();
     link.asked('prompts/list').answer(list('prompts', 'p'));
     link.disconnect();
     await pass(60_000);
-    expect(synced.listings).toHaveLength(before);
+    expect(harness.listings).toHaveLength(before);
     expect(warnings).not.toHaveBeenCalled();
     expect(jest.getTimerCount()).toBe(0);
   });

@@ -10,7 +10,6 @@ import type { Link } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
 import { FirstSync } from './first-sync.js';
 
-/** Each list is fetched and published separately. */
 type Lists = Omit<Listing, 'instructions'>;
 type Kind = keyof Lists;
 
@@ -29,17 +28,17 @@ const CHANGED_KINDS = new Map<string, readonly Kind[]>([
   ['notifications/resources/list_changed', ['resources', 'templates']],
 ]);
 
-/** Fields of a warning; `count` is the number of items concerned. */
+/** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
-/** A failed list is fetched again after this long, because the server need not send another list change. */
+/** When a list is fetched again after a failure. The server need not send a list change for that. */
 const RETRY_MS = 5000;
-/** A burst of list changes causes one sync, and no list is fetched more often than once a second. */
+/** A burst of list changes causes one sync. A list is fetched at most once a second. */
 const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
 
 /**
- * Keeps the listing of one server current. A list that cannot be fetched stays as last known. Each list is fetched and
- * published separately, so that one that hangs does not delay the others.
+ * Keeps the listing of one server current. When a list cannot be fetched, the last known one is kept. Each list is fetched
+ * and published separately, so that a list that hangs does not delay the others.
  */
 export class ListingSync {
   private readonly logger = new Logger('Sync');
@@ -48,9 +47,9 @@ export class ListingSync {
   );
   private known: Lists = EMPTY_LISTING;
   private readonly firstSync = new FirstSync();
-  /** Kinds that were fetched over the current link, or could not be. */
+  /** Kinds whose first fetch over the current link has succeeded or failed. */
   private readonly done = new Set<Kind>();
-  /** The last warning by message. */
+  /** The fields of the last warning, as JSON, by message. */
   private readonly warnings = new Map<string, string>();
   private link: Link | undefined;
 
@@ -67,39 +66,39 @@ export class ListingSync {
     for (const task of this.tasks.values()) task.runNow();
   }
 
-  /** The link is lost. What is known stays until the next one is attached. */
+  /** To be called when the link is lost. The known lists are kept. */
   detach(): void {
     this.link = undefined;
   }
 
-  /** The link is being replaced: from now on `whenSynced` waits for the first sync over the next one. */
+  /** To be called when the link is replaced: from now on `whenSynced` waits for the first sync over the next link. */
   reset(): void {
     this.firstSync.reset();
     this.detach();
   }
 
-  /** The server cannot be reached, so `whenSynced` need not wait any longer. */
-  skip(): void {
+  /** Resolves `whenSynced`, because the server cannot be reached. */
+  skipFirstSync(): void {
     this.firstSync.complete();
   }
 
-  /** Resolves after the first sync over the link, after `skip`, or after the timeout. */
+  /** Resolves after the first sync over the link, after `skipFirstSync`, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.firstSync.wait(timeoutMs);
   }
 
-  /** Schedules a sync after a list change. False when the notification is none. */
-  listChanged(method: string): boolean {
+  /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
+  handleListChange(method: string): boolean {
     const kinds = CHANGED_KINDS.get(method);
     for (const kind of kinds ?? []) this.tasks.get(kind)!.schedule();
     return kinds !== undefined;
   }
 
-  /** List changes may have been lost: fetches the lists for which the server sends them. */
+  /** To be called when list changes may have been lost: fetches the lists for which the server sends list changes. */
   fetchAfterGap(): void {
     const { capabilities = {} } = this.link?.facts ?? {};
     for (const kind of ['tools', 'prompts', 'resources'] as const)
-      if (capabilities[kind]?.listChanged) this.listChanged(`notifications/${kind}/list_changed`);
+      if (capabilities[kind]?.listChanged) this.handleListChange(`notifications/${kind}/list_changed`);
   }
 
   stop(): void {
@@ -111,7 +110,7 @@ export class ListingSync {
     const { link } = this;
     if (!link) return;
     try {
-      const fetched = await this.fetch[kind](link);
+      const fetched = await this.fetchers[kind](link);
       if (this.link !== link) return;
       this.known = { ...this.known, ...fetched };
       await this.publish({ ...this.known, instructions: link.facts.instructions });
@@ -126,23 +125,23 @@ export class ListingSync {
     if (this.done.size === KINDS.length) this.firstSync.complete();
   }
 
-  private readonly fetch: { [K in Kind]: (link: Link) => Promise<Partial<Lists>> } = {
-    tools: async (link) => ({ tools: await this.named(link, 'tools') }),
-    prompts: async (link) => ({ prompts: await this.named(link, 'prompts') }),
-    resources: async (link) => ({ resources: await this.resources(link) }),
-    templates: async (link) => ({ templates: await this.templates(link) }),
+  private readonly fetchers: { [K in Kind]: (link: Link) => Promise<Partial<Lists>> } = {
+    tools: async (link) => ({ tools: await this.fetchNamed(link, 'tools') }),
+    prompts: async (link) => ({ prompts: await this.fetchNamed(link, 'prompts') }),
+    resources: async (link) => ({ resources: await this.fetchResources(link) }),
+    templates: async (link) => ({ templates: await this.fetchTemplates(link) }),
   };
 
-  private async named(link: Link, kind: 'tools' | 'prompts'): Promise<readonly Definition[]> {
+  private async fetchNamed(link: Link, kind: 'tools' | 'prompts'): Promise<readonly Definition[]> {
     if (!link.facts.capabilities[kind]) return [];
-    const definitions = await this.fetchDefinitions(link, kind, this.known[kind].length > 0);
+    const definitions = await this.fetchDefinitions(link, kind);
     return definitions ? withoutDuplicates(definitions) : this.known[kind];
   }
 
-  private async resources(link: Link): Promise<ResourceList> {
+  private async fetchResources(link: Link): Promise<ResourceList> {
     if (!link.facts.capabilities.resources) return ResourceList.EMPTY;
     const { resources } = this.known;
-    const definitions = await this.fetchDefinitions(link, 'resources', resources.size > 0);
+    const definitions = await this.fetchDefinitions(link, 'resources');
     if (!definitions) return resources;
     const yieldIfDue = sliceScheduler.start();
     const list = await ResourceList.build(this.server, definitions, yieldIfDue);
@@ -150,37 +149,34 @@ export class ListingSync {
     return (await list.equals(resources, yieldIfDue)) ? resources : list;
   }
 
-  private async templates(link: Link): Promise<readonly ResourceTemplate[]> {
+  private async fetchTemplates(link: Link): Promise<readonly ResourceTemplate[]> {
     if (!link.facts.capabilities.resources) return EMPTY_LISTING.templates;
     const known = this.known.templates;
-    const definitions = await this.fetchDefinitions(link, 'templates', known.length > 0);
+    const definitions = await this.fetchDefinitions(link, 'templates');
     if (!definitions) return known;
     const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
-    this.warnOnce('templates are not listed: invalid or too complex URI templates', {
+    this.warnIfChanged('templates are not listed: invalid or too complex URI templates', {
       count: refused.length,
       uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
     });
-    return sameTexts(templates, known) ? known : templates;
+    return haveSameTexts(templates, known) ? known : templates;
   }
 
-  /** Warns only when the warning differs from the last one, because lists are fetched repeatedly. */
-  private warnOnce(message: string, warning: Warning): void {
+  /** Warns only when the warning differs from the last one, because the same list is fetched repeatedly. */
+  private warnIfChanged(message: string, warning: Warning): void {
     const text = JSON.stringify(warning);
     if (this.warnings.get(message) === text) return;
     this.warnings.set(message, text);
     if (warning.count > 0) this.logger.warn({ message, server: this.server, ...warning });
   }
 
-  /** Undefined when the list is truncated and an earlier one is known, which is kept. */
-  private async fetchDefinitions(
-    link: Link,
-    kind: Kind,
-    isKnown: boolean,
-  ): Promise<FetchedList['definitions'] | undefined> {
-    const { server } = this;
+  /** Returns undefined when the list is truncated but an earlier list is known, which is then kept. */
+  private async fetchDefinitions(link: Link, kind: Kind): Promise<FetchedList['definitions'] | undefined> {
+    const { server, known } = this;
+    const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
     const fetched = await fetchList(link, METHODS[kind]).catch(emptyIfUnknownMethod);
     const { definitions, leftOut = 0, repaired = 0, truncated } = fetched;
-    this.warnOnce(`${METHODS[kind]}: invalid definitions were repaired or left out`, {
+    this.warnIfChanged(`${METHODS[kind]}: invalid definitions were repaired or left out`, {
       count: leftOut + repaired,
       leftOut,
       repaired,
@@ -203,5 +199,5 @@ function withoutDuplicates(definitions: readonly Definition[]): readonly Definit
   return definitions.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-const sameTexts = (a: readonly ResourceTemplate[], b: readonly ResourceTemplate[]): boolean =>
+const haveSameTexts = (a: readonly ResourceTemplate[], b: readonly ResourceTemplate[]): boolean =>
   a.length === b.length && a.every(({ text }, index) => text === b[index]!.text);

@@ -8,8 +8,8 @@ import { memberText, withMember, withoutMembers } from '../../lib/json-text/json
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 
 /**
- * The schemas by which clients on the SDK validate definitions. Such a client rejects a whole page for one invalid
- * entry, and a page of the gateway has entries of many servers. Unknown members pass.
+ * The schemas with which SDK clients validate definitions. Such a client rejects a whole page because of one invalid
+ * entry, and a page of the gateway has entries of many servers. The schemas accept unknown members.
  */
 const SCHEMAS = {
   tools: ToolSchema,
@@ -21,9 +21,9 @@ const SCHEMAS = {
 export type ListMember = keyof typeof SCHEMAS;
 
 /**
- * Makes a definition valid for clients: drops invalid optional members, takes the URI for a missing name, and adds
- * `type: object` to an input schema without a type. Returns the same text where the definition is valid, undefined where
- * a required member is invalid.
+ * Makes a definition valid for clients: drops invalid optional members, uses the URI as a missing name, and adds
+ * `type: object` to an input schema without a type. `key` is the own name or URI. Returns the same text when the
+ * definition is valid, and undefined when a required member cannot be repaired.
  */
 export function repairDefinition(
   member: ListMember,
@@ -34,26 +34,26 @@ export function repairDefinition(
   const { error } = SCHEMAS[member].safeParse(value);
   if (!error) return text;
   const invalid = new Set(error.issues.map(({ path }) => String(path[0])));
-  const added = new Map<string, string>();
-  if (invalid.delete('name')) added.set('name', JSON.stringify(key));
-  const schema = invalid.has('inputSchema') ? typedSchema(text, value['inputSchema']) : undefined;
-  if (schema !== undefined && invalid.delete('inputSchema')) added.set('inputSchema', schema);
-  if (![...invalid].every((part) => isOptional(member, part))) return undefined;
-  const kept = invalid.size > 0 ? withoutMembers(text, invalid) : text;
-  return [...added].reduce((result, [part, json]) => withMember(result, part, json), kept);
+  const replacements = new Map<string, string>();
+  if (invalid.has('name')) replacements.set('name', JSON.stringify(key));
+  const schema = invalid.has('inputSchema') ? repairSchema(text, value['inputSchema']) : undefined;
+  if (schema !== undefined) replacements.set('inputSchema', schema);
+  const dropped = [...invalid].filter((name) => !replacements.has(name));
+  if (!dropped.every((name) => isOptional(member, name))) return undefined;
+  const kept = dropped.length > 0 ? withoutMembers(text, new Set(dropped)) : text;
+  return [...replacements].reduce((result, [name, json]) => withMember(result, name, json), kept);
 }
 
-/** Many servers send `{}`, or no schema, for a tool without arguments. */
-function typedSchema(definition: string, schema: unknown): string | undefined {
+/** Adds `type: object`. Many servers send `{}`, or no schema, for a tool without arguments. */
+function repairSchema(definition: string, schema: unknown): string | undefined {
   if (schema === undefined || schema === null) return '{"type":"object"}';
-  const isTyped =
-    isJsonObject(schema) && ToolSchema.shape.inputSchema.safeParse({ ...schema, type: 'object' }).success;
-  if (!isTyped || schema['type'] !== undefined) return undefined;
+  if (!isJsonObject(schema) || schema['type'] !== undefined) return undefined;
+  if (!ToolSchema.shape.inputSchema.safeParse({ ...schema, type: 'object' }).success) return undefined;
   return withMember(memberText(definition, 'inputSchema')!, 'type', '"object"');
 }
 
-function isOptional(member: ListMember, part: string): boolean {
+function isOptional(member: ListMember, name: string): boolean {
   const shape: Readonly<Record<string, { safeParse(value: unknown): { success: boolean } }>> =
     SCHEMAS[member].shape;
-  return shape[part]?.safeParse(undefined).success ?? false;
+  return shape[name]?.safeParse(undefined).success ?? false;
 }

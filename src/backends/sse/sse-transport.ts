@@ -4,8 +4,8 @@ import { TransportError, type LinkTransport } from '../link/transport.js';
 
 /**
  * The HTTP+SSE transport of revision 2024-11-05, as the SDK implements it. The SDK parses and serialises messages, so
- * payloads keep their meaning but not their bytes. The SDK's event source reconnects by itself, to a new session that
- * was never initialised: here the end of the stream closes the transport.
+ * payloads keep their meaning but not their bytes. The SDK's event source would reconnect to a new session that was never
+ * initialised. Therefore this transport closes when the stream ends.
  */
 export class SseTransport extends SSEClientTransport implements LinkTransport {
   override async start(): Promise<void> {
@@ -14,10 +14,10 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
     } catch (cause) {
       throw new TransportError('unreachable', `cannot connect: ${sdkMessage(cause)}`, {}, { cause });
     }
-    const report = this.onerror;
+    const reportError = this.onerror;
     this.onerror = (error) => {
-      if (!(error instanceof SseError)) return report?.(error);
-      report?.(
+      if (!(error instanceof SseError)) return reportError?.(error);
+      reportError?.(
         new TransportError('broken', `the event stream ended: ${sdkMessage(error)}`, {}, { cause: error }),
       );
       void this.close();
@@ -43,8 +43,8 @@ export class SseTransport extends SSEClientTransport implements LinkTransport {
 }
 
 /**
- * The SDK's error message, which clients get to read, without the body of an HTTP error, which may repeat our
- * credentials, and without the address.
+ * The message of an SDK error, cut off before the address and before the body of an HTTP error. Clients see the message,
+ * and the body may repeat the configured credentials.
  */
 const sdkMessage = (error: unknown): string =>
   (error as Error).message.replace(/(\(HTTP \d{3}\)|\bE[A-Z]{4,}\b).*/s, '$1');

@@ -5,7 +5,7 @@ const WINDOWS = (
   'APPDATA LOCALAPPDATA TEMP TMP HOMEDRIVE HOMEPATH USERNAME USERPROFILE'
 ).split(' ');
 
-/** Paths of certificates. Without them no TLS connection succeeds where a company has its own certificate authority. */
+/** Paths of certificates, which TLS connections need in a network with a private certificate authority. */
 const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE'];
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
@@ -13,8 +13,8 @@ const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
 const INHERITED = new Set([...(process.platform === 'win32' ? WINDOWS : POSIX), ...CERTIFICATES]);
 
 /**
- * The environment of a child: an allow-list of the gateway's own variables, because the others may be secrets of other
- * servers, overridden by the configuration of the server.
+ * The environment of a child process: an allow-list of the gateway's variables, and the configured variables of the
+ * server, which take precedence. Other variables of the gateway may be secrets of other servers.
  */
 export function childEnvironment(
   configured: Readonly<Record<string, string>> = {},
@@ -28,7 +28,7 @@ export function childEnvironment(
 }
 
 function isInherited(name: string, value: string): boolean {
-  // A proxy URL with a password is a secret: then the server's own configuration has to name it.
+  // A proxy URL with a password is a secret: it is passed on only if it is in the configuration of the server.
   if (PROXIES.includes(name.toUpperCase())) return !value.includes('@');
   return name.startsWith('LC_') || INHERITED.has(process.platform === 'win32' ? name.toUpperCase() : name);
 }

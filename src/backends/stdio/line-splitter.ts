@@ -1,21 +1,23 @@
 const LF = 0x0a;
-const MAX_LOOSE_PIECES = 1024;
+/** Pieces beyond this number are joined: a Buffer object for each byte would take a hundred times the memory. */
+const MAX_UNJOINED_PIECES = 1024;
 
 /** Receives one line without its newline, as a range of bytes. */
 type LineReader = (bytes: Buffer, start: number, end: number) => void;
 
-/** Splits chunks into lines. Keeps only the pieces of an unfinished line, and joins them once. */
+/** Splits chunks into lines. Keeps only the pieces of an unfinished line. */
 export class LineSplitter {
   private pieces: Buffer[] = [];
   private heldBytes = 0;
-  private joined = 0;
+  /** How many elements of `pieces` are joined already. */
+  private joinedPieces = 0;
 
   constructor(
     private readonly maxLineBytes: number,
     private readonly onLine: LineReader,
   ) {}
 
-  /** False when a line is over the size limit; then nothing of it is kept. */
+  /** Returns false, and drops the line, when a line is over the size limit. */
   push(chunk: Buffer): boolean {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
@@ -32,7 +34,7 @@ export class LineSplitter {
   clear(): void {
     this.pieces = [];
     this.heldBytes = 0;
-    this.joined = 0;
+    this.joinedPieces = 0;
   }
 
   private reject(): false {
@@ -51,9 +53,8 @@ export class LineSplitter {
   private hold(piece: Buffer): void {
     this.pieces.push(piece);
     this.heldBytes += piece.length;
-    if (this.pieces.length - this.joined < MAX_LOOSE_PIECES) return;
-    // Buffer objects of single bytes would take a hundred times the memory of the line.
-    this.pieces.push(Buffer.concat(this.pieces.splice(this.joined)));
-    this.joined = this.pieces.length;
+    if (this.pieces.length - this.joinedPieces < MAX_UNJOINED_PIECES) return;
+    this.pieces.push(Buffer.concat(this.pieces.splice(this.joinedPieces)));
+    this.joinedPieces = this.pieces.length;
   }
 }

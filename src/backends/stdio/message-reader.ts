@@ -26,7 +26,7 @@ export class MessageReader {
     return this.ignored.count;
   }
 
-  /** False when a line is over the size limit. */
+  /** Returns false when a line is over the size limit. */
   push(chunk: Buffer): boolean {
     return this.lines.push(chunk);
   }
@@ -39,7 +39,7 @@ export class MessageReader {
   private read(bytes: Buffer, start: number, lineEnd: number): void {
     const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (end === start) return;
-    // A failing JSON.parse is slow: a flood of such lines would block the event loop.
+    // Checked before parsing, because JSON.parse is slow on errors: a flood of such lines would block the event loop.
     if (end - start < MIN_MESSAGE_BYTES || !mayBeginObject(bytes[start])) {
       return this.ignore('is not JSON-RPC', bytes, start, end);
     }

@@ -4,20 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 const POLL_INTERVAL_MS = 10;
-/** A process that is blocked in the kernel may not end on SIGKILL; then its end is not awaited any longer. */
+/** How long to wait after SIGKILL. A process that is blocked in the kernel may not end at all. */
 const KILL_TIMEOUT_MS = 1_000;
 
 /** Every process group that may still have members. */
 export const liveGroups = new Set<ProcessGroup>();
 
-/** Runs when the gateway's own process exits: synchronous, because nothing asynchronous runs by then. */
+/** To be called when the gateway process exits. Synchronous, because asynchronous code does not run any more then. */
 export function killAllProcessGroups(): void {
   for (const group of liveGroups) group.signal('SIGKILL');
 }
 
 /**
- * A child that leads its own process group, and its descendants in that group. The group outlives its leader while it
- * has members, and so long the kernel does not reuse its id. Once it is known to be empty it is never signalled again.
+ * The process group of a child: the child, which is the leader, and its descendants. The kernel does not reuse the id of
+ * a group that has members, even if the leader has exited. An empty group is never signalled, because its id may be reused.
  */
 export class ProcessGroup {
   readonly leaderExit: Promise<void>;
@@ -32,13 +32,14 @@ export class ProcessGroup {
     this.leaderExit = new Promise((resolve) => {
       child.once('exit', () => {
         this.isLeaderReaped = true;
-        this.hasMembers();
+        // Marks the group as empty when no other member is left.
+        this.signal(0);
         resolve();
       });
     });
   }
 
-  /** True when the signal was delivered to a process of the group. */
+  /** Returns true when the signal was sent to at least one process. Marks the group as empty when there is none. */
   signal(signal: NodeJS.Signals | 0): boolean {
     if (this.isEmpty) return false;
     try {
@@ -55,19 +56,19 @@ export class ProcessGroup {
   async stop(stopGraceMs: number, killGraceMs: number): Promise<void> {
     await completesWithin(this.leaderExit, stopGraceMs);
     this.signal('SIGTERM');
-    if (!(await this.emptiesWithin(killGraceMs))) await this.kill();
+    if (!(await this.becomesEmptyWithin(killGraceMs))) await this.kill();
   }
 
   async kill(): Promise<void> {
     this.signal('SIGKILL');
-    // Every process has its signal by then; the rest is up to the kernel and PID 1.
-    if (!(await this.emptiesWithin(KILL_TIMEOUT_MS)) && this.isLeaderReaped) this.markEmpty();
+    // SIGKILL was sent to all members. The group counts as empty even if the kernel or PID 1 has not removed them yet.
+    if (!(await this.becomesEmptyWithin(KILL_TIMEOUT_MS)) && this.isLeaderReaped) this.markEmpty();
   }
 
-  private async emptiesWithin(ms: number): Promise<boolean> {
+  private async becomesEmptyWithin(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms;
     if (!(await completesWithin(this.leaderExit, ms))) return false;
-    // There is no event for the end of a process that is not a child.
+    // Polled, because there is no event for the end of a process that is not a child.
     while (this.hasMembers() && performance.now() < deadline) {
       if (await hasRunningMember(this.pid)) await sleep(POLL_INTERVAL_MS);
       else this.markEmpty();
@@ -86,24 +87,24 @@ export class ProcessGroup {
 }
 
 /**
- * Whether a process of the group still runs. kill(2) also finds zombies, and an orphan stays a zombie until PID 1 reaps
- * it, which in a container may take long or never happen.
+ * Whether a process of the group still runs. kill(2) also finds zombies. An orphan stays a zombie until PID 1 reaps it,
+ * which may never happen in a container.
  */
 async function hasRunningMember(group: number): Promise<boolean> {
   try {
     for (const entry of await readdir('/proc')) {
-      if (/^\d+$/.test(entry) && (await runsIn(group, entry))) return true;
+      if (/^\d+$/.test(entry) && (await isRunningIn(group, entry))) return true;
     }
     return false;
   } catch {
-    // Without /proc the answer of kill(2) has to do.
+    // Without /proc, running processes and zombies cannot be distinguished.
     return true;
   }
 }
 
-async function runsIn(group: number, pid: string): Promise<boolean> {
+async function isRunningIn(group: number, pid: string): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // `pid (name) state parent group …`; the name may contain brackets.
+  // `pid (name) state parent group …`; the name may contain parentheses.
   const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
   return Number(processGroup) === group && state !== 'Z' && state !== 'X';
 }

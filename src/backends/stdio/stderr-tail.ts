@@ -4,7 +4,7 @@ const MAX_LINE_BYTES = 4 * 1024;
 const MAX_LINES = 1_000;
 const MAX_CHARACTERS = 64 * 1024;
 
-/** The last lines that a child wrote to stderr. Reads everything, so that the child never blocks on it. */
+/** The last lines that a child wrote to stderr. All output is read, so that the child never blocks on a full pipe. */
 export class StderrTail {
   private readonly kept: string[] = [];
   private characters = 0;
@@ -23,12 +23,12 @@ export class StderrTail {
     this.append(chunk, start, chunk.length);
   }
 
-  /** Oldest first; the last one may be unfinished. Returns the same array until more arrives. */
+  /** Oldest first; the last line may be unfinished. Returns the same array until more output arrives. */
   lines(): readonly string[] {
     return (this.cached ??= this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()]);
   }
 
-  /** `copy` stops at the end of the buffer: a long line is truncated. */
+  /** Truncates a long line, because `copy` stops at the end of the buffer. */
   private append(chunk: Buffer, start: number, end: number): void {
     this.used += chunk.copy(this.line, this.used, start, end);
   }

@@ -3,7 +3,7 @@ import { onOneLine } from '../../lib/json-text/json-text.js';
 import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
-/** About the size of a pipe's kernel buffer: a larger write would be encoded earlier than needed. */
+/** Limits how much text is encoded before the pipe can accept it. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 interface QueuedLine {
@@ -14,8 +14,8 @@ interface QueuedLine {
 }
 
 /**
- * Writes lines to a child's stdin. Lines that are queued in the same turn go out in one write. While the child does not
- * read, lines wait here, up to the limits and for `writeTimeoutMs`.
+ * Writes lines to a child's stdin. Lines that are queued in the same tick are written together. While the child does not
+ * read, lines wait in the queue, up to its limits and for at most `writeTimeoutMs`.
  */
 export class StdinQueue {
   private waiting: QueuedLine[] = [];
@@ -24,17 +24,17 @@ export class StdinQueue {
   private blocked: readonly QueuedLine[] = [];
   private blockedBytes = 0;
   private blockedTimer: NodeJS.Timeout | undefined;
-  private flushDue = false;
+  private isFlushScheduled = false;
   private closeReason: string | undefined;
 
   constructor(
     private readonly stdin: Writable,
     private readonly limits: StdioLimits,
-    private readonly on: { blocked(): void; broken(): void },
+    private readonly events: { blocked(): void; broken(): void },
   ) {
     stdin.on('error', () => {
       this.fail('closed its stdin', 'unreachable');
-      on.broken();
+      events.broken();
     });
   }
 
@@ -48,9 +48,9 @@ export class StdinQueue {
     return new Promise((resolve, reject) => {
       this.waiting.push({ text, bytes, resolve, reject });
       this.waitingBytes += bytes;
-      if (this.flushDue) return;
-      this.flushDue = true;
-      // After the current turn and its promises, so that their lines join this write.
+      if (this.isFlushScheduled) return;
+      this.isFlushScheduled = true;
+      // Deferred, so that further lines of the same tick join this write.
       process.nextTick(() => this.flush());
     });
   }
@@ -61,7 +61,7 @@ export class StdinQueue {
     this.flush();
   }
 
-  /** Rejects all lines. The child may have read a part of the blocked batch, but none of the waiting lines. */
+  /** Rejects waiting lines with `fault`, and the blocked batch as `broken`, because the child may have read a part of it. */
   fail(reason: string, fault: TransportFault): void {
     this.closeReason = reason;
     clearTimeout(this.blockedTimer);
@@ -80,8 +80,8 @@ export class StdinQueue {
   }
 
   private flush(): void {
-    this.flushDue = false;
-    // A length of 0 after a write means that the kernel accepted it at once.
+    this.isFlushScheduled = false;
+    // A `writableLength` of 0 means that the kernel has accepted all writes.
     while (this.waiting.length > 0 && this.stdin.writable && this.stdin.writableLength === 0)
       this.writeBatch();
     if (this.closeReason !== undefined && this.waiting.length === 0) this.stdin.end();
@@ -95,7 +95,7 @@ export class StdinQueue {
     if (this.stdin.writableLength === 0) return;
     this.blocked = batch;
     this.blockedBytes = bytes;
-    this.blockedTimer = setTimeout(() => this.on.blocked(), this.limits.writeTimeoutMs).unref();
+    this.blockedTimer = setTimeout(() => this.events.blocked(), this.limits.writeTimeoutMs).unref();
   }
 
   private nextBatch(): { batch: readonly QueuedLine[]; bytes: number } {

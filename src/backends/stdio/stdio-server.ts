@@ -1,8 +1,8 @@
-/** How to start a server that is a child process with MCP on its stdin and stdout. */
+/** How to start a server as a child process that speaks MCP on its stdin and stdout. */
 export interface StdioServer {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Added to the inherited variables, and preferred over them. */
+  /** Environment variables, which take precedence over inherited ones. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
 }
@@ -10,12 +10,12 @@ export interface StdioServer {
 export interface StdioLimits {
   /** A child that writes a longer line is killed. */
   readonly maxLineBytes: number;
-  /** Messages and bytes that may wait until the child reads; beyond that sending fails at once. */
+  /** Maximum messages and bytes that wait until the child reads. Beyond that, sending fails at once. */
   readonly maxQueuedMessages: number;
   readonly maxQueuedBytes: number;
-  /** A child that does not read for this long while a write is blocked is killed. */
+  /** A child is killed when a write was blocked for this long. */
   readonly writeTimeoutMs: number;
-  /** Time from the end of its stdin to SIGTERM. */
+  /** Time from the end of the child's stdin to SIGTERM. */
   readonly stopGraceMs: number;
   /** Time from SIGTERM to SIGKILL. */
   readonly killGraceMs: number;

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError, type LinkTransport, type MessageExtra } from '../link/transport.js';
@@ -14,10 +14,10 @@ import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** How long to wait for the output that an exited child left in its pipes, and for the exit of one that closed a pipe. */
+/** How long to wait for the remaining output of a child that exited, and for the exit of a child that closed a pipe. */
 const DRAIN_TIMEOUT_MS = 100;
 
-/** Reading for longer than this in one turn pauses stdout for a turn. */
+/** When reading takes longer than this, stdout pauses until the next iteration of the event loop. */
 const MAX_READ_MS = 2;
 
 interface RunningChild {
@@ -30,11 +30,11 @@ interface RunningChild {
 
 /**
  * The stdio transport to a server that is a child process. `onclose` is called once for every successful start, after
- * the last message and when the whole process group has exited. Unless `close` was called, `onerror` gets a
- * TransportError with the cause right before; any other error there leaves the transport open.
+ * the last message and when the whole process group has exited. Unless `close` was called, `onerror` is called right
+ * before that with a TransportError. After any other error the transport stays open.
  */
 export class StdioTransport implements LinkTransport {
-  onmessage?: ((message: JSONRPCMessage, received?: MessageExtra) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
 
@@ -43,8 +43,10 @@ export class StdioTransport implements LinkTransport {
   private readonly tail = new StderrTail();
   private isStarted = false;
   private running: RunningChild | undefined;
-  private fault: TransportError | undefined;
-  private exit: string | undefined;
+  /** Why the transport closes, unless `close` was called. */
+  private failure: TransportError | undefined;
+  /** How the child exited. */
+  private exitStatus: string | undefined;
   private closing: Promise<void> | undefined;
   private isFinished = false;
 
@@ -61,12 +63,12 @@ export class StdioTransport implements LinkTransport {
   }
 
   get pid(): number | undefined {
-    return this.exit === undefined ? this.running?.group.pid : undefined;
+    return this.exitStatus === undefined ? this.running?.group.pid : undefined;
   }
 
   /** Why the process ended: `exited with code 1`, `killed by SIGKILL`, `line over 8388608 bytes`. */
   get exitReason(): string | undefined {
-    return this.fault?.message ?? this.exit;
+    return this.failure?.message ?? this.exitStatus;
   }
 
   /** Lines on stdout that were not messages. */
@@ -101,7 +103,7 @@ export class StdioTransport implements LinkTransport {
     return this.running.stdin.push(text);
   }
 
-  /** Ends stdin, then SIGTERM, then SIGKILL. Resolves when no process of the group runs. */
+  /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when no process of the group runs. */
   close(): Promise<void> {
     return (this.closing ??= this.stop());
   }
@@ -113,7 +115,7 @@ export class StdioTransport implements LinkTransport {
       env: childEnvironment(env),
       stdio: 'pipe',
       shell: false,
-      // Makes it the leader of a process group of its own.
+      // Makes the child the leader of its own process group.
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
@@ -142,31 +144,31 @@ export class StdioTransport implements LinkTransport {
       stdout.destroy();
       this.fail('too-large', `line over ${this.limits.maxLineBytes} bytes`);
     } else if (performance.now() - startedAt > MAX_READ_MS) {
-      // libuv reads up to 32 chunks in one turn of the event loop.
+      // libuv reads up to 32 chunks in one iteration of the event loop.
       stdout.pause();
       setImmediate(() => stdout.resume());
     }
   }
 
-  /** Does not wait for the pipes to close first: a process that the leader left behind may hold them open. */
+  /** Does not wait until the pipes close: a descendant of the exited child may hold them open. */
   private async handleExit(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
-    this.exit = signal === null ? `exited with code ${code}` : `killed by ${signal}`;
-    this.running?.stdin.fail(this.exitReason ?? this.exit, 'unreachable');
+    this.exitStatus = signal === null ? `exited with code ${code}` : `killed by ${signal}`;
+    this.running?.stdin.fail(this.exitReason ?? this.exitStatus, 'unreachable');
     if (!this.closing) await this.killAndFinish();
   }
 
-  /** The child closed a pipe, so that it cannot respond any more. Usually it exits right after. */
+  /** Called when the child closed a pipe and so cannot respond any more. Usually it exits right after. */
   private async closeUnlessExiting(why: string): Promise<void> {
     const isExiting =
       !this.running || (await completesWithin(this.running.group.leaderExit, DRAIN_TIMEOUT_MS));
-    if (isExiting || this.closing || this.fault) return;
-    this.fault = new TransportError('broken', why);
+    if (isExiting || this.closing || this.failure) return;
+    this.failure = new TransportError('broken', why);
     await this.close();
   }
 
   private fail(fault: 'too-large' | 'busy', why: string): void {
-    if (!this.running || this.fault) return;
-    this.fault = new TransportError(fault, why);
+    if (!this.running || this.failure) return;
+    this.failure = new TransportError(fault, why);
     this.running.stdin.fail(why, fault === 'busy' ? 'busy' : 'unreachable');
     void this.killAndFinish();
   }
@@ -187,8 +189,8 @@ export class StdioTransport implements LinkTransport {
 
   private async drainPipes(): Promise<void> {
     if (!this.running || (await completesWithin(this.running.pipesClosed, DRAIN_TIMEOUT_MS))) return;
-    // When the event loop is late, timers run before input that has already arrived.
-    await nextTurn();
+    // When the event loop is late, timers run before input that has arrived is read.
+    await nextIteration();
   }
 
   private finish(): void {
@@ -198,17 +200,17 @@ export class StdioTransport implements LinkTransport {
     stdin.fail(this.exitReason ?? 'closed', 'unreachable');
     child.stdout.destroy();
     child.stderr.destroy();
-    // For a process that did not end on SIGKILL.
+    // A process that did not end on SIGKILL must not keep the gateway running.
     child.unref();
     this.reader.clear();
-    if (!this.closing) this.fault ??= new TransportError('broken', this.exit ?? 'lost');
-    if (this.fault) this.report(this.fault);
-    this.guard(() => this.onclose?.());
+    if (!this.closing) this.failure ??= new TransportError('broken', this.exitStatus ?? 'lost');
+    if (this.failure) this.report(this.failure);
+    this.callListener(() => this.onclose?.());
   }
 
-  private guard(callback: () => void): void {
+  private callListener(listener: () => void): void {
     try {
-      callback();
+      listener();
     } catch (error) {
       this.report(error);
     }

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import { ResponseParser, type ResponseReceiver } from './response-parser.js';
 
-/** How long before the server's announced idle timeout a connection is no longer used. */
+/** A connection is not used any more this long before the idle timeout of the server. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
-/** Assumed where the server announces no timeout. */
+/** The idle timeout of a server that announces none. */
 const DEFAULT_KEEP_ALIVE_MS = 5000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 
-/** Shared by all sockets: every read is processed before the next one begins. */
+/** Shared by all sockets: the bytes of one read are processed before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One POST request and the receiver of its response. After `onEnd` or `onFailure` nothing else is called. */
+/** One POST request and the receiver of its response. `onEnd` or `onFailure` is the last call. */
 export interface PostRequest extends ResponseReceiver {
   /** Request line and header fields, each with its line break, without `content-length`. */
   readonly head: string;
@@ -29,7 +29,7 @@ export interface HttpConnectionOwner {
 
 /** One connection that carries one POST at a time. */
 export class HttpConnection {
-  /** Option for creating the socket: it then reads into the shared buffer, without a stream in between. */
+  /** The socket option `onread`: the socket reads into the shared buffer and emits no stream events for data. */
   readonly onread = { buffer: READ_BUFFER, callback: (count: number): boolean => this.read(count) };
   private socket!: Socket;
   private readonly parser = new ResponseParser(() => this.complete());
@@ -53,7 +53,7 @@ export class HttpConnection {
     });
   }
 
-  /** `now` is on the clock of `performance.now()`. */
+  /** `now` is a time of `performance.now()`. */
   isUsable(now: number): boolean {
     return now < this.usableUntil && this.socket.writable;
   }
@@ -67,7 +67,7 @@ export class HttpConnection {
     const bytes = Buffer.byteLength(body);
     const start = `${head}content-length: ${bytes}\r\n\r\n`;
     if (bytes === body.length) {
-      // ASCII only: one string, one write.
+      // The body is ASCII: head and body fit into one string and one write.
       socket.write(start + body, 'latin1');
       return;
     }
@@ -77,7 +77,7 @@ export class HttpConnection {
     socket.uncork();
   }
 
-  /** Closes the connection if it still waits for the response to this request. Calls nothing of the request. */
+  /** Closes the connection if it still waits for the response to this request. Calls no method of the request. */
   abort(request: PostRequest): void {
     if (this.request !== request || this.isComplete) return;
     this.request = undefined;
@@ -100,13 +100,13 @@ export class HttpConnection {
 
   private complete(): void {
     this.isComplete = true;
-    // In an immediate, so that the bytes that have arrived on other connections are read first (decision 15).
+    // Deferred, so that bytes that have arrived on other connections are read first (docs/decisions/0015).
     setImmediate(finish, this);
   }
 
   private read(count: number): boolean {
     if (!this.request) {
-      // Bytes that belong to no request must not become the response to the next one.
+      // Bytes that arrive without a request must not be taken for the response to the next request.
       this.destroy();
       return false;
     }
@@ -128,7 +128,7 @@ export class HttpConnection {
 
   private isReusable(): boolean {
     const { head } = this.parser;
-    // A server may respond before it has read the whole request; the unwritten rest would precede the next one.
+    // A server may respond before it has read the whole request. The unwritten rest would precede the next request.
     if (!head?.isPersistent || this.socket.writableLength !== 0) return false;
     const now = performance.now();
     const keepAliveMs = Math.min(head.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS, MAX_KEEP_ALIVE_MS);

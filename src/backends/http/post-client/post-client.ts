@@ -16,7 +16,7 @@ interface PostClientOptions {
  */
 export class PostClient implements HttpConnectionOwner {
   private readonly connections = new Set<HttpConnection>();
-  /** The connection used last is taken first, so that connections beyond the demand reach their idle timeout. */
+  /** Used last in, first out, so that surplus connections reach their idle timeout. */
   private readonly idle: HttpConnection[] = [];
   /** Connections whose response was complete in this iteration of the event loop. */
   private justReleased: HttpConnection[] = [];
@@ -47,7 +47,7 @@ export class PostClient implements HttpConnectionOwner {
     }
   }
 
-  /** Cancels a request. Its connection is closed if the response has not arrived. Calls nothing of the request. */
+  /** Cancels a request. Its connection is closed if the response has not arrived. Calls no method of the request. */
   abort(request: PostRequest): void {
     if (request.connection) {
       request.connection.abort(request);
@@ -86,13 +86,14 @@ export class PostClient implements HttpConnectionOwner {
     this.justReleased = [];
     const now = performance.now();
     for (const connection of connections) {
-      if (connection.isUsable(now)) this.use(connection);
+      if (connection.isUsable(now)) this.assign(connection);
       else connection.destroy();
     }
     this.connectAsNeeded();
   }
 
-  private use(connection: HttpConnection): void {
+  /** Sends the next waiting request over the connection, or keeps the connection idle. */
+  private assign(connection: HttpConnection): void {
     const request = this.waiting.shift();
     if (request) {
       connection.send(request);
@@ -144,7 +145,7 @@ export class PostClient implements HttpConnectionOwner {
     socket.on('session', (session: Buffer) => (this.tlsSession = session));
     connection.attach(socket);
     this.connections.add(connection);
-    this.use(connection);
+    this.assign(connection);
   }
 
   /** Each waiting request caused one attempt to connect, so each failed attempt fails one request. */

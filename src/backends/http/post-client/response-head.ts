@@ -2,10 +2,10 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 
 export interface ResponseHead {
   readonly status: number;
-  /** Under lower-case names; repeated fields as an array. */
+  /** Names are in lower case. A repeated field is an array. */
   readonly headers: ResponseHeaders;
-  /** Length of the body in bytes, or how its end is marked: by the last chunk, or by closing the connection. */
-  readonly body: number | 'chunked' | 'until-close';
+  /** Bytes of the body; or, where the head has no length, what marks its end: the last chunk or the closed connection. */
+  readonly bodyLength: number | 'chunked' | 'until-close';
   /** The server keeps the connection open for another request. */
   readonly isPersistent: boolean;
   /** The server's idle timeout for the connection, where it announces one. */
@@ -23,20 +23,20 @@ const KEEP_ALIVE = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 const TIMEOUT = /(?:^|[,;])[ \t]*timeout=(\d{1,5})/i;
 
 /**
- * Parses the text before the empty line. Throws where two HTTP parsers could disagree about the end of the response: bytes
- * of the body could then be read as the next response, and reach the wrong caller.
+ * Parses the text before the empty line. Throws on a head from which two HTTP parsers could infer different ends of the
+ * response: bytes of the body could then be taken for the next response and reach the wrong caller.
  */
 export function parseResponseHead(text: string): ResponseHead {
   if (!HEAD.test(text)) throw new Error('the response is not HTTP/1.1');
   const status = Number(text.slice(9, 12));
   const headers = parseFields(text);
   const isHttp11 = text.startsWith('HTTP/1.1');
-  const body = bodyOf(status, headers, isHttp11);
+  const bodyLength = bodyLengthOf(status, headers, isHttp11);
   return {
     status,
     headers,
-    body,
-    isPersistent: body !== 'until-close' && isKeptOpen(headers, isHttp11),
+    bodyLength,
+    isPersistent: bodyLength !== 'until-close' && isKeptOpen(headers, isHttp11),
     keepAliveMs: keepAliveOf(headers),
   };
 }
@@ -50,7 +50,7 @@ export function headerOf(headers: ResponseHeaders, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** `application/json` of `Application/JSON; charset=utf-8`; empty when the response names none. */
+/** For example `application/json` of `Application/JSON; charset=utf-8`; empty when the response has no content type. */
 export function mediaTypeOf(headers: ResponseHeaders): string {
   const value = headerOf(headers, 'content-type') ?? '';
   const end = value.indexOf(';');
@@ -80,7 +80,11 @@ function parseFields(text: string): ResponseHeaders {
   return headers;
 }
 
-function bodyOf(status: number, headers: ResponseHeaders, isHttp11: boolean): ResponseHead['body'] {
+function bodyLengthOf(
+  status: number,
+  headers: ResponseHeaders,
+  isHttp11: boolean,
+): ResponseHead['bodyLength'] {
   const length = headers['content-length'];
   const encoding = headers['transfer-encoding'];
   if (encoding !== undefined) {
@@ -113,7 +117,7 @@ function lineEnd(text: string, from: number): number {
   return at === -1 ? text.length : at;
 }
 
-/** Without spaces and tabs at both ends: HTTP allows no other white space there. */
+/** Removes spaces and tabs at both ends. HTTP allows no other white space there. */
 function trimmed(text: string, start: number, end: number): string {
   while (start < end && isBlank(text.charCodeAt(start))) start++;
   while (end > start && isBlank(text.charCodeAt(end - 1))) end--;

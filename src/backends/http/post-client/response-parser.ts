@@ -1,6 +1,6 @@
 import { isField, parseResponseHead, type ResponseHead } from './response-head.js';
 
-/** The limit of Node's own client. */
+/** The default limit of Node's HTTP client. */
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Limits the size line of a chunk, and all trailers together. */
 const MAX_LINE_BYTES = 4 * 1024;
@@ -40,13 +40,13 @@ export class ResponseParser {
     this.trailerBytes = 0;
   }
 
-  /** Throws when the bytes are not exactly one response: the connection must not be used again after that. */
+  /** Throws when the bytes are not exactly one response. The connection must not be used after that. */
   push(bytes: Buffer): void {
     const all = this.partial === EMPTY ? bytes : Buffer.concat([this.partial, bytes]);
     this.partial = EMPTY;
     let at = 0;
     while (at < all.length) {
-      const next = this.take(all, at);
+      const next = this.parsePart(all, at);
       if (next === at) {
         this.partial = Buffer.from(all.subarray(at));
         return;
@@ -55,32 +55,32 @@ export class ResponseParser {
     }
   }
 
-  /** The server has ended the connection. True when that completes the response. */
+  /** To be called when the server has ended the connection. Returns true when that completes the response. */
   close(): boolean {
     if (this.state !== 'until-close') return false;
     this.complete();
     return true;
   }
 
-  /** Parses the part for the current state. Returns the position after it, or `at` when bytes are missing. */
-  private take(bytes: Buffer, at: number): number {
+  /** Parses the part that the current state expects. Returns the position after it, or `at` when bytes are missing. */
+  private parsePart(bytes: Buffer, at: number): number {
     switch (this.state) {
       case 'head':
-        return this.takeHead(bytes, at);
+        return this.parseHead(bytes, at);
       case 'body':
       case 'chunk':
-        return this.takeBody(bytes, at);
+        return this.passOnBody(bytes, at);
       case 'until-close':
         this.receiver?.onBody(bytes.subarray(at));
         return bytes.length;
       case 'complete':
         throw new Error('the server sent more than a response');
       default:
-        return this.takeLine(bytes, at);
+        return this.parseLine(bytes, at);
     }
   }
 
-  private takeHead(bytes: Buffer, at: number): number {
+  private parseHead(bytes: Buffer, at: number): number {
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
     if ((end === -1 ? bytes.length : end) - at > MAX_HEAD_BYTES)
       throw new Error(`the head of the response has more than ${MAX_HEAD_BYTES} bytes`);
@@ -96,13 +96,13 @@ export class ResponseParser {
   private beginBody(head: ResponseHead): void {
     this.head = head;
     this.receiver?.onHead(head);
-    if (head.body === 'chunked') this.state = 'chunk-size';
-    else if (head.body === 'until-close') this.state = 'until-close';
-    else if (head.body === 0) this.complete();
-    else this.expect(head.body, 'body');
+    if (head.bodyLength === 'chunked') this.state = 'chunk-size';
+    else if (head.bodyLength === 'until-close') this.state = 'until-close';
+    else if (head.bodyLength === 0) this.complete();
+    else this.expectBytes(head.bodyLength, 'body');
   }
 
-  private takeBody(bytes: Buffer, at: number): number {
+  private passOnBody(bytes: Buffer, at: number): number {
     const end = Math.min(at + this.remaining, bytes.length);
     this.remaining -= end - at;
     this.receiver?.onBody(bytes.subarray(at, end));
@@ -113,26 +113,26 @@ export class ResponseParser {
     return end;
   }
 
-  private takeLine(bytes: Buffer, at: number): number {
+  private parseLine(bytes: Buffer, at: number): number {
     const end = bytes.indexOf('\r\n', at, 'latin1');
     if ((end === -1 ? bytes.length : end) - at > MAX_LINE_BYTES)
       throw new Error('the response has a line between its chunks that is too long');
     if (end === -1) return at;
-    this.readLine(bytes.toString('latin1', at, end));
+    this.handleLine(bytes.toString('latin1', at, end));
     return end + 2;
   }
 
-  private readLine(line: string): void {
+  private handleLine(line: string): void {
     if (this.state === 'trailers') this.skipTrailer(line);
     else if (this.state === 'chunk-size') this.beginChunk(line);
     else if (line === '') this.state = 'chunk-size';
-    else throw new Error('the response has a chunk that is longer than it says');
+    else throw new Error('the response has a chunk that is longer than its size line says');
   }
 
   private beginChunk(line: string): void {
     const size = CHUNK_SIZE.exec(line)?.[1];
     if (size === undefined) throw new Error('the response has a chunk with an invalid size');
-    this.expect(Number.parseInt(size, 16), 'chunk');
+    this.expectBytes(Number.parseInt(size, 16), 'chunk');
     if (this.remaining === 0) this.state = 'trailers';
   }
 
@@ -143,7 +143,7 @@ export class ResponseParser {
     else if (this.trailerBytes > MAX_LINE_BYTES) throw new Error('the response has too many trailers');
   }
 
-  private expect(bytes: number, state: State): void {
+  private expectBytes(bytes: number, state: State): void {
     this.remaining = bytes;
     this.state = state;
   }
