@@ -8,8 +8,8 @@ import type { Link } from './link/link.js';
 
 useFakeTime();
 
-/** Whether `whenSynced`, called now, has resolved. */
-const waiter = ({ backend }: BackendHarness): { value?: boolean } =>
+/** Calls `whenSynced`. The value is true when it has resolved. */
+const startWaiting = ({ backend }: BackendHarness): { value?: boolean } =>
   outcomeOf(backend.whenSynced(9000).then(() => true));
 
 const withTools = (): FakeLink => new FakeLink({}, { capabilities: { tools: {} } });
@@ -25,14 +25,14 @@ describe('Backend.reconnect', () => {
 
   it('makes whenSynced wait for the first sync over the new link', async () => {
     const harness = await BackendHarness.ready();
-    const arrival = deferred<Link>();
-    harness.connect = () => arrival.promise;
-    const before = waiter(harness);
+    const nextLink = deferred<Link>();
+    harness.connect = () => nextLink.promise;
+    const before = startWaiting(harness);
     harness.backend.reconnect();
-    const after = waiter(harness);
+    const after = startWaiting(harness);
     await flushPromises();
     expect([before.value, after.value, harness.state]).toEqual([true, undefined, 'connecting']);
-    arrival.resolve(withTools());
+    nextLink.resolve(withTools());
     await flushPromises();
     expect([after.value, harness.state]).toEqual([undefined, 'ready']);
     harness.link.asked('tools/list').answer({ tools: [] });
@@ -53,7 +53,7 @@ describe('Backend.reconnect', () => {
     const again = old.asked('tools/list');
     old.close = () => new Promise(() => {});
     harness.backend.reconnect();
-    const after = waiter(harness);
+    const after = startWaiting(harness);
     again.answer({ tools: [] });
     await flushPromises();
     expect(after.value).toBeUndefined();
@@ -66,13 +66,13 @@ describe('Backend.reconnect', () => {
     const harness = await BackendHarness.ready();
     prepare(harness);
     await flushPromises();
-    const arrival = deferred<Link>();
-    harness.connect = () => arrival.promise.then(() => Promise.reject(new Error('no route')));
+    const nextLink = deferred<Link>();
+    harness.connect = () => nextLink.promise.then(() => Promise.reject(new Error('no route')));
     harness.backend.reconnect();
-    const after = waiter(harness);
+    const after = startWaiting(harness);
     await flushPromises();
     expect(after.value).toBeUndefined();
-    arrival.resolve(withTools());
+    nextLink.resolve(withTools());
     await flushPromises();
     expect([after.value, harness.state]).toEqual([true, 'retrying']);
   });
@@ -80,7 +80,7 @@ describe('Backend.reconnect', () => {
   it('resolves whenSynced when the backend is stopped instead', async () => {
     const harness = await BackendHarness.ready();
     harness.backend.reconnect();
-    const after = waiter(harness);
+    const after = startWaiting(harness);
     await harness.backend.stop();
     await flushPromises();
     expect(after.value).toBe(true);
@@ -90,7 +90,7 @@ describe('Backend.reconnect', () => {
     const harness = await BackendHarness.ready();
     harness.connect = () => new Promise(() => {});
     harness.backend.reconnect();
-    const after = waiter(harness);
+    const after = startWaiting(harness);
     await advanceTime(8999);
     expect(after.value).toBeUndefined();
     await advanceTime(1);

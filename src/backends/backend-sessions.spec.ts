@@ -12,14 +12,14 @@ import type { ServerNotification } from './link/link.js';
 const LOGGING = { capabilities: { logging: {}, tools: {} } };
 const MESSAGE = 'notifications/message';
 
-/** A backend whose links have the logging capability, and what it reports. */
+/** A backend whose links have the logging capability, and the events that it reports. */
 class Harness {
-  /** Links by the client they belong to; the shared one has no owner. */
+  /** All links with the id of their session; the shared link has no owner. */
   readonly links: { owner: string | undefined; link: FakeLink }[] = [];
   readonly notified: ServerNotification[] = [];
   /** Notifications over session links. */
   readonly sessionNotified: ServerNotification[] = [];
-  readonly owners: [string, unknown][] = [];
+  readonly sessionLinks: [string, unknown][] = [];
   connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink({}, LOGGING));
   readonly backend: Backend;
 
@@ -36,7 +36,7 @@ class Harness {
         listed: async () => {},
         notified: (notification, owner) => (owner ? this.sessionNotified : this.notified).push(notification),
         linkChanged: () => {},
-        sessionLinkOpened: (link, owner) => this.owners.push([owner.id, link]),
+        sessionLinkOpened: (link, owner) => this.sessionLinks.push([owner.id, link]),
         stateChanged: () => {},
       },
     );
@@ -67,7 +67,7 @@ const levels = (link: FakeLink): unknown[] =>
 beforeEach(() => Logger.overrideLogger(false));
 
 describe('Backend notifications', () => {
-  it('fetch the list after a list change and are not passed on', async () => {
+  it('of a list change cause a sync and are not passed on', async () => {
     const harness = await Harness.ready();
     harness.linkOf().asked('tools/list').answer({ tools: [] });
     harness.linkOf().emit('notifications/tools/list_changed');
@@ -122,7 +122,7 @@ describe('Backend log messages', () => {
     expect(client.notifications).toMatchObject([{ method: MESSAGE }]);
     expect(harness.notified).toEqual([]);
     expect(harness.sessionNotified).toMatchObject([{ params: { uri: 'x' } }]);
-    expect(harness.owners).toEqual([['a', harness.linkOf('a')]]);
+    expect(harness.sessionLinks).toEqual([['a', harness.linkOf('a')]]);
   });
 });
 
@@ -180,7 +180,7 @@ describe('Backend.setLogLevel', () => {
   });
 });
 
-describe('Backend with isolation per session', () => {
+describe('Backend with session isolation', () => {
   it('opens a link for each session beside the one for listings', async () => {
     const harness = await Harness.ready('session');
     const [a, b] = [new FakeClient('a'), new FakeClient('b')];
@@ -188,7 +188,7 @@ describe('Backend with isolation per session', () => {
     await flushPromises();
     expect(harness.links.map(({ owner }) => owner)).toEqual([undefined, 'a', 'b']);
     for (const { link } of harness.links)
-      for (const asked of link.inFlight) if (asked.method === 'tools/call') asked.answer({});
+      for (const pending of link.inFlight) if (pending.method === 'tools/call') pending.answer({});
     await Promise.all(calls);
     expect(harness.linkOf('a').count('tools/call')).toBe(2);
     expect(harness.linkOf().count('tools/call')).toBe(0);
@@ -245,7 +245,7 @@ describe('Backend with isolation per session', () => {
     expect(harness.links.every(({ link }) => link.closes > 0)).toBe(true);
   });
 
-  it('rejects a session link where sessions share one link', async () => {
+  it('opens no session link when sessions share one link', async () => {
     const harness = await Harness.ready('shared');
     outcomeOf(harness.call(new FakeClient('a').call()));
     await flushPromises();

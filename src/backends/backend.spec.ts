@@ -105,11 +105,11 @@ describe('Backend.call', () => {
   it.each([
     ['exclusive', false],
     ['shared', true],
-  ] as const)('on a server with %s isolation runs beside other calls: %s', async (isolation, beside) => {
+  ] as const)('with %s isolation runs concurrently with other calls: %s', async (isolation, isConcurrent) => {
     const harness = await BackendHarness.ready({ isolation });
     void outcomeOf(harness.call());
     void outcomeOf(harness.call(new FakeClient('b')));
-    expect(harness.backend.status().inFlight).toBe(beside ? 2 : 1);
+    expect(harness.backend.status().inFlight).toBe(isConcurrent ? 2 : 1);
   });
 
   it('runs an exclusive call alone', async () => {
@@ -124,7 +124,7 @@ describe('Backend.call', () => {
 });
 
 describe('Backend.call after an expired session', () => {
-  it('is sent once more over the next link', async () => {
+  it('sends the call once more over the next link', async () => {
     const harness = await BackendHarness.ready();
     const result = harness.call();
     await harness.expireSession();
@@ -153,25 +153,25 @@ describe('Backend.call after an expired session', () => {
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
   });
 
-  it('waits while the next link is opened, or rejects when that fails', async () => {
+  it('waits while the next link is opened, and rejects when that fails', async () => {
     const harness = await BackendHarness.ready();
-    const arrivals = [deferred<Link | Error>(), deferred<Link | Error>()];
+    const nextLinks = [deferred<Link | Error>(), deferred<Link | Error>()];
     harness.connect = async () => {
-      const link = await arrivals[harness.links.length - 1]!.promise;
+      const link = await nextLinks[harness.links.length - 1]!.promise;
       if (link instanceof Error) throw link;
       return link;
     };
     harness.link.disconnect(fault('session-expired'));
     await flushPromises();
     const result = harness.call();
-    arrivals[0]!.resolve(new FakeLink());
+    nextLinks[0]!.resolve(new FakeLink());
     await flushPromises();
     (await harness.pendingCall()).answer({ n: 1 });
     expect((await result).text).toBe('{"n":1}');
     harness.link.disconnect(fault('session-expired'));
     await flushPromises();
     const refusal = refusalOf(harness.call());
-    arrivals[1]!.resolve(new TransportError('unreachable', 'still down'));
+    nextLinks[1]!.resolve(new TransportError('unreachable', 'still down'));
     expect(await refusal).toMatchObject({ kind: 'server-unavailable' });
     expect(await refusalOf(harness.call())).toMatchObject({ kind: 'server-unavailable' });
   });
@@ -200,7 +200,7 @@ describe('Backend.call after an expired session', () => {
     expect(caller.abortListeners).toBe(0);
   });
 
-  it('is sent again over real links while the lost one is closing', async () => {
+  it('sends the call again over real links while the lost link is closing', async () => {
     const harness = new BackendHarness();
     const lost = await linkTo({
       onSend: ({ method }) =>
@@ -219,8 +219,7 @@ describe('Backend.call after an expired session', () => {
   });
 });
 
-/** Three calls in a row time out. */
-async function hang(harness: BackendHarness): Promise<void> {
+async function timeOutThreeCalls(harness: BackendHarness): Promise<void> {
   for (let n = 0; n < 3; n++) {
     const refusal = refusalOf(harness.call());
     (await harness.pendingCall()).fail(timeout());
@@ -231,7 +230,7 @@ async function hang(harness: BackendHarness): Promise<void> {
 describe('Backend of a server that does not answer', () => {
   it('is unresponsive after three timeouts, and rejects calls at once until a ping is answered', async () => {
     const harness = await BackendHarness.ready();
-    await hang(harness);
+    await timeOutThreeCalls(harness);
     expect(harness.state).toBe('unresponsive');
     expect(await refusalOf(harness.call())).toMatchObject({
       kind: 'server-unavailable',
@@ -259,7 +258,7 @@ describe('Backend of a server that does not answer', () => {
 
   it('is ready again over its next link', async () => {
     const harness = await BackendHarness.ready();
-    await hang(harness);
+    await timeOutThreeCalls(harness);
     harness.link.disconnect();
     await advanceTime(500);
     expect(harness.state).toBe('ready');
@@ -267,7 +266,7 @@ describe('Backend of a server that does not answer', () => {
 
   it('is not unresponsive when calls over one session link time out', async () => {
     const harness = await BackendHarness.ready({ isolation: 'session' });
-    await hang(harness);
+    await timeOutThreeCalls(harness);
     expect(harness.state).toBe('ready');
     const result = harness.call(new FakeClient('b'));
     await flushPromises();

@@ -46,7 +46,7 @@ class Harness {
     return (JSON.parse(page) as { tools: { name: string }[] }).tools.map(({ name }) => name);
   }
 
-  lists(...tools: string[]): Promise<unknown> {
+  untilToolsAre(...tools: string[]): Promise<unknown> {
     return until(`the tools are ${tools.join(' ')}`, () => this.tools.join() === tools.join());
   }
 
@@ -60,7 +60,7 @@ class Harness {
   }
 }
 
-const openLinks = (backend: ScriptedServer): number => backend.links.filter(({ isOpen }) => isOpen).length;
+const openLinks = (server: ScriptedServer): number => server.links.filter(({ isOpen }) => isOpen).length;
 
 describe('Backends', () => {
   let a: ScriptedServer;
@@ -69,18 +69,18 @@ describe('Backends', () => {
   beforeEach(async () => {
     recordLog();
     [a, b] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
-    for (const backend of [a, b]) backend.tool('t', () => text('done')).tool('u', () => text('done'));
+    for (const server of [a, b]) server.tool('t', () => text('done')).tool('u', () => text('done'));
   });
 
-  async function bothListed(): Promise<Harness> {
+  async function listBoth(): Promise<Harness> {
     const harness = new Harness({ a: a.http, b: b.http });
-    await harness.lists('a__t', 'a__u', 'b__t', 'b__u');
+    await harness.untilToolsAre('a__t', 'a__u', 'b__t', 'b__u');
     return harness;
   }
 
   it('exist for enabled servers only', async () => {
     const harness = new Harness({ a: a.http, b: { ...b.http, enabled: false } });
-    await harness.lists('a__t', 'a__u');
+    await harness.untilToolsAre('a__t', 'a__u');
     expect([...harness.backends.all()].map(({ id }) => id)).toEqual(['a']);
     expect(harness.backends.find('b')).toBeUndefined();
     expect(() => harness.backends.get('b')).toThrow(expect.objectContaining({ kind: 'server-unavailable' }));
@@ -88,21 +88,21 @@ describe('Backends', () => {
   });
 
   it('start and stop at once with decisions while other servers keep their link', async () => {
-    const harness = await bothListed();
+    const harness = await listBoth();
     harness.decide('a', { enabled: false });
     expect(harness.tools).toEqual(['b__t', 'b__u']);
     await until('its link is closed', () => openLinks(a) === 0);
     harness.decide('a', { enabled: true });
-    await harness.lists('a__t', 'a__u', 'b__t', 'b__u');
+    await harness.untilToolsAre('a__t', 'a__u', 'b__t', 'b__u');
     expect([a.links.length, b.links.length]).toEqual([2, 1]);
   });
 
   it('start and stop when the configuration is reloaded', async () => {
     const harness = new Harness({ a: a.http });
-    await harness.lists('a__t', 'a__u');
+    await harness.untilToolsAre('a__t', 'a__u');
     harness.reload({ b: b.http });
     expect(harness.tools).toEqual([]);
-    await harness.lists('b__t', 'b__u');
+    await harness.untilToolsAre('b__t', 'b__u');
     await until('the other is closed', () => openLinks(a) === 0);
   });
 
@@ -116,7 +116,7 @@ describe('Backends', () => {
     ['naming', { naming: { tools: 'conflict' } }],
     ['watch', { watch: { pollMs: 5000, coalesceMs: 100 } }],
   ])('keep their link when only %s changes', async (_what, change) => {
-    const harness = await bothListed();
+    const harness = await listBoth();
     const before = harness.backends.find('a');
     harness.reload({ a: { ...a.http, ...change }, b: b.http });
     expect(harness.backends.find('a')).toBe(before);
@@ -129,15 +129,15 @@ describe('Backends', () => {
     ['headers', { headers: { 'x-key': '1' } }],
     ['isolation', { isolation: 'exclusive' }],
   ])('replace the link of that server only when %s changes', async (_what, change) => {
-    const harness = await bothListed();
+    const harness = await listBoth();
     harness.reload({ a: { ...a.http, ...change }, b: b.http });
-    await harness.lists('a__t', 'a__u', 'b__t', 'b__u');
+    await harness.untilToolsAre('a__t', 'a__u', 'b__t', 'b__u');
     await until('the old link is closed', () => openLinks(a) === 1 && a.links.length === 2);
     expect(b.links).toHaveLength(1);
   });
 
   it('hide and show a tool at once without a sync', async () => {
-    const harness = await bothListed();
+    const harness = await listBoth();
     harness.decide('a', { tools: { t: false } });
     expect(harness.tools).toEqual(['a__u', 'b__t', 'b__u']);
     harness.decide('a', { tools: { t: true } });
@@ -148,7 +148,7 @@ describe('Backends', () => {
   it('resolve name conflicts by the order of the file, also when only the order changes', async () => {
     const never = { naming: { tools: 'never' } };
     const harness = new Harness({ a: { ...a.http, ...never }, b: { ...b.http, ...never } });
-    await harness.lists('t', 'u');
+    await harness.untilToolsAre('t', 'u');
     await until('the tools of both are known', () =>
       harness.registry.catalog.servers.every(
         ({ listing }, _n, all) => all.length === 2 && listing.tools.length > 0,
@@ -166,7 +166,7 @@ describe('Backends', () => {
       await gate.promise;
       return text('late');
     });
-    const harness = await bothListed();
+    const harness = await listBoth();
     const backend = harness.backends.get('a');
     const running = harness.call('a');
     await until('the call has arrived', () => a.inFlight === 1);
@@ -180,9 +180,9 @@ describe('Backends', () => {
     await until('the link is closed', () => openLinks(a) === 0);
   });
 
-  it('keep the log level across reconnects and for servers enabled later', async () => {
+  it('send the log level to servers that are enabled later, and only once to others', async () => {
     const harness = new Harness({ a: a.http });
-    await harness.lists('a__t', 'a__u');
+    await harness.untilToolsAre('a__t', 'a__u');
     harness.backends.setLogLevel('debug');
     harness.reload({ a: a.http, b: b.http });
     const { message } = await b.untilReceived('logging/setLevel');
@@ -191,25 +191,27 @@ describe('Backends', () => {
   });
 
   it('emit notifications and state changes to their listeners', async () => {
-    const harness = await bothListed();
+    const harness = await listBoth();
     const notifications: string[] = [];
     const states: string[] = [];
-    const leave = harness.backends.onNotification((id, { method }) => notifications.push(`${id} ${method}`));
-    const leaveStates = harness.backends.onStateChange((backend) => states.push(backend.id));
+    const removeListener = harness.backends.onNotification((id, { method }) =>
+      notifications.push(`${id} ${method}`),
+    );
+    const removeStateListener = harness.backends.onStateChange((backend) => states.push(backend.id));
     a.broadcast('notifications/message', { level: 'info', data: 1 });
     await until('it is received', () => notifications.length === 1);
     expect(notifications).toEqual(['a notifications/message']);
     harness.decide('b', { enabled: false });
     await until('its end is reported', () => states.includes('b'));
-    leave();
-    leaveStates();
+    removeListener();
+    removeStateListener();
     a.broadcast('notifications/message', { level: 'info', data: 2 });
     await harness.call('a');
     expect(notifications).toHaveLength(1);
   });
 
-  it('are all stopped after shutdown, retiring ones included', async () => {
-    const harness = await bothListed();
+  it('close all links on shutdown, also those of retiring backends', async () => {
+    const harness = await listBoth();
     harness.decide('a', { enabled: false });
     await harness.backends.onApplicationShutdown();
     expect([openLinks(a), openLinks(b)]).toEqual([0, 0]);

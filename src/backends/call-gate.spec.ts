@@ -4,12 +4,12 @@ import { getEventListeners } from 'node:events';
 import { GatewayError } from '../core/errors.js';
 import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
 
-/** A server whose calls the test answers explicitly. */
-class ScriptedServer {
+/** A gate, and a server whose calls the test answers explicitly. */
+class Harness {
   made = 0;
   readonly started: string[] = [];
-  /** Calls that started where the limits forbade it. */
-  readonly crowded: string[] = [];
+  /** Calls that started although the limits forbid it. */
+  readonly overLimit: string[] = [];
   readonly outcomes = new Map<string, unknown>();
   readonly gate: CallGate;
   private readonly open = new Map<string, { resolve(value: string): void; reject(error: Error): void }>();
@@ -18,14 +18,14 @@ class ScriptedServer {
     this.gate = new CallGate('db', limits);
   }
 
-  /** The client is the first letter of the call's name; an exclusive call is named as being alone. */
+  /** The first letter of the name is the client. A call whose name ends with `alone` is exclusive. */
   async call(name: string, options: QueueOptions = {}): Promise<void> {
     this.made++;
     const exclusive = name.endsWith('alone');
     const answer = (): Promise<string> => {
       const slots =
         exclusive || this.running.some((other) => other.endsWith('alone')) ? 1 : this.limits.concurrency;
-      if (this.open.size >= slots) this.crowded.push(name);
+      if (this.open.size >= slots) this.overLimit.push(name);
       this.started.push(name);
       return new Promise((resolve, reject) => this.open.set(name, { resolve, reject }));
     };
@@ -54,7 +54,7 @@ class ScriptedServer {
     if (error) this.open.get(name)?.reject(error);
     else this.open.get(name)?.resolve(`answer to ${name}`);
     this.open.delete(name);
-    await settled();
+    await nextIteration();
   }
 
   /** Answers the oldest running call until none is left. */
@@ -63,12 +63,12 @@ class ScriptedServer {
   }
 }
 
-/** One iteration of the event loop, after which every settled promise has called its listeners. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** By the next iteration of the event loop, the handlers of settled promises have run. */
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-const broken = (): Promise<never> => {
+const throwBroken = (): Promise<never> => {
   throw new Error('broken');
 };
 
@@ -77,171 +77,173 @@ afterEach(() => void jest.useRealTimers());
 
 describe('CallGate', () => {
   it('starts a call at once when a slot is free, with no listener and no timer', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 0 });
+    const harness = new Harness({ concurrency: 1, queue: 0 });
     const { signal } = new AbortController();
-    void server.call('a', { signal, deadline: performance.now() + 100 });
-    expect(server.started).toEqual(['a']);
-    expect(server.gate.inFlight).toBe(1);
+    void harness.call('a', { signal, deadline: performance.now() + 100 });
+    expect(harness.started).toEqual(['a']);
+    expect(harness.gate.inFlight).toBe(1);
     expect([listeners(signal), jest.getTimerCount()]).toEqual([0, 0]);
-    await server.answer('a');
-    expect(server.outcomes.get('a')).toBe('answer to a');
-    expect(server.gate.inFlight).toBe(0);
+    await harness.answer('a');
+    expect(harness.outcomes.get('a')).toBe('answer to a');
+    expect(harness.gate.inFlight).toBe(0);
   });
 
   it('limits the calls in flight and alternates between waiting clients', async () => {
-    const server = new ScriptedServer({ concurrency: 2, queue: 10 });
-    server.calls('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1');
-    expect(server.running).toEqual(['a1', 'a2']);
-    expect(server.gate.waiting).toBe(5);
-    await server.answerAll();
-    expect(server.started).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'a5']);
-    expect(server.outcomes.size).toBe(7);
+    const harness = new Harness({ concurrency: 2, queue: 10 });
+    harness.calls('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1');
+    expect(harness.running).toEqual(['a1', 'a2']);
+    expect(harness.gate.waiting).toBe(5);
+    await harness.answerAll();
+    expect(harness.started).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'a5']);
+    expect(harness.outcomes.size).toBe(7);
   });
 
   it.each([0, 1, 3])('refuses a call at once when %i already wait', async (queue) => {
-    const server = new ScriptedServer({ concurrency: 1, queue });
-    server.calls('running', ...Array.from({ length: queue }, (_, i) => `waiting ${i}`), 'refused');
-    await settled();
-    expect(server.outcomes.get('refused')).toBeInstanceOf(GatewayError);
-    expect(server.outcomes.get('refused')).toMatchObject({
+    const harness = new Harness({ concurrency: 1, queue });
+    harness.calls('running', ...Array.from({ length: queue }, (_, i) => `waiting ${i}`), 'refused');
+    await nextIteration();
+    expect(harness.outcomes.get('refused')).toBeInstanceOf(GatewayError);
+    expect(harness.outcomes.get('refused')).toMatchObject({
       kind: 'overloaded',
       message: `Overloaded: server db already has ${queue} calls waiting`,
       data: { code: 'Overloaded', server: 'db', limit: queue },
     });
-    expect(server.outcomes.size).toBe(1);
+    expect(harness.outcomes.size).toBe(1);
   });
 
   it('frees the slot of a call that rejects', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 1 });
-    server.calls('a', 'b');
-    await server.answer('a', new Error('broken'));
-    expect(server.outcomes.get('a')).toEqual(new Error('broken'));
-    expect(server.running).toEqual(['b']);
+    const harness = new Harness({ concurrency: 1, queue: 1 });
+    harness.calls('a', 'b');
+    await harness.answer('a', new Error('broken'));
+    expect(harness.outcomes.get('a')).toEqual(new Error('broken'));
+    expect(harness.running).toEqual(['b']);
   });
 
-  it('frees the slot of a call that throws at once, once, however many in a row', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 20_000 });
-    await expect(server.gate.run('a', broken)).rejects.toThrow('broken');
-    expect(server.gate.inFlight).toBe(0);
-    server.calls('first');
-    const outcomes = Promise.allSettled(Array.from({ length: 20_000 }, () => server.gate.run('a', broken)));
-    await server.answer('first');
+  it('frees one slot for each call that throws synchronously', async () => {
+    const harness = new Harness({ concurrency: 1, queue: 20_000 });
+    await expect(harness.gate.run('a', throwBroken)).rejects.toThrow('broken');
+    expect(harness.gate.inFlight).toBe(0);
+    harness.calls('first');
+    const outcomes = Promise.allSettled(
+      Array.from({ length: 20_000 }, () => harness.gate.run('a', throwBroken)),
+    );
+    await harness.answer('first');
     expect((await outcomes).every((outcome) => outcome.status === 'rejected')).toBe(true);
-    expect([server.gate.inFlight, server.gate.waiting]).toEqual([0, 0]);
+    expect([harness.gate.inFlight, harness.gate.waiting]).toEqual([0, 0]);
   });
 });
 
 describe('CallGate, cancelling', () => {
   it('does not start a call that is cancelled already', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 1 });
-    await server.call('a', { signal: AbortSignal.abort('gone') });
-    expect(server.started).toEqual([]);
-    expect(server.outcomes.get('a')).toMatchObject({ kind: 'cancelled', cause: 'gone' });
+    const harness = new Harness({ concurrency: 1, queue: 1 });
+    await harness.call('a', { signal: AbortSignal.abort('gone') });
+    expect(harness.started).toEqual([]);
+    expect(harness.outcomes.get('a')).toMatchObject({ kind: 'cancelled', cause: 'gone' });
   });
 
-  it('frees the place of a queued call at once', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 1 });
+  it('removes a cancelled call from the queue at once', async () => {
+    const harness = new Harness({ concurrency: 1, queue: 1 });
     const client = new AbortController();
-    server.calls('a');
-    void server.call('b', { signal: client.signal });
+    harness.calls('a');
+    void harness.call('b', { signal: client.signal });
     client.abort();
-    expect(server.gate.waiting).toBe(0);
-    server.calls('c');
-    expect(server.gate.waiting).toBe(1);
-    await settled();
-    expect(server.outcomes.get('b')).toMatchObject({ kind: 'cancelled', data: { server: 'db' } });
+    expect(harness.gate.waiting).toBe(0);
+    harness.calls('c');
+    expect(harness.gate.waiting).toBe(1);
+    await nextIteration();
+    expect(harness.outcomes.get('b')).toMatchObject({ kind: 'cancelled', data: { server: 'db' } });
     expect(listeners(client.signal)).toBe(0);
-    await server.answerAll();
-    expect(server.started).toEqual(['a', 'c']);
+    await harness.answerAll();
+    expect(harness.started).toEqual(['a', 'c']);
   });
 
   it('removes its abort listener when the call starts', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 1 });
+    const harness = new Harness({ concurrency: 1, queue: 1 });
     const { signal } = new AbortController();
-    server.calls('a');
-    void server.call('b', { signal });
-    await server.answer('a');
-    expect([server.running, listeners(signal)]).toEqual([['b'], 0]);
+    harness.calls('a');
+    void harness.call('b', { signal });
+    await harness.answer('a');
+    expect([harness.running, listeners(signal)]).toEqual([['b'], 0]);
   });
 
   it('starts queued calls when the exclusive call before them leaves the queue', () => {
-    const server = new ScriptedServer({ concurrency: 3, queue: 5 });
+    const harness = new Harness({ concurrency: 3, queue: 5 });
     const client = new AbortController();
-    server.calls('a');
-    void server.call('x alone', { signal: client.signal });
-    server.calls('b');
-    void server.call('y alone', { deadline: performance.now() + 20 });
-    server.calls('c');
-    expect(server.running).toEqual(['a']);
+    harness.calls('a');
+    void harness.call('x alone', { signal: client.signal });
+    harness.calls('b');
+    void harness.call('y alone', { deadline: performance.now() + 20 });
+    harness.calls('c');
+    expect(harness.running).toEqual(['a']);
     client.abort();
-    expect(server.running).toEqual(['a', 'b']);
+    expect(harness.running).toEqual(['a', 'b']);
     jest.advanceTimersByTime(20);
-    expect(server.running).toEqual(['a', 'b', 'c']);
+    expect(harness.running).toEqual(['a', 'b', 'c']);
   });
 
   it('starts none of the calls that one signal cancels together', async () => {
-    const server = new ScriptedServer({ concurrency: 2, queue: 5 });
+    const harness = new Harness({ concurrency: 2, queue: 5 });
     const client = new AbortController();
-    server.calls('a');
-    void server.call('x alone', { signal: client.signal });
-    void server.call('y', { signal: client.signal });
+    harness.calls('a');
+    void harness.call('x alone', { signal: client.signal });
+    void harness.call('y', { signal: client.signal });
     client.abort();
-    await server.answerAll();
-    expect(server.started).toEqual(['a']);
-    expect(server.outcomes.get('y')).toMatchObject({ kind: 'cancelled' });
+    await harness.answerAll();
+    expect(harness.started).toEqual(['a']);
+    expect(harness.outcomes.get('y')).toMatchObject({ kind: 'cancelled' });
     expect(listeners(client.signal)).toBe(0);
   });
 });
 
 describe('CallGate, deadlines', () => {
-  it('fails a call that still waits at its deadline, and no other', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 5 });
+  it('fails a queued call at its deadline, and no other', async () => {
+    const harness = new Harness({ concurrency: 1, queue: 5 });
     const { signal } = new AbortController();
     const now = performance.now();
-    server.calls('running', 'patient');
-    void server.call('late', { deadline: now + 300 });
-    void server.call('early', { deadline: now + 100, signal });
+    harness.calls('running', 'patient');
+    void harness.call('late', { deadline: now + 300 });
+    void harness.call('early', { deadline: now + 100, signal });
     expect(jest.getTimerCount()).toBe(1);
 
     await jest.advanceTimersByTimeAsync(99);
-    expect(server.outcomes.size).toBe(0);
+    expect(harness.outcomes.size).toBe(0);
     await jest.advanceTimersByTimeAsync(1);
-    expect([...server.outcomes.keys()]).toEqual(['early']);
-    expect(server.outcomes.get('early')).toMatchObject({ kind: 'timeout', data: { code: 'TIMEOUT' } });
+    expect([...harness.outcomes.keys()]).toEqual(['early']);
+    expect(harness.outcomes.get('early')).toMatchObject({ kind: 'timeout', data: { code: 'TIMEOUT' } });
     expect(listeners(signal)).toBe(0);
     await jest.advanceTimersByTimeAsync(200);
-    expect([...server.outcomes.keys()]).toEqual(['early', 'late']);
-    expect([server.gate.waiting, jest.getTimerCount()]).toEqual([1, 0]);
+    expect([...harness.outcomes.keys()]).toEqual(['early', 'late']);
+    expect([harness.gate.waiting, jest.getTimerCount()]).toEqual([1, 0]);
   });
 
   it('does not start a call whose deadline has passed before the timer fired', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 1 });
+    const harness = new Harness({ concurrency: 1, queue: 1 });
     const deadline = performance.now() + 50;
-    server.calls('a');
-    void server.call('b', { deadline });
+    harness.calls('a');
+    void harness.call('b', { deadline });
     const clock = jest.spyOn(performance, 'now').mockReturnValue(deadline);
-    await server.answer('a');
+    await harness.answer('a');
     clock.mockRestore();
-    expect(server.outcomes.get('b')).toMatchObject({ kind: 'timeout' });
-    expect(server.started).toEqual(['a']);
+    expect(harness.outcomes.get('b')).toMatchObject({ kind: 'timeout' });
+    expect(harness.started).toEqual(['a']);
   });
 
   it('fails calls in time while further calls with close deadlines arrive', () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 20 });
-    server.calls('running');
+    const harness = new Harness({ concurrency: 1, queue: 20 });
+    harness.calls('running');
     for (let i = 0; i < 20; i++) {
-      void server.call(`waiting ${i}`, { deadline: performance.now() });
+      void harness.call(`waiting ${i}`, { deadline: performance.now() });
       jest.advanceTimersByTime(5);
     }
-    expect(server.gate.waiting).toBeLessThanOrEqual(2);
+    expect(harness.gate.waiting).toBeLessThanOrEqual(2);
   });
 
-  it('sets no timer that keeps the process alive or that setTimeout would cut to 1 ms', () => {
+  it('sets no timer that keeps the process alive or exceeds the maximum of setTimeout', () => {
     const setTimer = jest.spyOn(globalThis, 'setTimeout');
-    const server = new ScriptedServer({ concurrency: 1, queue: 2 });
-    server.calls('running');
-    void server.call('endless', { deadline: Infinity });
-    void server.call('ages', { deadline: 1e15 });
+    const harness = new Harness({ concurrency: 1, queue: 2 });
+    harness.calls('running');
+    void harness.call('endless', { deadline: Infinity });
+    void harness.call('ages', { deadline: 1e15 });
     expect(setTimer.mock.calls.map(([, ms]) => ms)).toEqual([2 ** 31 - 1]);
     expect(setTimer.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
   });
@@ -249,11 +251,11 @@ describe('CallGate, deadlines', () => {
   it('fails each call within a step of its deadline, and never before', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 20 }), async (delays) => {
-        const server = new ScriptedServer({ concurrency: 1, queue: 20 });
+        const harness = new Harness({ concurrency: 1, queue: 20 });
         const from = performance.now();
-        server.calls('running');
+        harness.calls('running');
         const waits = delays.map(async (delay, i) => {
-          await server.call(`waiting ${i}`, { deadline: from + delay });
+          await harness.call(`waiting ${i}`, { deadline: from + delay });
           return performance.now() - from - delay;
         });
         await jest.advanceTimersByTimeAsync(500);
@@ -266,82 +268,84 @@ describe('CallGate, deadlines', () => {
 });
 
 describe('CallGate, exclusive calls', () => {
-  it('starts an exclusive call when no other is in flight, and no other beside it', async () => {
-    const server = new ScriptedServer({ concurrency: 5, queue: 5 });
-    server.calls('x alone', 'a', 'b', 'y alone');
-    expect(server.running).toEqual(['x alone']);
-    await server.answer('x alone');
-    expect(server.running).toEqual(['a', 'b']);
-    await server.answerAll();
-    expect(server.started).toEqual(['x alone', 'a', 'b', 'y alone']);
-    expect(server.crowded).toEqual([]);
+  it('starts an exclusive call when no other is in flight, and no other until it has settled', async () => {
+    const harness = new Harness({ concurrency: 5, queue: 5 });
+    harness.calls('x alone', 'a', 'b', 'y alone');
+    expect(harness.running).toEqual(['x alone']);
+    await harness.answer('x alone');
+    expect(harness.running).toEqual(['a', 'b']);
+    await harness.answerAll();
+    expect(harness.started).toEqual(['x alone', 'a', 'b', 'y alone']);
+    expect(harness.overLimit).toEqual([]);
   });
 
   it('starts no call before an exclusive call that is first in the queue', async () => {
-    const server = new ScriptedServer({ concurrency: 3, queue: 100 });
-    server.calls('a1', 'a2', 'x alone', 'a3', 'b1', 'c1');
-    await server.answer('a1');
-    expect(server.running).toEqual(['a2']);
-    await server.answer('a2');
-    expect(server.running).toEqual(['x alone']);
+    const harness = new Harness({ concurrency: 3, queue: 100 });
+    harness.calls('a1', 'a2', 'x alone', 'a3', 'b1', 'c1');
+    await harness.answer('a1');
+    expect(harness.running).toEqual(['a2']);
+    await harness.answer('a2');
+    expect(harness.running).toEqual(['x alone']);
   });
 });
 
 describe('CallGate, rejecting and resizing', () => {
   it('rejects queued calls and leaves running ones alone', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 5 });
+    const harness = new Harness({ concurrency: 1, queue: 5 });
     const { signal } = new AbortController();
     const lost = new Error('lost');
-    server.calls('a');
-    void server.call('b', { signal, deadline: performance.now() + 100 });
-    server.calls('c');
-    server.gate.rejectQueued(lost);
-    await settled();
-    expect(Object.fromEntries(server.outcomes)).toEqual({ b: lost, c: lost });
+    harness.calls('a');
+    void harness.call('b', { signal, deadline: performance.now() + 100 });
+    harness.calls('c');
+    harness.gate.rejectQueued(lost);
+    await nextIteration();
+    expect(Object.fromEntries(harness.outcomes)).toEqual({ b: lost, c: lost });
     expect([listeners(signal), jest.getTimerCount()]).toEqual([0, 0]);
-    await server.answer('a');
-    expect(server.outcomes.get('a')).toBe('answer to a');
+    await harness.answer('a');
+    expect(harness.outcomes.get('a')).toBe('answer to a');
   });
 
   it('is idle when no call runs or waits', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 5 });
-    await server.gate.whenIdle();
-    server.calls('a', 'b');
+    const harness = new Harness({ concurrency: 1, queue: 5 });
+    await harness.gate.whenIdle();
+    harness.calls('a', 'b');
     let idle = 0;
-    for (let i = 0; i < 2; i++) void server.gate.whenIdle().then(() => idle++);
-    await server.answer('a');
+    for (let i = 0; i < 2; i++) void harness.gate.whenIdle().then(() => idle++);
+    await harness.answer('a');
     expect(idle).toBe(0);
-    await server.answerAll();
+    await harness.answerAll();
     expect(idle).toBe(2);
   });
 
   it('starts queued calls when the limits rise, and keeps all calls when they fall', async () => {
-    const server = new ScriptedServer({ concurrency: 1, queue: 5 });
-    server.calls('a', 'b', 'c', 'd', 'e');
-    server.resize({ concurrency: 3, queue: 5 });
-    expect(server.running).toEqual(['a', 'b', 'c']);
-    server.resize({ concurrency: 1, queue: 1 });
-    server.calls('refused');
-    await server.answer('a');
-    await server.answer('b');
-    expect(server.running).toEqual(['c']);
-    expect([...server.outcomes.keys()]).toEqual(['refused', 'a', 'b']);
-    await server.answerAll();
-    expect(server.started).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const harness = new Harness({ concurrency: 1, queue: 5 });
+    harness.calls('a', 'b', 'c', 'd', 'e');
+    harness.resize({ concurrency: 3, queue: 5 });
+    expect(harness.running).toEqual(['a', 'b', 'c']);
+    harness.resize({ concurrency: 1, queue: 1 });
+    harness.calls('refused');
+    await harness.answer('a');
+    await harness.answer('b');
+    expect(harness.running).toEqual(['c']);
+    expect([...harness.outcomes.keys()]).toEqual(['refused', 'a', 'b']);
+    await harness.answerAll();
+    expect(harness.started).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 });
 
-/** What can happen at a gate; `n` picks the client, the call, the time or the size. */
-const EVENTS: Record<string, (server: ScriptedServer, clients: AbortController[], n: number) => unknown> = {
-  call: (server, clients, n) => server.call(`${n % 3} #${server.made}`, { signal: clients[n]?.signal }),
-  hurry: (server, _, n) => server.call(`${n % 3} #${server.made}`, { deadline: performance.now() + n * 20 }),
-  lock: (server, clients, n) => server.call(`${n % 3} #${server.made} alone`, { signal: clients[n]?.signal }),
-  answer: (server, _, n) => server.answer(server.running[n % 4] ?? ''),
-  fail: (server, _, n) => server.answer(server.running[n % 4] ?? '', new Error('broken')),
+/** Events at a gate. `n` selects the client, the call, the time or the limits. */
+const EVENTS: Record<string, (harness: Harness, clients: AbortController[], n: number) => unknown> = {
+  call: (harness, clients, n) => harness.call(`${n % 3} #${harness.made}`, { signal: clients[n]?.signal }),
+  callWithDeadline: (harness, _, n) =>
+    harness.call(`${n % 3} #${harness.made}`, { deadline: performance.now() + n * 20 }),
+  exclusiveCall: (harness, clients, n) =>
+    harness.call(`${n % 3} #${harness.made} alone`, { signal: clients[n]?.signal }),
+  answer: (harness, _, n) => harness.answer(harness.running[n % 4] ?? ''),
+  fail: (harness, _, n) => harness.answer(harness.running[n % 4] ?? '', new Error('broken')),
   abort: (_, clients, n) => clients[n]?.abort(),
-  pass: (_server, _clients, n) => jest.advanceTimersByTime(n * 10),
-  lose: (server) => server.gate.rejectQueued(new Error('lost')),
-  resize: (server, _, n) => server.resize({ concurrency: (n % 4) + 1, queue: n }),
+  advanceTime: (_server, _clients, n) => jest.advanceTimersByTime(n * 10),
+  rejectQueued: (harness) => harness.gate.rejectQueued(new Error('lost')),
+  resize: (harness, _, n) => harness.resize({ concurrency: (n % 4) + 1, queue: n }),
 };
 
 describe('CallGate, any order of events', () => {
@@ -350,22 +354,22 @@ describe('CallGate, any order of events', () => {
   it('keeps its limits, leaves no slot unused, keeps the order of each client and settles every call', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 60 }), async (events) => {
-        const server = new ScriptedServer({ concurrency: 2, queue: 4 });
+        const harness = new Harness({ concurrency: 2, queue: 4 });
         const clients = Array.from({ length: 8 }, () => new AbortController());
         for (const [name, n] of events) {
-          void EVENTS[name]?.(server, clients, n);
-          await settled();
-          expect(server.gate.inFlight).toBe(server.running.length);
-          expect(server.gate.inFlight > 0 || server.gate.waiting === 0).toBe(true);
+          void EVENTS[name]?.(harness, clients, n);
+          await nextIteration();
+          expect(harness.gate.inFlight).toBe(harness.running.length);
+          expect(harness.gate.inFlight > 0 || harness.gate.waiting === 0).toBe(true);
         }
-        await server.answerAll();
-        await server.gate.whenIdle();
-        expect(server.crowded).toEqual([]);
-        expect(server.outcomes.size).toBe(server.made);
-        expect([server.gate.inFlight, server.gate.waiting, jest.getTimerCount()]).toEqual([0, 0, 0]);
+        await harness.answerAll();
+        await harness.gate.whenIdle();
+        expect(harness.overLimit).toEqual([]);
+        expect(harness.outcomes.size).toBe(harness.made);
+        expect([harness.gate.inFlight, harness.gate.waiting, jest.getTimerCount()]).toEqual([0, 0, 0]);
         expect(clients.filter(({ signal }) => listeners(signal) > 0)).toEqual([]);
         for (const client of '012') {
-          const names = server.started.filter((name) => name.startsWith(client));
+          const names = harness.started.filter((name) => name.startsWith(client));
           const own = names.map((name) => parseInt(name.slice(3)));
           expect(own).toEqual(own.toSorted((a, b) => a - b));
         }
@@ -380,12 +384,12 @@ describe('CallGate, any order of events', () => {
     [3, 5],
   ])(
     'at concurrency %i, a new client waits for at most one call of each of %i busy clients',
-    async (width, busy) => {
-      const server = new ScriptedServer({ concurrency: width, queue: 1_000 });
-      for (let i = 0; i < 500; i++) server.calls(`${i % busy} #${i}`);
-      server.calls('newcomer');
-      await server.answerAll();
-      expect(server.started.indexOf('newcomer') - width).toBeLessThanOrEqual(busy);
+    async (concurrency, busy) => {
+      const harness = new Harness({ concurrency, queue: 1_000 });
+      for (let i = 0; i < 500; i++) harness.calls(`${i % busy} #${i}`);
+      harness.calls('newcomer');
+      await harness.answerAll();
+      expect(harness.started.indexOf('newcomer') - concurrency).toBeLessThanOrEqual(busy);
     },
   );
 });

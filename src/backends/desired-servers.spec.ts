@@ -14,27 +14,29 @@ const content = {
 
 describe('DesiredServers', () => {
   let live: LiveConfig;
-  let state: MemoryDecisionStore;
+  let decisionStore: MemoryDecisionStore;
   let desired: DesiredServers;
   let lines: string[];
 
   beforeEach(() => {
     lines = recordLog();
     live = liveConfig(content);
-    state = new MemoryDecisionStore();
-    desired = new DesiredServers(live, state);
+    decisionStore = new MemoryDecisionStore();
+    desired = new DesiredServers(live, decisionStore);
   });
 
   const decide = (id: string, decision: ServerDecision): void =>
-    void state.decide((decisions) => decideServer(decisions, id, (before) => ({ ...before, ...decision })));
+    void decisionStore.decide((decisions) =>
+      decideServer(decisions, id, (before) => ({ ...before, ...decision })),
+    );
 
   const server = (id: string): DesiredServer => desired.current.get(id)!;
-  /** The servers that were named in the log since it was last asked for. */
-  const logged = (): unknown[] =>
+  /** The deleted servers that were logged since the last call. */
+  const takeLogged = (): unknown[] =>
     lines.splice(0).map((line) => (JSON.parse(line) as { servers: unknown }).servers);
   const ranks = (): [string, number][] => [...desired.current.values()].map(({ id, rank }) => [id, rank]);
 
-  it('are the servers of the configuration in its order without decisions', () => {
+  it('are, without decisions, the servers of the configuration in its order', () => {
     expect(ranks()).toEqual([
       ['git', 0],
       ['db', 1],
@@ -75,13 +77,13 @@ describe('DesiredServers', () => {
 
   it('log at the start and at every reload which configured servers are deleted', () => {
     decide('git', { removed: true });
-    expect(logged()).toEqual([]);
+    expect(takeLogged()).toEqual([]);
     live.replace(configOf(content));
-    expect(logged()).toEqual([['git']]);
+    expect(takeLogged()).toEqual([['git']]);
     live.replace(configOf({ mcpServers: { web: stdio() } }));
-    expect(logged()).toEqual([]);
-    desired = new DesiredServers(liveConfig(content), state);
-    expect(logged()).toEqual([['git']]);
+    expect(takeLogged()).toEqual([]);
+    desired = new DesiredServers(liveConfig(content), decisionStore);
+    expect(takeLogged()).toEqual([['git']]);
   });
 
   it('leave out and log an invalid stored definition, and keep the other servers', () => {
@@ -107,12 +109,12 @@ describe('DesiredServers', () => {
 
   it('call listeners after every change of configuration or decisions', () => {
     const changes: [boolean, string[]][] = [];
-    const leave = desired.onChange((servers) =>
+    const removeListener = desired.onChange((servers) =>
       changes.push([servers === desired.current, [...servers.keys()]]),
     );
     decide('git', { removed: true });
     live.replace(configOf({ mcpServers: { web: stdio() } }));
-    leave();
+    removeListener();
     live.replace(configOf(content));
     expect(changes).toEqual([
       [true, ['db']],

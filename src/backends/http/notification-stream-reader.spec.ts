@@ -214,12 +214,12 @@ describe('NotificationStreamReader', () => {
     expect(await states.next()).toBe('open');
   });
 
-  it('takes a comment as activity', async () => {
+  it('treats a comment as activity', async () => {
     const { transport, states, gets } = await serve(
       ({ response }, n) => {
         startEventStream(response);
-        const beats = setInterval(() => response.write(': beat\n\n'), 20);
-        response.once('close', () => clearInterval(beats));
+        const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), 20);
+        response.once('close', () => clearInterval(keepAlive));
         if (n === 1) setTimeout(() => response.end(), 400);
       },
       { streamIdleMs: 200 },

@@ -12,45 +12,55 @@ import {
 const harness = new HttpHarness();
 afterEach(harness.release);
 
-const answers = (type: string, body: string, status = 200, headers = {}) => ({
+const responseOf = (type: string, body: string, status = 200, headers = {}) => ({
   type,
   body,
   status,
   headers,
 });
 
-describe('PendingPost with a response that is not the answer', () => {
+describe('PendingPost with an HTTP response without the JSON-RPC response', () => {
   it.each([
-    ['invalid JSON', answers('application/json', '{"jsonrpc":'), 'broken', /invalid JSON/],
-    ['an empty body', answers('application/json', ''), 'broken', /invalid JSON/],
-    ['a scalar', answers('application/json', '42'), 'broken', /does not contain the JSON-RPC response/],
+    ['invalid JSON', responseOf('application/json', '{"jsonrpc":'), 'broken', /invalid JSON/],
+    ['an empty body', responseOf('application/json', ''), 'broken', /invalid JSON/],
+    ['a scalar', responseOf('application/json', '42'), 'broken', /does not contain the JSON-RPC response/],
     [
       'the response to another request',
-      answers('application/json', responseText(2)),
+      responseOf('application/json', responseText(2)),
       'broken',
       /does not contain the JSON-RPC response/,
     ],
-    ['HTML', answers('text/html', '<p>'), 'broken', /HTTP 200 with text\/html/],
-    ['202', answers('', '', 202), 'broken', /HTTP 202 with no content type/],
-    ['an event that is not JSON', answers('text/event-stream', 'data: oops\n\n'), 'broken', /invalid JSON/],
+    ['HTML', responseOf('text/html', '<p>'), 'broken', /HTTP 200 with text\/html/],
+    ['202', responseOf('', '', 202), 'broken', /HTTP 202 with no content type/],
+    [
+      'an event that is not JSON',
+      responseOf('text/event-stream', 'data: oops\n\n'),
+      'broken',
+      /invalid JSON/,
+    ],
     [
       'an event stream without the response',
-      answers('text/event-stream', ': bye\n\n'),
+      responseOf('text/event-stream', ': bye\n\n'),
       'broken',
       /ended before the response/,
     ],
-    ['gzip', answers('application/json', 'x', 200, { 'content-encoding': 'gzip' }), 'broken', /compressed/],
-    ['an error', answers('text/plain', 'no', 500), 'refused', /^HTTP 500 Internal Server Error$/],
-    ['404 without a session', answers('text/plain', 'no', 404), 'refused', /^HTTP 404 Not Found$/],
+    [
+      'gzip',
+      responseOf('application/json', 'x', 200, { 'content-encoding': 'gzip' }),
+      'broken',
+      /compressed/,
+    ],
+    ['an error', responseOf('text/plain', 'no', 500), 'refused', /^HTTP 500 Internal Server Error$/],
+    ['404 without a session', responseOf('text/plain', 'no', 404), 'refused', /^HTTP 404 Not Found$/],
     [
       'a JSON-RPC error without an id',
-      answers('application/json', '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}', 400),
+      responseOf('application/json', '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}', 400),
       'refused',
       /^HTTP 400/,
     ],
     [
       'a redirect',
-      answers('', '', 307, { location: '/elsewhere' }),
+      responseOf('', '', 307, { location: '/elsewhere' }),
       'refused',
       /\/elsewhere, which is not followed/,
     ],

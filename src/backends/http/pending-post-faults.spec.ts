@@ -42,12 +42,12 @@ describe('PendingPost with a failing server', () => {
       );
       const incoming = await server.requests.next();
       await inTime('the connection to be closed', incoming.disconnected);
-      // The kernel buffers of a loopback connection come on top of the limit.
+      // More than the limit, because of the kernel buffers of the loopback connection.
       expect(sent).toBeLessThan(32 * MiB);
     },
   );
 
-  it('fails by the head when content-length is over the size limit', async () => {
+  it('fails before the body arrives when content-length is over the size limit', async () => {
     const { transport } = await harness.serve(
       ({ response }) =>
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': 11 }).write('{'),
@@ -67,11 +67,11 @@ describe('PendingPost with a failing server', () => {
       },
       { bodyIdleMs: 60 },
     );
-    const quiet = transport.sendText(callText(2), 2);
+    const silent = transport.sendText(callText(2), 2);
     expect(await faultOf(transport.sendText(callText(1), 1))).toBe('broken');
     expect(await faultOf(transport.sendText(callText(3), 3))).toBe('broken');
     streams[0]?.response.end(`data: ${responseText(2)}\n\n`);
-    await inTime('the answer', quiet);
+    await inTime('the answer', silent);
   });
 
   it('fails when a notification is not accepted in time', async () => {

@@ -14,7 +14,7 @@ afterEach(harness.release);
 
 const NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** A response that parsing and serialising would change. */
+/** A response whose bytes would change if it were parsed and serialised. */
 const UNUSUAL =
   '{ "jsonrpc":"2.0","id":1,"result":{"n":12345678901234567890,"f":1.0,"e":"\\u00e9","ü":"é😀","x":null}}\n';
 
@@ -84,7 +84,7 @@ describe('PendingPost', () => {
     await inTime('the stream to be closed', (await server.requests.next()).disconnected);
   });
 
-  it.each([202, 200, 204])('takes HTTP %d as acceptance of a notification', async (status) => {
+  it.each([202, 200, 204])('treats HTTP %d as acceptance of a notification', async (status) => {
     const { transport, messages } = await harness.serve(({ response }) => response.writeHead(status).end());
     await transport.sendText(NOTIFICATION);
     expect(messages.all).toEqual([]);

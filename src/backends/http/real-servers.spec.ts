@@ -69,7 +69,7 @@ describe('StreamableHttpTransport under the SDK client, with server-everything',
     expect(transport.sessionId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('delivers progress and the response on the stream of the request', async () => {
+  it('delivers progress and the response with the id of the request', async () => {
     const { client, transport } = await connect(url);
     const { onmessage } = transport;
     const seen: [what: string, requestId: unknown][] = [];

@@ -14,13 +14,17 @@ afterEach(harness.release);
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call"}';
 const NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/progress"}';
 
-/** A server that interrupts its response to the POST; `resume` responds to the n-th GET. */
-async function serve(beginning: string, resume: (incoming: IncomingRequest, n: number) => void, cut = false) {
+/** A server that interrupts its response to the POST after `beginning`; `resume` responds to the n-th GET. */
+async function serve(
+  beginning: string,
+  resume: (incoming: IncomingRequest, n: number) => void,
+  { losesConnection = false } = {},
+) {
   let gets = 0;
   const served = await harness.serve((incoming) => {
     if (incoming.method === 'GET') return resume(incoming, ++gets);
     startEventStream(incoming.response);
-    if (cut) incoming.response.write(beginning, () => incoming.socket.destroy());
+    if (losesConnection) incoming.response.write(beginning, () => incoming.socket.destroy());
     else incoming.response.end(beginning);
   });
   const resumedFrom = (): unknown[] =>
@@ -31,14 +35,14 @@ async function serve(beginning: string, resume: (incoming: IncomingRequest, n: n
 }
 
 describe('SseResponse of an interrupted stream', () => {
-  it.each([false, true])('resumes from the last event (connection lost: %j)', async (cut) => {
+  it.each([false, true])('resumes from the last event (connection lost: %j)', async (losesConnection) => {
     const { transport, messages, resumedFrom } = await serve(
       `id: e0\nretry: 1\ndata:\n\nid: e1\ndata: ${NOTIFICATION}\n\nid: e2\ndata: {"half"`,
       ({ response }) => {
         startEventStream(response);
         response.end(`id: e2\ndata: ${NOTIFICATION}\n\nid: e3\ndata: ${responseText(1)}\n\n`);
       },
-      cut,
+      { losesConnection },
     );
     await inTime('the answer', transport.sendText(CALL, 1));
     expect(resumedFrom()).toEqual(['e1']);
@@ -49,7 +53,7 @@ describe('SseResponse of an interrupted stream', () => {
     ]);
   });
 
-  it('resumes as often as events arrive', async () => {
+  it('resumes again as long as new events arrive', async () => {
     const { transport, resumedFrom } = await serve('id: 0\nretry: 1\ndata:\n\n', ({ response }, n) => {
       startEventStream(response);
       response.end(n < 6 ? `id: ${n}\ndata: ${NOTIFICATION}\n\n` : `data: ${responseText(1)}\n\n`);

@@ -9,13 +9,13 @@ describe('httpError', () => {
     ['-1', undefined],
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     [undefined, undefined],
-  ])('has the Retry-After %j as %j ms', (value, retryAfterMs) => {
+  ])('reads Retry-After %j as %j ms', (value, retryAfterMs) => {
     expect(httpError(503, { 'retry-after': value }).details).toEqual(
       retryAfterMs === undefined ? { httpStatus: 503 } : { httpStatus: 503, retryAfterMs },
     );
   });
 
-  it('has the time until the date of Retry-After', () => {
+  it('reads a date in Retry-After as the time until then', () => {
     const { retryAfterMs } = httpError(429, {
       'retry-after': new Date(Date.now() + 60_000).toUTCString(),
     }).details;

@@ -22,12 +22,12 @@ const SESSION_EXPIRED: ConnectionEvent = { type: 'lost', cause: EXPIRED };
 const asEvent = (step: Step): ConnectionEvent =>
   typeof step === 'string' ? { type: step, cause: CRASH } : step;
 
-/** Applies the events one after the other; a number lets so many milliseconds pass first. */
-function after(...steps: readonly (Step | number)[]): ConnectionStatus {
-  return continued({ status: initialStatus(0), now: 0 }, ...steps).status;
+/** The status after these events. A number in between is a time in milliseconds that passes. */
+function statusAfter(...steps: readonly (Step | number)[]): ConnectionStatus {
+  return applySteps({ status: initialStatus(0), now: 0 }, ...steps).status;
 }
 
-function continued(
+function applySteps(
   from: { readonly status: ConnectionStatus; readonly now: number },
   ...steps: readonly (Step | number)[]
 ): { status: ConnectionStatus; now: number } {
@@ -44,7 +44,7 @@ const UNRESPONSIVE = [...READY, 'timed-out', 'timed-out', 'timed-out'] as const;
 const RETRYING = ['connect', 'failed'] as const;
 const CRASH_LOOP = Array.from({ length: 5 }, () => RETRYING).flat();
 
-const IN: Readonly<Record<ConnectionState, readonly Step[]>> = {
+const STEPS_TO: Readonly<Record<ConnectionState, readonly Step[]>> = {
   stopped: [],
   connecting: ['connect'],
   ready: READY,
@@ -77,8 +77,8 @@ describe('transition', () => {
     ['crash-loop', 'reconnect', 'connecting'],
     ['crash-loop', 'stop', 'stopped'],
   ])('leads from %s by %s to %s', (from, event, to) => {
-    expect(after(...IN[from]).state).toBe(from);
-    expect(after(...IN[from], event).state).toBe(to);
+    expect(statusAfter(...STEPS_TO[from]).state).toBe(from);
+    expect(statusAfter(...STEPS_TO[from], event).state).toBe(to);
   });
 
   it.each<[ConnectionState, readonly ConnectionEvent['type'][]]>([
@@ -89,24 +89,24 @@ describe('transition', () => {
     ['retrying', ['opened', 'failed', 'lost', 'timed-out', 'answered']],
     ['crash-loop', ['opened', 'failed', 'lost', 'timed-out', 'answered']],
   ])('ignores in %s the events %j', (from, events) => {
-    const status = after(...IN[from]);
+    const status = statusAfter(...STEPS_TO[from]);
     for (const event of events)
       expect(transition(status, asEvent(event), { now: 99, random: 1 })).toBe(status);
   });
 
   it('records when a state was entered and why', () => {
-    expect(after(5, 'connect')).toMatchObject({ since: 5, cause: undefined });
-    expect(after('connect', 7, FAILED)).toMatchObject({ since: 7, cause: CRASH });
-    expect(after('connect', FAILED, 9, 'connect')).toMatchObject({ since: 9, cause: CRASH });
-    expect(after('connect', FAILED, 'connect', 'opened').cause).toBeUndefined();
+    expect(statusAfter(5, 'connect')).toMatchObject({ since: 5, cause: undefined });
+    expect(statusAfter('connect', 7, FAILED)).toMatchObject({ since: 7, cause: CRASH });
+    expect(statusAfter('connect', FAILED, 9, 'connect')).toMatchObject({ since: 9, cause: CRASH });
+    expect(statusAfter('connect', FAILED, 'connect', 'opened').cause).toBeUndefined();
   });
 
   it('doubles the retry delay with every failed attempt, up to the limit', () => {
     let from = { status: initialStatus(0), now: 0 };
     const delays: number[] = [];
     for (let attempt = 1; attempt <= 9; attempt++) {
-      // Far enough apart that they are no crash loop.
-      from = continued(from, 'connect', 20_000, FAILED);
+      // The failures are so far apart that they are not a crash loop.
+      from = applySteps(from, 'connect', 20_000, FAILED);
       expect(from.status.attempts).toBe(attempt);
       delays.push(from.status.nextAttemptAt! - from.now);
     }
@@ -114,24 +114,24 @@ describe('transition', () => {
   });
 
   it.each([
-    ['at most 10 s resets nothing', 10_000, 2],
-    ['more than 10 s resets the attempts', 10_001, 1],
-  ])('counts a link that was open for %s', (_what, openMs, attempts) => {
-    expect(after('connect', FAILED, ...READY, openMs, LOST).attempts).toBe(attempts);
+    [10_000, 2],
+    [10_001, 1],
+  ])('after a link that was open for %i ms, counts %i failed attempts', (openMs, attempts) => {
+    expect(statusAfter('connect', FAILED, ...READY, openMs, LOST).attempts).toBe(attempts);
   });
 
   it('retries without delay after an expired session, which is no failed attempt', () => {
-    const status = after(...READY, 3, SESSION_EXPIRED);
+    const status = statusAfter(...READY, 3, SESSION_EXPIRED);
     expect(status).toMatchObject({ state: 'retrying', attempts: 0, since: 3, nextAttemptAt: 3 });
     expect(isReinitializing(status)).toBe(true);
-    expect(isReinitializing(after(...READY, SESSION_EXPIRED, 'connect'))).toBe(true);
-    expect(isReinitializing(after(...READY, SESSION_EXPIRED, 'connect', 'opened'))).toBe(false);
-    expect(isReinitializing(after(...READY, SESSION_EXPIRED, 'connect', FAILED))).toBe(false);
-    expect(isReinitializing(after(...READY, LOST))).toBe(false);
+    expect(isReinitializing(statusAfter(...READY, SESSION_EXPIRED, 'connect'))).toBe(true);
+    expect(isReinitializing(statusAfter(...READY, SESSION_EXPIRED, 'connect', 'opened'))).toBe(false);
+    expect(isReinitializing(statusAfter(...READY, SESSION_EXPIRED, 'connect', FAILED))).toBe(false);
+    expect(isReinitializing(statusAfter(...READY, LOST))).toBe(false);
   });
 
-  it('forgets failures and ends a crash loop on a reconnect', () => {
-    expect(after(...CRASH_LOOP, 'reconnect')).toMatchObject({
+  it('clears failures and ends a crash loop on a reconnect', () => {
+    expect(statusAfter(...CRASH_LOOP, 'reconnect')).toMatchObject({
       attempts: 0,
       failures: [],
       isCrashLoop: false,
@@ -155,7 +155,7 @@ describe('transition, any order of events', () => {
       fc.property(steps, (events) => {
         let from = { status: initialStatus(0), now: 0 };
         for (const event of events) {
-          from = continued(from, event);
+          from = applySteps(from, event);
           const { state, cause, since, nextAttemptAt, openedAt, timeouts, failures } = from.status;
           const isOpen = state === 'ready' || state === 'unresponsive';
           const isRetrying = state === 'retrying' || state === 'crash-loop';
@@ -175,8 +175,8 @@ describe('transition, any order of events', () => {
 
 describe('transition of a server that does not answer', () => {
   it('leads to unresponsive with the third timeout in a row', () => {
-    expect(after(...READY, 'timed-out', 'timed-out').state).toBe('ready');
-    expect(after(...READY, 'timed-out', 'timed-out', 8, 'timed-out')).toMatchObject({
+    expect(statusAfter(...READY, 'timed-out', 'timed-out').state).toBe('ready');
+    expect(statusAfter(...READY, 'timed-out', 'timed-out', 8, 'timed-out')).toMatchObject({
       state: 'unresponsive',
       since: 8,
       cause: { message: 'it does not answer' },
@@ -184,11 +184,11 @@ describe('transition of a server that does not answer', () => {
   });
 
   it('counts timeouts anew after an answer and over the next link', () => {
-    expect(after(...READY, 'timed-out', 'timed-out', 'answered', 'timed-out', 'timed-out').state).toBe(
+    expect(statusAfter(...READY, 'timed-out', 'timed-out', 'answered', 'timed-out', 'timed-out').state).toBe(
       'ready',
     );
-    expect(after(...UNRESPONSIVE, 'answered')).toMatchObject({ timeouts: 0, cause: undefined });
-    expect(after(...UNRESPONSIVE, LOST, ...READY, 'timed-out', 'timed-out').state).toBe('ready');
+    expect(statusAfter(...UNRESPONSIVE, 'answered')).toMatchObject({ timeouts: 0, cause: undefined });
+    expect(statusAfter(...UNRESPONSIVE, LOST, ...READY, 'timed-out', 'timed-out').state).toBe('ready');
   });
 });
 
@@ -204,7 +204,7 @@ function isLoop(...seconds: readonly number[]): boolean {
   return status.state === 'crash-loop';
 }
 
-describe('transition in a crash loop', () => {
+describe('transition, crash loop', () => {
   it.each([
     [[], false],
     [[0, 1, 2, 3], false],
@@ -215,11 +215,11 @@ describe('transition in a crash loop', () => {
     [[0, 1, 2, 3, 60, 60.5], true],
     [[0, 30, 60, 90, 120, 150], false],
     [[0, 1, 2, 3, 4, 34, 64, 94, 124, 3600], true],
-  ])('takes failures at %j seconds for a crash loop: %s', (seconds, expected) => {
+  ])('treats failures at %j seconds as a crash loop: %s', (seconds, expected) => {
     expect(isLoop(...seconds)).toBe(expected);
   });
 
-  it('stays there after five failures within a minute, at any interval between later failures', () => {
+  it('stays in a crash loop after five failures within a minute, at any interval between later failures', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(40), { maxLength: 20 }), (gaps) => {
         let now = 0;
@@ -231,26 +231,26 @@ describe('transition in a crash loop', () => {
   });
 
   it('retries every 30 seconds', () => {
-    const { status, now } = continued({ status: initialStatus(0), now: 0 }, ...CRASH_LOOP);
+    const { status, now } = applySteps({ status: initialStatus(0), now: 0 }, ...CRASH_LOOP);
     expect(status.nextAttemptAt! - now).toBe(30_000);
-    expect(after(...CRASH_LOOP, ...READY, 10_000, LOST).state).toBe('crash-loop');
+    expect(statusAfter(...CRASH_LOOP, ...READY, 10_000, LOST).state).toBe('crash-loop');
   });
 
-  it('ends it with a stable link, and counts earlier failures no more', () => {
+  it('leaves a crash loop after a stable link, and ignores earlier failures from then on', () => {
     const stable = [...READY, 10_001, LOST] as const;
-    expect(after(...CRASH_LOOP, ...stable).state).toBe('retrying');
-    expect(after(...CRASH_LOOP, ...stable, ...CRASH_LOOP.slice(0, 6)).state).toBe('retrying');
-    expect(after(...CRASH_LOOP, ...stable, ...CRASH_LOOP.slice(0, 8)).state).toBe('crash-loop');
+    expect(statusAfter(...CRASH_LOOP, ...stable).state).toBe('retrying');
+    expect(statusAfter(...CRASH_LOOP, ...stable, ...CRASH_LOOP.slice(0, 6)).state).toBe('retrying');
+    expect(statusAfter(...CRASH_LOOP, ...stable, ...CRASH_LOOP.slice(0, 8)).state).toBe('crash-loop');
   });
 
-  it('counts every loss within a minute before there is a crash loop, also that of a stable link', () => {
+  it('enters a crash loop after five losses within a minute, even of stable links', () => {
     const losses = Array.from({ length: 5 }, () => [...READY, 10_001, LOST] as const).flat();
-    expect(after(...losses).state).toBe('crash-loop');
+    expect(statusAfter(...losses).state).toBe('crash-loop');
   });
 
-  it('does not reinitialize at once when sessions expire in a crash loop', () => {
+  it('enters a crash loop after five expired sessions, and then does not reinitialize at once', () => {
     const expiries = Array.from({ length: 5 }, () => [...READY, SESSION_EXPIRED] as const).flat();
-    const status = after(...expiries);
+    const status = statusAfter(...expiries);
     expect(status.state).toBe('crash-loop');
     expect(isReinitializing(status)).toBe(false);
   });

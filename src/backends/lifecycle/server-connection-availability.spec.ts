@@ -13,7 +13,7 @@ import { ServerConnection } from './server-connection.js';
 const TIMEOUT = new GatewayError('timeout', 'late');
 const REMOTE_ERROR = new RemoteError(1, 'no', '{}');
 
-/** A connection, and the links that the spec lets it open. */
+/** A connection whose links are fakes. */
 class Harness {
   readonly links: FakeLink[] = [];
   readonly states: string[] = [];
@@ -48,7 +48,7 @@ class Harness {
     return this.connection.unavailableError()?.message;
   }
 
-  /** Requests, one after the other, that end like this. */
+  /** Sends one request after the other and ends each with its outcome. */
   async request(...outcomes: readonly (Error | 'answered')[]): Promise<void> {
     for (const outcome of outcomes) {
       const result = this.connection.request({ method: 'tools/call', timeoutMs: 1000 });
@@ -101,7 +101,7 @@ describe('ServerConnection.unavailableError', () => {
   });
 });
 
-describe('ServerConnection with a server that does not answer', () => {
+describe('ServerConnection to a server that does not answer', () => {
   let harness: Harness;
   beforeEach(async () => {
     harness = await Harness.ready();
@@ -137,7 +137,7 @@ describe('ServerConnection with a server that does not answer', () => {
     expect(harness.error).toBeUndefined();
   });
 
-  it('stays ready where the server answers between timeouts', async () => {
+  it('stays ready when the server answers between timeouts', async () => {
     await harness.request(TIMEOUT, TIMEOUT, 'answered', TIMEOUT, TIMEOUT);
     expect([harness.state, harness.states]).toEqual(['ready', []]);
   });
@@ -169,13 +169,13 @@ describe('ServerConnection with a server that does not answer', () => {
   });
 
   it('sends one ping at a time when the server becomes unresponsive again', async () => {
-    const results = [1].map(() => harness.connection.request({ method: 'late', timeoutMs: 1000 }));
+    const result = harness.connection.request({ method: 'late', timeoutMs: 1000 });
     const late = harness.link.asked('late');
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
     await advanceTime(1000);
     const ping = harness.link.asked('ping');
     late.answer({});
-    await Promise.all(results);
+    await result;
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
     ping.fail(TIMEOUT);
     await flushPromises();

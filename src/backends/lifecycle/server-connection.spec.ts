@@ -7,11 +7,11 @@ import type { Link } from '../link/link.js';
 import { ServerConnection } from './server-connection.js';
 import { TransportError } from '../link/transport.js';
 
-/** A server whose connection attempts succeed or fail as the spec says. */
+/** A connection, and a server that accepts or refuses it as the test decides. */
 class Server {
   readonly links: FakeLink[] = [];
   readonly lost: { link: Link; reason: Error }[] = [];
-  readonly used: Link[] = [];
+  readonly opened: Link[] = [];
   readonly states: string[] = [];
   attempts = 0;
   signal: AbortSignal | undefined;
@@ -27,7 +27,7 @@ class Server {
       return link;
     },
     {
-      opened: (link) => this.used.push(link),
+      opened: (link) => this.opened.push(link),
       lost: (link, reason) => this.lost.push({ link, reason }),
       stateChanged: () => this.states.push(this.state),
     },
@@ -40,7 +40,7 @@ class Server {
     return server;
   }
 
-  /** Five attempts have failed, and the next ones fail as well. */
+  /** Five attempts have failed, and further attempts fail as well. */
   static async inCrashLoop(): Promise<Server> {
     const server = new Server();
     server.refuse();
@@ -79,7 +79,7 @@ describe('ServerConnection', () => {
     await flushPromises();
     expect(server.state).toBe('ready');
     expect(server.connection.link).toBe(server.link);
-    expect(server.used).toEqual([server.link]);
+    expect(server.opened).toEqual([server.link]);
     expect(server.connection.restarts).toBe(0);
   });
 
@@ -221,7 +221,7 @@ describe('ServerConnection.reconnect', () => {
     expect(server.state).toBe('ready');
   });
 
-  it('ends a crash loop and forgets earlier failures', async () => {
+  it('ends a crash loop and ignores earlier failures', async () => {
     const server = await Server.inCrashLoop();
     server.connection.reconnect();
     await flushPromises();
@@ -275,16 +275,16 @@ describe('ServerConnection.stop', () => {
     expect(server.state).toBe('stopped');
   });
 
-  it('closes a link that an aborted attempt opens all the same', async () => {
+  it('closes a link that an aborted attempt has opened nevertheless', async () => {
     const server = new Server();
-    const arrival = deferred<FakeLink>();
-    server.connect = () => arrival.promise;
+    const nextLink = deferred<FakeLink>();
+    server.connect = () => nextLink.promise;
     server.connection.start();
     await flushPromises();
     const stopping = server.connection.stop();
-    arrival.resolve(new FakeLink());
+    nextLink.resolve(new FakeLink());
     await stopping;
-    expect(server.used).toEqual([]);
+    expect(server.opened).toEqual([]);
     expect(server.link.closes).toBe(1);
     expect(server.state).toBe('stopped');
   });

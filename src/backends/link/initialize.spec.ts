@@ -3,17 +3,17 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import { initializeServer } from './initialize.js';
 import type { LinkRequest } from './link.js';
 
-const OURS = { version: '1.2.3', connectTimeoutMs: 77, capabilities: { roots: {} } };
-const answering = (answer: object) => (): Promise<JsonText> => Promise.resolve(JsonText.of(answer));
+const OPTIONS = { version: '1.2.3', connectTimeoutMs: 77, capabilities: { roots: {} } };
+const respondWith = (answer: object) => (): Promise<JsonText> => Promise.resolve(JsonText.of(answer));
 
 describe('initializeServer', () => {
   it('sends identity, capabilities and the latest revision with the connect timeout', async () => {
-    const asked: LinkRequest[] = [];
+    const requests: LinkRequest[] = [];
     await initializeServer((request) => {
-      asked.push(request);
-      return answering({ protocolVersion: '2025-11-25' })();
-    }, OURS);
-    const [{ method, timeoutMs, params } = {}] = asked;
+      requests.push(request);
+      return respondWith({ protocolVersion: '2025-11-25' })();
+    }, OPTIONS);
+    const [{ method, timeoutMs, params } = {}] = requests;
     expect([method, timeoutMs]).toEqual(['initialize', 77]);
     expect(JSON.parse(params!)).toEqual({
       protocolVersion: '2025-11-25',
@@ -24,18 +24,18 @@ describe('initializeServer', () => {
 
   it('keeps all members of the result', async () => {
     const result = { protocolVersion: '2024-11-05', capabilities: { tools: {} }, instructions: 'x', more: 1 };
-    expect(await initializeServer(answering(result), OURS)).toEqual(result);
+    expect(await initializeServer(respondWith(result), OPTIONS)).toEqual(result);
   });
 
-  it('takes missing capabilities for none', async () => {
-    const facts = await initializeServer(answering({ protocolVersion: '2025-11-25' }), OURS);
+  it('treats missing capabilities as none', async () => {
+    const facts = await initializeServer(respondWith({ protocolVersion: '2025-11-25' }), OPTIONS);
     expect(facts.capabilities).toEqual({});
   });
 
-  it.each(['1999-01-01', '', undefined, 7])('rejects the unknown revision %j', async (v) => {
-    await expect(initializeServer(answering({ protocolVersion: v }), OURS)).rejects.toMatchObject({
+  it.each(['1999-01-01', '', undefined, 7])('rejects the unknown revision %j', async (protocolVersion) => {
+    await expect(initializeServer(respondWith({ protocolVersion }), OPTIONS)).rejects.toMatchObject({
       fault: 'refused',
-      message: `the gateway does not support MCP revision ${v} of the server`,
+      message: `the gateway does not support MCP revision ${protocolVersion} of the server`,
     });
   });
 });

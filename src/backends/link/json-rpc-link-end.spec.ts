@@ -16,8 +16,8 @@ function call(link: JsonRpcLink, params = '{}') {
   return { caller, outcome };
 }
 
-/** Sending a call fails. */
-const failing =
+/** Makes the transport fail to send a call. */
+const failCallsWith =
   (error: Error) =>
   async ({ method }: Sent): Promise<void> => {
     if (method === 'tools/call') throw error;
@@ -26,7 +26,7 @@ const failing =
 describe('JsonRpcLink, failing to send', () => {
   it('closes and rejects pending requests after the fault unreachable', async () => {
     const error = new TransportError('unreachable', 'gone');
-    const { link } = await linkTo({ onSend: failing(error) });
+    const { link } = await linkTo({ onSend: failCallsWith(error) });
     const waiting = refusalOf(link.request({ method: 'prompts/get', timeoutMs: 1000 }));
     const { outcome } = call(link);
     await flushPromises();
@@ -38,7 +38,7 @@ describe('JsonRpcLink, failing to send', () => {
 
   it('closes after the fault session-expired, and waits for the responses to pending requests', async () => {
     const error = new TransportError('session-expired', 'unknown session');
-    const { link, transport } = await linkTo({ onSend: failing(error) });
+    const { link, transport } = await linkTo({ onSend: failCallsWith(error) });
     const waiting = link.request({ method: 'prompts/get', timeoutMs: 1000 });
     const { outcome } = call(link);
     await flushPromises();
@@ -65,7 +65,7 @@ describe('JsonRpcLink, failing to send', () => {
   });
 
   it('stays open when a ping after HTTP 400 is answered', async () => {
-    const { link, transport } = await linkTo({ onSend: failing(badRequest) });
+    const { link, transport } = await linkTo({ onSend: failCallsWith(badRequest) });
     const { outcome } = call(link);
     await flushPromises();
     expect(outcome.error).toBe(badRequest);
@@ -110,7 +110,7 @@ describe('JsonRpcLink, failing to send', () => {
     'stays open after the fault %s',
     async (fault) => {
       const error = new TransportError(fault, 'no');
-      const { transport, link } = await linkTo({ onSend: failing(error) });
+      const { transport, link } = await linkTo({ onSend: failCallsWith(error) });
       const { outcome, caller } = call(link);
       await flushPromises();
       expect(outcome.error).toBe(error);
@@ -122,7 +122,7 @@ describe('JsonRpcLink, failing to send', () => {
   );
 
   it('rejects with the fault broken after any other error of the transport', async () => {
-    const { link } = await linkTo({ onSend: failing(new Error('fetch failed')) });
+    const { link } = await linkTo({ onSend: failCallsWith(new Error('fetch failed')) });
     const { outcome } = call(link);
     await flushPromises();
     expect(faultOf(outcome.error!)).toBe('broken');
@@ -153,14 +153,14 @@ describe('JsonRpcLink, closing', () => {
   });
 
   it('resolves closed with the transport error, and with no other reported error', async () => {
-    const faulty = await linkTo();
+    const failed = await linkTo();
     const fault = new TransportError('too-large', 'line over 8 bytes');
-    faulty.transport.disconnect(fault);
-    await expect(faulty.link.closed).resolves.toBe(fault);
+    failed.transport.disconnect(fault);
+    await expect(failed.link.closed).resolves.toBe(fault);
 
-    const chatty = await linkTo();
-    chatty.transport.disconnect(new Error('a line is not JSON-RPC'));
-    await expect(chatty.link.closed).resolves.toMatchObject({ message: 'the connection closed' });
+    const other = await linkTo();
+    other.transport.disconnect(new Error('a line is not JSON-RPC'));
+    await expect(other.link.closed).resolves.toMatchObject({ message: 'the connection closed' });
   });
 
   it('can be closed repeatedly, and resolves when the transport is closed', async () => {

@@ -25,11 +25,11 @@ function request(transport: FakeTransport, link: JsonRpcLink, caller: FakeCaller
   return { caller, outcome, id: transport.all('x').at(-1)!.id! };
 }
 
-const isAsked = (call: { caller: FakeCaller | undefined }): boolean =>
+const hasServerRequest = (call: { caller: FakeCaller | undefined }): boolean =>
   (call.caller?.requests.length ?? 0) > 0;
 
 describe('JsonRpcLink, notifications', () => {
-  /** The clients of the calls in flight, the call on whose stream the notification comes, and the call it is for. */
+  /** Clients of the calls in flight; index of the call on whose stream the notification comes; index of its call. */
   it.each([
     [[], undefined, 'no call'],
     [['-'], undefined, 'no call'],
@@ -42,11 +42,11 @@ describe('JsonRpcLink, notifications', () => {
     [['a', 'b'], 1, 1],
     [['a', 'a', 'b'], 0, 0],
     [['a', '-'], 1, 'no call'],
-    [['a'], 'over', 'any call'],
-    [[], 'over', 'any call'],
+    [['a'], 'finished', 'any call'],
+    [[], 'finished', 'any call'],
   ] as const)('during calls of %j, on the stream of call %s, is for %s', async (clients, stream, owner) => {
     const { transport, calls, received } = await linkWithCalls(clients);
-    const requestId = stream === 'over' ? 999 : stream === undefined ? undefined : calls[stream]!.id;
+    const requestId = stream === 'finished' ? 999 : stream === undefined ? undefined : calls[stream]!.id;
     transport.notify('notifications/message', { level: 'info' }, requestId);
     expect(received[0]?.channel).toBe(typeof owner === 'number' ? calls[owner]?.caller : undefined);
     expect(received[0]?.ambiguous).toBe(owner === 'any call');
@@ -67,9 +67,9 @@ describe('JsonRpcLink, notifications', () => {
     calls[0]!.caller!.cancel();
     transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
     expect(received[0]).toMatchObject(origin);
-    const questions = calls.map(isAsked);
+    const requestsBefore = calls.map(hasServerRequest);
     transport.request('q', 'sampling/createMessage', {});
-    expect(calls.map(isAsked)).toEqual(questions);
+    expect(calls.map(hasServerRequest)).toEqual(requestsBefore);
   });
 
   it('of a cancelled call reaches its own client while that client calls', async () => {
@@ -79,7 +79,7 @@ describe('JsonRpcLink, notifications', () => {
     expect(received[0]?.channel).toBe(calls[1]!.caller);
   });
 
-  it('is for the only calling client again once the cancelled call was answered', async () => {
+  it('is for the only calling client again when the server has responded to the cancelled call', async () => {
     const { transport, calls, received } = await linkWithCalls(['a', 'b']);
     calls[0]!.caller!.cancel();
     transport.answer(calls[0]!.id, {});
@@ -101,7 +101,7 @@ describe('JsonRpcLink, server requests', () => {
   it('reaches only the client whose call caused it', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
     transport.request('q', 'sampling/createMessage', { messages: [1] }, calls[0]!.id);
-    expect(calls.map(isAsked)).toEqual([true, false]);
+    expect(calls.map(hasServerRequest)).toEqual([true, false]);
     expect(calls[0]!.caller!.requests[0]).toMatchObject({
       method: 'sampling/createMessage',
       params: { messages: [1] },
@@ -115,7 +115,7 @@ describe('JsonRpcLink, server requests', () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
     transport.request(1, 'elicitation/create', {});
     await flushPromises();
-    expect(calls.map(isAsked)).toEqual([false, false]);
+    expect(calls.map(hasServerRequest)).toEqual([false, false]);
     expect(transport.replyTo(1)?.error?.message).toContain('isolation');
   });
 
@@ -123,7 +123,7 @@ describe('JsonRpcLink, server requests', () => {
     const { transport, calls } = await linkWithCalls(['a', '-']);
     transport.request(9, 'elicitation/create', {}, calls[1]!.id);
     await flushPromises();
-    expect(calls.map(isAsked)).toEqual([false, false]);
+    expect(calls.map(hasServerRequest)).toEqual([false, false]);
     expect(transport.replyTo(9)?.error).toBeDefined();
   });
 
@@ -161,7 +161,7 @@ describe('JsonRpcLink, server requests', () => {
     for (let n = 0; n < 100; n++) {
       const next = request(transport, link, latest.caller!.session.call());
       transport.request(`q${n}`, 'elicitation/create', {});
-      expect([isAsked(latest), isAsked(next)]).toEqual([n > 0, true]);
+      expect([hasServerRequest(latest), hasServerRequest(next)]).toEqual([n > 0, true]);
       transport.answer(latest.id, {});
       latest = next;
     }

@@ -11,8 +11,8 @@ const MAX_MS = 10_000;
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** Deadlines are checked shortly after they have passed. */
-async function pass(ms: number): Promise<void> {
+/** Two milliseconds more than given, because deadlines are checked shortly after they have passed. */
+async function advance(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms + 2);
   await flushPromises();
 }
@@ -67,7 +67,7 @@ describe('JsonRpcLink, a cancelled request', () => {
     expect(caller.notifications).toEqual([]);
   });
 
-  it('is not sent when it was cancelled before', async () => {
+  it('is not sent when it is cancelled already', async () => {
     const { transport, link } = await linkTo();
     const caller = new FakeClient('a').call();
     caller.cancel();
@@ -84,9 +84,9 @@ describe('JsonRpcLink, a request without a response', () => {
     const { transport, link } = await linkTo();
     const { outcome, caller } = call(link);
     const { id } = transport.only('tools/call');
-    await pass(TIMEOUT_MS - 10);
+    await advance(TIMEOUT_MS - 10);
     expect(outcome.error).toBeUndefined();
-    await pass(10);
+    await advance(10);
     expect(outcome.error).toMatchObject({ kind: 'timeout', data: { code: 'TIMEOUT', server: 'db' } });
     expect(outcome.error?.message).toBe('TIMEOUT: server db did not answer tools/call within 1000 ms');
     expect(transport.only('notifications/cancelled').params).toEqual({ requestId: id, reason: 'timeout' });
@@ -98,18 +98,18 @@ describe('JsonRpcLink, a request without a response', () => {
     const { link } = await linkTo();
     const long = call(link, undefined, 3 * TIMEOUT_MS);
     const short = call(link);
-    await pass(TIMEOUT_MS);
+    await advance(TIMEOUT_MS);
     expect(short.outcome.error).toBeDefined();
     expect(long.outcome.error).toBeUndefined();
-    await pass(2 * TIMEOUT_MS);
+    await advance(2 * TIMEOUT_MS);
     expect(long.outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
-  it('is not cancelled when it is initialize', async () => {
+  it('sends no cancellation of initialize', async () => {
     const transport = new FakeTransport({ facts: null });
     const connecting = refusalOf(JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal));
     await flushPromises();
-    await pass(LINK_OPTIONS.connectTimeoutMs);
+    await advance(LINK_OPTIONS.connectTimeoutMs);
     expect(await connecting).toMatchObject({ cause: { kind: 'timeout' } });
     expect(transport.sent).toEqual([]);
     expect(transport.closes).toBeGreaterThan(0);
@@ -122,12 +122,12 @@ describe('JsonRpcLink, a request with progress', () => {
     const { outcome, caller } = call(link);
     const progressToken = transport.only('tools/call').id;
     for (let progress = 1; progress <= 5; progress++) {
-      await pass(TIMEOUT_MS - 100);
+      await advance(TIMEOUT_MS - 100);
       transport.notify('notifications/progress', { progressToken, progress });
     }
     expect(outcome.error).toBeUndefined();
     expect(caller.notifications).toHaveLength(5);
-    await pass(TIMEOUT_MS);
+    await advance(TIMEOUT_MS);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
@@ -138,7 +138,7 @@ describe('JsonRpcLink, a request with progress', () => {
     const started = performance.now();
     for (let progress = 1; outcome.error === undefined; progress++) {
       transport.notify('notifications/progress', { progressToken, progress });
-      await pass(100);
+      await advance(100);
     }
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
     expect(performance.now() - started).toBeGreaterThanOrEqual(MAX_MS);
@@ -148,7 +148,7 @@ describe('JsonRpcLink, a request with progress', () => {
 });
 
 /** A call during which the server has sent a request to the client. */
-async function asking() {
+async function callWithServerRequest() {
   const { transport, link } = await linkTo();
   const { outcome, caller } = call(link);
   transport.request(7, 'elicitation/create', {});
@@ -157,8 +157,8 @@ async function asking() {
 
 describe('JsonRpcLink, a request during an open server request', () => {
   it('does not time out while the server request is open', async () => {
-    const { transport, outcome, caller } = await asking();
-    await pass(5 * TIMEOUT_MS);
+    const { transport, outcome, caller } = await callWithServerRequest();
+    await advance(5 * TIMEOUT_MS);
     expect(outcome.error).toBeUndefined();
     caller.requests[0]!.answer({ action: 'accept' });
     await flushPromises();
@@ -168,31 +168,31 @@ describe('JsonRpcLink, a request during an open server request', () => {
   });
 
   it('restarts its timeout with the response of the client', async () => {
-    const { outcome, caller } = await asking();
-    await pass(TIMEOUT_MS - 10);
+    const { outcome, caller } = await callWithServerRequest();
+    await advance(TIMEOUT_MS - 10);
     caller.requests[0]!.answer({ action: 'accept' });
     await flushPromises();
-    await pass(TIMEOUT_MS - 10);
+    await advance(TIMEOUT_MS - 10);
     expect(outcome.error).toBeUndefined();
-    await pass(10);
+    await advance(10);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
   it('times out after ten times its timeout, and cancels the server request', async () => {
-    const { transport, outcome, caller } = await asking();
-    await pass(MAX_MS - 100);
+    const { transport, outcome, caller } = await callWithServerRequest();
+    await advance(MAX_MS - 100);
     expect(outcome.error).toBeUndefined();
-    await pass(200);
+    await advance(200);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
     expect(caller.requests[0]!.options.signal.aborted).toBe(true);
     expect(transport.only('notifications/cancelled').params).toMatchObject({ reason: 'timeout' });
   });
 
   it('times out when the server has cancelled its request', async () => {
-    const { transport, outcome } = await asking();
-    await pass(TIMEOUT_MS + 500);
+    const { transport, outcome } = await callWithServerRequest();
+    await advance(TIMEOUT_MS + 500);
     transport.notify('notifications/cancelled', { requestId: 7 });
-    await pass(TIMEOUT_MS);
+    await advance(TIMEOUT_MS);
     expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 
@@ -201,7 +201,7 @@ describe('JsonRpcLink, a request during an open server request', () => {
     const asked = call(link);
     const other = call(link, new FakeClient('b').call());
     transport.request(7, 'elicitation/create', {}, transport.all('tools/call')[0]!.id);
-    await pass(TIMEOUT_MS);
+    await advance(TIMEOUT_MS);
     expect(other.outcome.error).toMatchObject({ kind: 'timeout' });
     expect(asked.outcome.error).toBeUndefined();
   });

@@ -44,7 +44,7 @@ describe('JsonRpcLink.connect', () => {
     },
   );
 
-  it('takes missing capabilities for none', async () => {
+  it('treats missing capabilities as none', async () => {
     const { link } = await linkTo({ facts: { protocolVersion: '2025-11-25', serverInfo: {} } });
     expect(link.facts.capabilities).toEqual({});
   });
@@ -149,15 +149,15 @@ describe('JsonRpcLink.request', () => {
     ]);
   });
 
-  it('passes on no progress without a token of the client, and none of another request', async () => {
+  it('passes on no progress to a client without a token, or of another request', async () => {
     const { transport, link } = await linkTo();
-    const quiet = call(link);
-    const curious = call(link, '{"_meta":{"progressToken":1}}');
+    const withoutToken = call(link);
+    const withToken = call(link, '{"_meta":{"progressToken":1}}');
     const [first] = transport.all('tools/call');
     transport.notify('notifications/progress', { progressToken: first!.id, progress: 1 });
     transport.notify('notifications/progress', { progressToken: 999, progress: 1 });
     transport.notify('notifications/progress');
-    expect([...quiet.caller.notifications, ...curious.caller.notifications]).toEqual([]);
+    expect([...withoutToken.caller.notifications, ...withToken.caller.notifications]).toEqual([]);
   });
 
   it('resolves with the result byte for byte', async () => {

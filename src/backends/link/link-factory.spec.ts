@@ -7,12 +7,18 @@ import { Limits } from '../../config/limits.js';
 import { createLinkFactory } from './link-factory.js';
 import type { Link } from './link.js';
 
-type Clock = 'setInterval' | 'setTimeout';
-const CLOCKS = ['setInterval', 'setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] as const;
+type TimerFunction = 'setInterval' | 'setTimeout';
+const TIME_FUNCTIONS = [
+  'setInterval',
+  'setTimeout',
+  'setImmediate',
+  'nextTick',
+  'queueMicrotask',
+  'Date',
+] as const;
 
-/** Fakes only this timer function. */
-function stop(clock: Clock): void {
-  jest.useFakeTimers({ doNotFake: [...CLOCKS.filter((other) => other !== clock), 'performance'] });
+function fakeOnly(timer: TimerFunction): void {
+  jest.useFakeTimers({ doNotFake: [...TIME_FUNCTIONS.filter((other) => other !== timer), 'performance'] });
 }
 
 async function connect(entry: object): Promise<Link> {
@@ -25,7 +31,7 @@ async function connect(entry: object): Promise<Link> {
   return link;
 }
 
-/** Polls without timers, a limited number of times. */
+/** Polls without timers, because the tests fake them. Gives up after a number of attempts. */
 async function until(condition: () => boolean): Promise<boolean> {
   for (let n = 0; n < 20_000 && !condition(); n++) await flushPromises();
   return condition();
@@ -35,7 +41,7 @@ describe('createLinkFactory, a link to a silent server', () => {
   afterEach(() => void jest.useRealTimers());
 
   it('over SSE pings the server every half minute', async () => {
-    stop('setInterval');
+    fakeOnly('setInterval');
     const server = await ScriptedServer.start();
     await connect(server.sse);
     jest.advanceTimersByTime(60_000);
@@ -43,7 +49,7 @@ describe('createLinkFactory, a link to a silent server', () => {
   });
 
   it('over Streamable HTTP pings the server when its stream was silent for a minute and a half', async () => {
-    stop('setTimeout');
+    fakeOnly('setTimeout');
     const server = await ScriptedServer.start();
     const link = await connect(server.http);
     await link.notificationsReady;
@@ -55,7 +61,7 @@ describe('createLinkFactory, a link to a silent server', () => {
   });
 
   it('over stdio does not ping the server', async () => {
-    stop('setInterval');
+    fakeOnly('setInterval');
     const server = await ScriptedServer.start();
     await connect(server.stdio());
     jest.advanceTimersByTime(600_000);

@@ -23,13 +23,13 @@ describe('LinkMonitor', () => {
   });
 
   it('resolves a ping with any answer, also with an unknown method error', async () => {
-    const outcomes = [outcomeOf(monitor.ping().then(() => 'there'))];
+    const outcomes = [outcomeOf(monitor.ping().then(() => 'responded'))];
     link.asked('ping').answer({});
     await flushPromises();
-    outcomes.push(outcomeOf(monitor.ping().then(() => 'there')));
+    outcomes.push(outcomeOf(monitor.ping().then(() => 'responded')));
     link.asked('ping').fail(new RemoteError(-32601, 'ping?', '{}'));
     await flushPromises();
-    expect(outcomes).toEqual([{ value: 'there' }, { value: 'there' }]);
+    expect(outcomes).toEqual([{ value: 'responded' }, { value: 'responded' }]);
   });
 
   it('rejects a ping when the server does not answer within the timeout', async () => {

@@ -12,7 +12,7 @@ describe('NotificationStreamState', () => {
     state = new NotificationStreamState();
     events = [];
     state.onGap(() => events.push('gap'));
-    void state.ready.then(() => events.push('open'));
+    void state.ready.then(() => events.push('ready'));
   });
   afterEach(() => void jest.useRealTimers());
 
@@ -26,38 +26,38 @@ describe('NotificationStreamState', () => {
     return events;
   }
 
-  it('is open at once without a separate stream', async () => {
+  it('is ready when it is marked as ready', async () => {
     state.markReady();
-    expect(await after()).toEqual(['open']);
+    expect(await after()).toEqual(['ready']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('is open with the first stream, without a gap before it', async () => {
+  it('is ready when the stream is opened for the first time, and reports no gap', async () => {
     state.startTimeout();
     expect(await after()).toEqual([]);
-    expect(await after('open')).toEqual(['open']);
+    expect(await after('open')).toEqual(['ready']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('is open also when the server does not offer a stream', async () => {
+  it('is ready when the server does not offer a stream', async () => {
     state.startTimeout();
-    expect(await after('none')).toEqual(['open']);
+    expect(await after('none')).toEqual(['ready']);
   });
 
   it('reports a gap after every lost stream that is not resumed', async () => {
     state.startTimeout();
     expect(await after('open', 'lost', 'open', 'lost', 'resumed', 'silent', 'lost', 'open')).toEqual([
-      'open',
+      'ready',
       'gap',
       'gap',
     ]);
   });
 
-  it('waits for the first stream up to the timeout, and reports a gap when it is opened later', async () => {
+  it('is ready after the timeout, and reports a gap when the stream is opened later', async () => {
     state.startTimeout();
     expect(await after('lost')).toEqual([]);
     jest.advanceTimersByTime(1000);
-    expect(await after()).toEqual(['open']);
-    expect(await after('open')).toEqual(['open', 'gap']);
+    expect(await after()).toEqual(['ready']);
+    expect(await after('open')).toEqual(['ready', 'gap']);
   });
 });

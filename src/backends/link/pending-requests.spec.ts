@@ -8,11 +8,11 @@ import { PendingRequests, type AbandonReason, type PendingRequest } from './pend
 class Harness {
   readonly abandoned: [id: number, reason: AbandonReason][] = [];
   readonly outcomes: (JsonText | Error)[] = [];
-  waiting: Caller | undefined;
+  waitingCaller: Caller | undefined;
   readonly pending = new PendingRequests('db', {
     abandoned: ({ id }, reason) => this.abandoned.push([id, reason]),
     removed: () => {},
-    isWaitingForClient: (caller) => caller === this.waiting,
+    isWaitingForClient: (caller) => caller === this.waitingCaller,
   });
 
   add(caller?: FakeCaller, timeoutMs = 1000): PendingRequest {
@@ -29,7 +29,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 describe('PendingRequests', () => {
-  it('gives every request an id of its own', () => {
+  it('assigns a unique id to every request', () => {
     const harness = new Harness();
     const ids = Array.from({ length: 5 }, () => {
       const { id } = harness.add();
@@ -56,7 +56,7 @@ describe('PendingRequests', () => {
     expect(harness.abandoned).toEqual([[id, 'cancelled']]);
   });
 
-  it('leaves no listener and no timer behind when all harness fail', () => {
+  it('leaves no listener and no timer behind when all requests fail', () => {
     const harness = new Harness();
     const callers = [new FakeClient('a').call(), new FakeClient('b').call()];
     for (const caller of callers) harness.add(caller);
@@ -75,10 +75,10 @@ describe('PendingRequests', () => {
     const other = new FakeClient('b').call();
     const { id } = harness.add(caller);
     harness.add(other);
-    harness.waiting = caller;
+    harness.waitingCaller = caller;
     jest.advanceTimersByTime(5000);
     expect(harness.abandoned).toEqual([[id + 1, 'timeout']]);
-    harness.waiting = undefined;
+    harness.waitingCaller = undefined;
     jest.advanceTimersByTime(1100);
     expect(harness.abandoned).toContainEqual([id, 'timeout']);
   });
@@ -97,17 +97,17 @@ describe('PendingRequests', () => {
 
 function withRequests(clients: readonly number[]) {
   const harness = new Harness();
-  const fakes = [0, 1, 2].map((n) => new FakeClient(String(n)));
-  const callers = clients.map((n) => fakes[n]?.call());
-  const opened = callers.map((caller) => harness.add(caller));
-  return { harness, callers, opened };
+  const fakeClients = [0, 1, 2].map((n) => new FakeClient(String(n)));
+  const callers = clients.map((n) => fakeClients[n]?.call());
+  const requests = callers.map((caller) => harness.add(caller));
+  return { harness, callers, requests };
 }
 
 describe('PendingRequests.origin', () => {
   /** The client behind each request in flight; -1 is the gateway itself. */
   const clientsInFlight = fc.array(fc.integer({ min: -1, max: 2 }), { maxLength: 6 });
 
-  it('is all calls of the only calling client, or ambiguous, for a message without a stream', () => {
+  it('is, on a shared stream, all calls of the only calling client, and ambiguous with several clients', () => {
     fc.assert(
       fc.property(clientsInFlight, (clients) => {
         const { harness, callers } = withRequests(clients);
@@ -135,9 +135,9 @@ describe('PendingRequests.origin', () => {
   it('is the request on whose stream the message came', () => {
     fc.assert(
       fc.property(clientsInFlight, fc.nat(5), (clients, index) => {
-        const { harness, callers, opened } = withRequests(clients);
-        const pending = opened[index];
-        const origin = harness.pending.origin(pending?.id ?? 'over');
+        const { harness, callers, requests } = withRequests(clients);
+        const pending = requests[index];
+        const origin = harness.pending.origin(pending?.id ?? 'finished');
         expect(origin.ambiguous).toBe(pending === undefined);
         expect(origin.callers).toEqual(callers[index] ? [callers[index]] : []);
         harness.pending.failAll(new Error('closed'));

@@ -21,7 +21,7 @@ class Harness {
     (callers) => this.respondedFor.push([...callers]),
   );
 
-  ask(method: string, params?: string, channel: FakeCaller | undefined = this.caller): void {
+  receive(method: string, params?: string, channel: FakeCaller | undefined = this.caller): void {
     this.serverRequests.receive({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
   }
 
@@ -29,7 +29,7 @@ class Harness {
     return this.texts.map((text) => JSON.parse(text) as Reply);
   }
 
-  /** The requests that the client got. */
+  /** The first request that the client received. */
   get clientRequest() {
     return this.caller.requests[0]!;
   }
@@ -52,7 +52,7 @@ describe('ServerRequests', () => {
     'rejects the unknown method %j',
     (method) => {
       const harness = new Harness();
-      harness.ask(method);
+      harness.receive(method);
       expect(harness.replies).toEqual([
         { jsonrpc: '2.0', id: 'q', error: { code: -32601, message: `Method not found: ${method}` } },
       ]);
@@ -64,7 +64,7 @@ describe('ServerRequests', () => {
     'forwards %s to the client and its response to the server',
     async (method) => {
       const harness = new Harness();
-      harness.ask(method, '{"a":1.0}');
+      harness.receive(method, '{"a":1.0}');
       expect(harness.clientRequest).toMatchObject({ method, params: { a: 1 } });
       harness.clientRequest.answer({ b: 2 });
       await flushPromises();
@@ -74,11 +74,11 @@ describe('ServerRequests', () => {
 
   it('forwards a request without params', () => {
     const harness = new Harness();
-    harness.ask('roots/list');
+    harness.receive('roots/list');
     expect(harness.clientRequest.params).toBeUndefined();
   });
 
-  it('rejects a request without a single possible client', () => {
+  it('rejects a request whose client is not known', () => {
     const harness = new Harness();
     harness.serverRequests.receive({
       id: 1,
@@ -108,7 +108,7 @@ describe('ServerRequests', () => {
     ],
   ])('responds with %s', async (_what, error, expected) => {
     const harness = new Harness();
-    harness.ask('roots/list');
+    harness.receive('roots/list');
     harness.clientRequest.decline(error);
     await flushPromises();
     expect(harness.replies).toEqual([{ jsonrpc: '2.0', id: 'q', error: expected }]);
@@ -118,7 +118,7 @@ describe('ServerRequests', () => {
 describe('ServerRequests, progress', () => {
   it('is sent under the token of the server', () => {
     const harness = new Harness();
-    harness.ask('sampling/createMessage', '{"_meta":{"progressToken":"theirs"}}');
+    harness.receive('sampling/createMessage', '{"_meta":{"progressToken":"theirs"}}');
     harness.clientRequest.options.onProgress?.(new JsonText('{"progressToken":5,"progress":0.5,"x":1.0}'));
     expect(harness.texts).toEqual([
       '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"theirs","progress":0.5,"x":1.0}}',
@@ -127,7 +127,7 @@ describe('ServerRequests, progress', () => {
 
   it('is not requested from the client without a token of the server', () => {
     const harness = new Harness();
-    harness.ask('sampling/createMessage', '{}');
+    harness.receive('sampling/createMessage', '{}');
     expect(harness.clientRequest.options.onProgress).toBeUndefined();
   });
 });
@@ -136,7 +136,7 @@ describe('ServerRequests, an open request', () => {
   it('is open for its call until the client responds', async () => {
     const harness = new Harness();
     const other = new FakeClient('a').call();
-    harness.ask('roots/list');
+    harness.receive('roots/list');
     expect(harness.serverRequests.hasOpenFor(harness.caller)).toBe(true);
     expect(harness.serverRequests.hasOpenFor(other)).toBe(false);
     harness.clientRequest.answer({});
@@ -147,7 +147,7 @@ describe('ServerRequests, an open request', () => {
 
   it('gets no response after the server has cancelled it, not even a late one', async () => {
     const harness = new Harness();
-    harness.ask('roots/list');
+    harness.receive('roots/list');
     harness.serverRequests.cancel('q');
     harness.clientRequest.answer({});
     await flushPromises();
@@ -157,15 +157,15 @@ describe('ServerRequests, an open request', () => {
 
   it('is not affected by the cancellation of an unknown request', () => {
     const harness = new Harness();
-    harness.ask('roots/list');
+    harness.receive('roots/list');
     harness.serverRequests.cancel('other');
     expect(harness.clientRequest.options.signal.aborted).toBe(false);
   });
 
   it('replaces an earlier request with the same id', async () => {
     const harness = new Harness();
-    harness.ask('roots/list', '{"n":1}');
-    harness.ask('roots/list', '{"n":2}');
+    harness.receive('roots/list', '{"n":1}');
+    harness.receive('roots/list', '{"n":2}');
     const [first, second] = harness.caller.requests;
     first!.answer({ n: 1 });
     await flushPromises();
@@ -176,7 +176,7 @@ describe('ServerRequests, an open request', () => {
 
   it('is cancelled without a response when the link closes', async () => {
     const harness = new Harness();
-    harness.ask('roots/list');
+    harness.receive('roots/list');
     harness.serverRequests.cancelAll();
     await flushPromises();
     expect(harness.clientRequest.options.signal.aborted).toBe(true);

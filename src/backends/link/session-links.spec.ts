@@ -7,7 +7,7 @@ import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link } from './link.js';
 import { SessionLinks } from './session-links.js';
 
-/** Links that are opened as the spec says. */
+/** Session links that are fakes. */
 class Harness {
   readonly owners: ClientSession[] = [];
   readonly links: FakeLink[] = [];
@@ -51,21 +51,21 @@ describe('SessionLinks', () => {
   });
 
   it('aborts opening a link when its session ends', async () => {
-    const opened = new Harness();
-    const arrival = deferred<FakeLink>();
-    opened.connect = () => arrival.promise;
+    const harness = new Harness();
+    const nextLink = deferred<FakeLink>();
+    harness.connect = () => nextLink.promise;
     const client = new FakeClient('a');
-    const outcome = outcomeOf(opened.sessionLinks.get(client));
+    const outcome = outcomeOf(harness.sessionLinks.get(client));
     client.close();
-    expect(opened.signals[0]?.aborted).toBe(true);
-    arrival.resolve(new FakeLink());
+    expect(harness.signals[0]?.aborted).toBe(true);
+    nextLink.resolve(new FakeLink());
     await flushPromises();
     expect(outcome.value).toBeDefined();
-    expect(opened.links[0]?.closes).toBe(1);
-    expect(opened.sessionLinks.size).toBe(0);
+    expect(harness.links[0]?.closes).toBe(1);
+    expect(harness.sessionLinks.size).toBe(0);
   });
 
-  it('opens a new link after a lost one, which the end of the first does not close', async () => {
+  it('opens a new link after the first is lost, and keeps the new link open', async () => {
     const { sessionLinks, links } = new Harness();
     const client = new FakeClient('a');
     await sessionLinks.get(client);
@@ -79,19 +79,19 @@ describe('SessionLinks', () => {
     expect(client.closeListeners.size).toBe(1);
   });
 
-  it('leaves no slot and no listener behind when opening fails', async () => {
-    const opened = new Harness();
-    opened.connect = () => Promise.reject(new Error('no'));
+  it('leaves no entry and no listener behind when opening fails', async () => {
+    const harness = new Harness();
+    harness.connect = () => Promise.reject(new Error('no'));
     const client = new FakeClient('a');
-    expect(await refusalOf(opened.sessionLinks.get(client))).toMatchObject({
+    expect(await refusalOf(harness.sessionLinks.get(client))).toMatchObject({
       kind: 'server-unavailable',
       cause: { message: 'no' },
     });
     await flushPromises();
-    expect(opened.sessionLinks.size).toBe(0);
+    expect(harness.sessionLinks.size).toBe(0);
     expect(client.closeListeners.size).toBe(0);
-    opened.connect = () => Promise.resolve(new FakeLink());
-    await expect(opened.sessionLinks.get(client)).resolves.toBeInstanceOf(FakeLink);
+    harness.connect = () => Promise.resolve(new FakeLink());
+    await expect(harness.sessionLinks.get(client)).resolves.toBeInstanceOf(FakeLink);
   });
 
   it('sends a notification only over an existing link', async () => {
@@ -105,15 +105,15 @@ describe('SessionLinks', () => {
     expect(owners).toEqual([a]);
   });
 
-  it('calls back for every link, except for those that cannot be opened', async () => {
-    const opened = new Harness();
-    await opened.sessionLinks.get(new FakeClient('a'));
-    opened.connect = () => Promise.reject(new Error('no'));
-    outcomeOf(opened.sessionLinks.get(new FakeClient('b')));
+  it('calls the forEach callback for every link that could be opened', async () => {
+    const harness = new Harness();
+    await harness.sessionLinks.get(new FakeClient('a'));
+    harness.connect = () => Promise.reject(new Error('no'));
+    outcomeOf(harness.sessionLinks.get(new FakeClient('b')));
     const seen: Link[] = [];
-    opened.sessionLinks.forEach((link) => seen.push(link));
+    harness.sessionLinks.forEach((link) => seen.push(link));
     await flushPromises();
-    expect(seen).toEqual(opened.links);
+    expect(seen).toEqual(harness.links);
   });
 
   it('closes all links, and opens no more', async () => {

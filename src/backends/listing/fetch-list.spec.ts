@@ -14,8 +14,8 @@ interface Page {
 const cursorOf = ({ params }: LinkRequest): string | undefined =>
   params === undefined ? undefined : (JSON.parse(params) as { cursor: string }).cursor;
 
-/** A server that answers each cursor with its page. */
-const serverOf = (page: (cursor: string | undefined) => Page): FakeLink =>
+/** A link to a server that responds to each cursor with a page. */
+const linkTo = (page: (cursor: string | undefined) => Page): FakeLink =>
   new FakeLink({ 'tools/list': (request) => page(cursorOf(request)) });
 
 const names = async (link: FakeLink, limits = DEFAULT_LIST_LIMITS): Promise<string[]> => {
@@ -28,7 +28,7 @@ const tools = (...list: string[]): object[] => list.map((name) => ({ name, input
 
 describe('fetchList', () => {
   it('requests a single page once, without a cursor', async () => {
-    const link = serverOf(() => ({ tools: tools('a', 'b') }));
+    const link = linkTo(() => ({ tools: tools('a', 'b') }));
     expect(await names(link)).toEqual(['a', 'b']);
     expect(link.requests).toEqual([
       { method: 'tools/list', params: undefined, timeoutMs: DEFAULT_LIST_LIMITS.timeoutMs },
@@ -39,7 +39,7 @@ describe('fetchList', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(5), { minLength: 1, maxLength: 30 }), async (sizes) => {
         const pages = sizes.map((size, n) => tools(...Array.from({ length: size }, (_, i) => `${n}-${i}`)));
-        const link = serverOf((cursor) => {
+        const link = linkTo((cursor) => {
           const n = Number(cursor ?? 0);
           return { tools: pages[n], ...(n + 1 < pages.length && { nextCursor: String(n + 1) }) };
         });
@@ -51,14 +51,14 @@ describe('fetchList', () => {
   });
 
   it('follows an empty cursor', async () => {
-    const link = serverOf((cursor) =>
+    const link = linkTo((cursor) =>
       cursor === undefined ? { tools: tools('a'), nextCursor: '' } : { tools: tools('b') },
     );
     expect(await names(link)).toEqual(['a', 'b']);
   });
 
   it.each([[null], [7], [{}]])('ends at the invalid cursor %j', async (nextCursor) => {
-    expect(await names(serverOf(() => ({ tools: tools('a'), nextCursor })))).toEqual(['a']);
+    expect(await names(linkTo(() => ({ tools: tools('a'), nextCursor })))).toEqual(['a']);
   });
 
   it('keeps every definition as it was written', async () => {
@@ -87,8 +87,8 @@ describe('fetchList', () => {
     ['no list', {}],
     ['a string', { tools: 'none' }],
     ['null', { tools: null }],
-  ])('takes %s for an empty list', async (_what, page) => {
-    expect(await names(serverOf(() => page))).toEqual([]);
+  ])('treats %s as an empty list', async (_what, page) => {
+    expect(await names(linkTo(() => page))).toEqual([]);
   });
 
   it('leaves out and counts items without a usable name', async () => {
@@ -117,7 +117,7 @@ describe('fetchList', () => {
   });
 
   it('rejects when any page fails', async () => {
-    const link = serverOf((cursor) => {
+    const link = linkTo((cursor) => {
       if (cursor === undefined) return { tools: tools('a'), nextCursor: 'x' };
       return new Error('gone') as Page;
     });
@@ -127,7 +127,7 @@ describe('fetchList', () => {
 
 describe('fetchList, an endless list', () => {
   it('is truncated when the server repeats a cursor', async () => {
-    const link = serverOf((cursor) => ({
+    const link = linkTo((cursor) => ({
       tools: tools(cursor ?? 'first'),
       nextCursor: cursor === 'x' ? 'y' : 'x',
     }));
@@ -137,7 +137,7 @@ describe('fetchList, an endless list', () => {
   });
 
   it('is truncated after the maximum number of pages', async () => {
-    const link = serverOf((cursor) => {
+    const link = linkTo((cursor) => {
       const n = Number(cursor ?? 0);
       return { tools: tools(`t${n}`), nextCursor: String(n + 1) };
     });
@@ -153,10 +153,10 @@ describe('fetchList, an endless list', () => {
   it.each([
     [5, false],
     [6, true],
-  ])('of %i items is truncated at five: %s', async (count, isCut) => {
+  ])('of %i items is truncated at five: %s', async (count, isTruncated) => {
     const list = tools(...Array.from({ length: count }, (_, n) => `t${n}`));
     const { definitions, truncated } = await fetchList(
-      serverOf(() => ({ tools: list })),
+      linkTo(() => ({ tools: list })),
       'tools/list',
       {
         ...DEFAULT_LIST_LIMITS,
@@ -164,7 +164,7 @@ describe('fetchList, an endless list', () => {
       },
     );
     expect(definitions).toHaveLength(5);
-    expect(truncated !== undefined).toBe(isCut);
+    expect(truncated !== undefined).toBe(isTruncated);
   });
 });
 
@@ -206,9 +206,9 @@ describe('fetchList of resources', () => {
     expect(definitions).toHaveLength(100_001);
     expect(truncated).toBeUndefined();
     const templates = Array.from({ length: 10_001 }, (_, n) => ({ uriTemplate: `x:${n}/{y}`, name: 'n' }));
-    const cut = await fetched({ resourceTemplates: templates }, 'resources/templates/list');
-    expect(cut.definitions).toHaveLength(10_000);
-    expect(cut.truncated).toBe('more than 10000 items');
+    const truncatedList = await fetched({ resourceTemplates: templates }, 'resources/templates/list');
+    expect(truncatedList.definitions).toHaveLength(10_000);
+    expect(truncatedList.truncated).toBe('more than 10000 items');
   });
 
   it('yields to the event loop while a long page is read', async () => {
@@ -225,13 +225,13 @@ describe('fetchList of resources', () => {
   });
 });
 
-const long = (length: number): string => `{"uri":"x:1","name":"${'n'.repeat(length - 23)}"}`;
+const definitionOf = (length: number): string => `{"uri":"x:1","name":"${'n'.repeat(length - 23)}"}`;
 
 describe('fetchList, length limits', () => {
   const LIMITS = { ...DEFAULT_LIST_LIMITS, maxDefinitionLength: 100, maxTotalLength: 250 };
 
   it('leaves out and counts a definition that is too long', async () => {
-    const texts = [long(101), long(100)];
+    const texts = [definitionOf(101), definitionOf(100)];
     const { definitions, leftOut } = await fetched(
       `{"resources":[${texts.join()}]}`,
       'resources/list',
@@ -242,7 +242,7 @@ describe('fetchList, length limits', () => {
   });
 
   it('is truncated at the maximum total length', async () => {
-    const page = `{"resources":[${[long(100), long(100), long(60), long(40)].join()}]}`;
+    const page = `{"resources":[${[definitionOf(100), definitionOf(100), definitionOf(60), definitionOf(40)].join()}]}`;
     const { definitions, truncated } = await fetched(page, 'resources/list', LIMITS);
     expect(definitions).toHaveLength(2);
     expect(truncated).toBe('more than 250 characters');
@@ -253,7 +253,7 @@ describe('fetchList, length limits', () => {
     expect((await fetched(page)).truncated).toBe('the server has too long a cursor');
   });
 
-  it('keeps the same entries when most of the page is something else', async () => {
+  it('keeps definitions unchanged when they are a small part of the page', async () => {
     const text = '{ "uri":"x:\\u00e9" , "name":"\\ud800 é", "n":1.0 }';
     const { definitions } = await fetched(`{"_meta":{"x":"${'x'.repeat(1000)}"},"resources":[${text}]}`);
     expect(definitions).toEqual([{ name: 'x:é', text }]);

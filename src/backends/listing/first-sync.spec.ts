@@ -4,8 +4,8 @@ import { FirstSync } from './first-sync.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Whether a wait that begins now has ended. */
-function waiter(firstSync: FirstSync, timeoutMs: number): { isDone: boolean } {
+/** Begins a wait. `isDone` tells whether it has ended. */
+function startWait(firstSync: FirstSync, timeoutMs: number): { isDone: boolean } {
   const state = { isDone: false };
   void firstSync.wait(timeoutMs).then(() => (state.isDone = true));
   return state;
@@ -14,12 +14,12 @@ function waiter(firstSync: FirstSync, timeoutMs: number): { isDone: boolean } {
 describe('FirstSync', () => {
   it('resolves all waits, and later ones at once', async () => {
     const firstSync = new FirstSync();
-    const early = [waiter(firstSync, 1000), waiter(firstSync, 9000)];
+    const early = [startWait(firstSync, 1000), startWait(firstSync, 9000)];
     await jest.advanceTimersByTimeAsync(500);
     expect(early.map(({ isDone }) => isDone)).toEqual([false, false]);
     firstSync.complete();
     firstSync.complete();
-    const late = waiter(firstSync, 1000);
+    const late = startWait(firstSync, 1000);
     await jest.advanceTimersByTimeAsync(0);
     expect([...early, late].map(({ isDone }) => isDone)).toEqual([true, true, true]);
     expect(jest.getTimerCount()).toBe(0);
@@ -27,7 +27,7 @@ describe('FirstSync', () => {
 
   it('resolves each wait after its timeout', async () => {
     const firstSync = new FirstSync();
-    const [short, long] = [waiter(firstSync, 100), waiter(firstSync, 1000)];
+    const [short, long] = [startWait(firstSync, 100), startWait(firstSync, 1000)];
     await jest.advanceTimersByTimeAsync(100);
     expect([short.isDone, long.isDone]).toEqual([true, false]);
   });
@@ -36,10 +36,10 @@ describe('FirstSync', () => {
     const firstSync = new FirstSync();
     firstSync.complete();
     firstSync.reset();
-    const first = waiter(firstSync, 9000);
+    const first = startWait(firstSync, 9000);
     await jest.advanceTimersByTimeAsync(500);
     firstSync.reset();
-    const second = waiter(firstSync, 9000);
+    const second = startWait(firstSync, 9000);
     await jest.advanceTimersByTimeAsync(500);
     expect([first.isDone, second.isDone]).toEqual([false, false]);
     firstSync.complete();

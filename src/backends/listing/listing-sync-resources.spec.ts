@@ -13,7 +13,7 @@ class Harness {
   readonly listings: Listing[] = [];
   readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
 
-  /** The URIs and templates that were published last. */
+  /** What was published last: `<URIs>/<templates>`. */
   get listed(): string {
     const { resources, templates } = this.listings.at(-1)!;
     const uris = resources.byUri.map(({ uri }) => uri);
@@ -28,14 +28,14 @@ class Harness {
   }
 }
 
-const offering = (uris: () => readonly string[], templates: () => readonly string[]): Answers => ({
+const answersWith = (uris: () => readonly string[], templates: () => readonly string[]): Answers => ({
   'resources/list': () => ({ resources: uris().map((uri) => ({ uri, name: uri })) }),
   'resources/templates/list': () => ({
     resourceTemplates: templates().map((uriTemplate) => ({ uriTemplate, name: uriTemplate })),
   }),
 });
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
   await flushPromises();
 }
@@ -71,7 +71,7 @@ describe('ListingSync of resources', () => {
   it('fetches neither list without the resources capability, and drops earlier ones', async () => {
     const harness = new Harness();
     await harness.attach(
-      offering(
+      answersWith(
         () => ['x:1'],
         () => ['x:{y}'],
       ),
@@ -88,14 +88,14 @@ describe('ListingSync of resources', () => {
     const harness = new Harness();
     let version = 1;
     const link = await harness.attach(
-      offering(
+      answersWith(
         () => [`x:${version}`],
         () => [`y:${version}/{z}`],
       ),
     );
     version = 2;
     expect(harness.sync.handleListChange(RESOURCES_CHANGED)).toBe(true);
-    await pass(2000);
+    await advance(2000);
     expect(harness.listed).toBe('x:2/y:2/{z}');
     expect([link.count('resources/list'), link.count('resources/templates/list')]).toEqual([2, 2]);
   });
@@ -107,7 +107,7 @@ describe('ListingSync of resources', () => {
       ['x:{y}', 'y:{y}'],
     ];
     await harness.attach(
-      offering(
+      answersWith(
         () => uris,
         () => templates,
       ),
@@ -115,18 +115,18 @@ describe('ListingSync of resources', () => {
     const before = harness.listings.at(-1)!;
     [uris, templates] = [uris.toReversed(), templates.toReversed()];
     harness.sync.handleListChange(RESOURCES_CHANGED);
-    await pass(2000);
+    await advance(2000);
     const after = harness.listings.at(-1)!;
     expect(after).not.toBe(before);
     expect(after.resources).toBe(before.resources);
     expect(after.templates).toBe(before.templates);
   });
 
-  it('leaves out and logs hostile templates once, and keeps the rest', async () => {
+  it('leaves out invalid and too complex templates, logs them once, and keeps the others', async () => {
     const harness = new Harness();
     const hostile = Array.from({ length: 300 }, (_, n) => `x:${n}${'{a}'.repeat(2000)}`);
     await harness.attach(
-      offering(
+      answersWith(
         () => ['x:1'],
         () => ['a:{b}', ...hostile, '{{b}}', 'c:{d}'],
       ),
@@ -146,10 +146,10 @@ describe('ListingSync of resources', () => {
       'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: '{{', name: 'n' }] }),
     });
     harness.sync.handleListChange(RESOURCES_CHANGED);
-    await pass(2000);
+    await advance(2000);
     items = [{ uri: 'x:1', name: 'one', size: 'large' }];
     harness.sync.handleListChange(RESOURCES_CHANGED);
-    await pass(2000);
+    await advance(2000);
     const entries = warnings.mock.calls.map(([entry]) => entry as Record<string, unknown>);
     const message = 'resources/list: invalid definitions were repaired or left out';
     expect(entries.filter(({ count }) => count !== undefined)).toHaveLength(3);
@@ -161,7 +161,7 @@ describe('ListingSync of resources', () => {
 
   it('keeps the last known lists when new ones are truncated or fail', async () => {
     const harness = new Harness();
-    const whole = offering(
+    const whole = answersWith(
       () => ['x:1'],
       () => ['x:{y}'],
     );
@@ -170,7 +170,7 @@ describe('ListingSync of resources', () => {
       'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
       'resources/templates/list': () => new Error('busy'),
     });
-    await pass(2000);
+    await advance(2000);
     expect(harness.listed).toBe('x:1/x:{y}');
     expect(warnings.mock.calls.map(([entry]) => (entry as { message: string }).message).toSorted()).toEqual([
       'resources/list was cut short',
@@ -178,7 +178,7 @@ describe('ListingSync of resources', () => {
     ]);
   });
 
-  it('takes a truncated list when no earlier one is known', async () => {
+  it('publishes a truncated list when no earlier one is known', async () => {
     const harness = new Harness();
     await harness.attach({
       'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
@@ -190,16 +190,16 @@ describe('ListingSync of resources', () => {
     expect(harness.listed).toBe('part:1/part:{x}');
   });
 
-  it('takes an unknown method for an empty list, and does not retry', async () => {
+  it('treats an unknown method as an empty list, and does not retry', async () => {
     const harness = new Harness();
     const link = await harness.attach({
-      ...offering(
+      ...answersWith(
         () => ['x:1'],
         () => [],
       ),
       'resources/templates/list': () => new RemoteError(-32601, 'Method not found', '{}'),
     });
-    await pass(60_000);
+    await advance(60_000);
     expect(harness.listed).toBe('x:1/');
     expect(link.count('resources/templates/list')).toBe(1);
     expect(warnings).not.toHaveBeenCalled();
@@ -218,14 +218,14 @@ describe('ListingSync of resources', () => {
     const harness = new Harness();
     const stale = await harness.attach({});
     await harness.attach(
-      offering(
+      answersWith(
         () => ['new:1'],
         () => [],
       ),
     );
     stale.asked('resources/list').answer({ resources: [{ uri: 'stale:1' }] });
     stale.disconnect();
-    await pass(2000);
+    await advance(2000);
     expect(harness.listed).toBe('new:1/');
   });
 });

@@ -6,7 +6,7 @@ import type { Listing } from '../../core/catalog/catalog.js';
 import { ListingSync } from './listing-sync.js';
 import { TransportError } from '../link/transport.js';
 
-const BOTH = { capabilities: { tools: {}, prompts: {} } };
+const TOOLS_AND_PROMPTS = { capabilities: { tools: {}, prompts: {} } };
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
@@ -14,14 +14,14 @@ class Harness {
   readonly listings: Listing[] = [];
   readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
 
-  /** The names that were published last, tools and prompts. */
+  /** The names that were published last: `<tools>/<prompts>`. */
   get names(): string {
     const listing = this.listings.at(-1);
     const of = (kind: 'tools' | 'prompts'): string => listing?.[kind].map(({ name }) => name).join() ?? '';
     return `${of('tools')}/${of('prompts')}`;
   }
 
-  async attach(answers: Answers, facts: object = BOTH): Promise<FakeLink> {
+  async attach(answers: Answers, facts: object = TOOLS_AND_PROMPTS): Promise<FakeLink> {
     const link = new FakeLink(answers, facts);
     this.sync.attach(link);
     await flushPromises();
@@ -33,16 +33,16 @@ const list = (kind: 'tools' | 'prompts', ...names: string[]): object => ({
   [kind]: names.map((name) => ({ name, ...(kind === 'tools' && { inputSchema: { type: 'object' } }) })),
 });
 
-const offering = (tools: string, prompts: string): Answers => ({
+const answersWith = (tools: string, prompts: string): Answers => ({
   'tools/list': () => list('tools', tools),
   'prompts/list': () => list('prompts', prompts),
 });
 
-const endless = (name: string): Answers => ({
+const answersEndlessly = (name: string): Answers => ({
   'tools/list': () => ({ ...list('tools', name), nextCursor: 'again' }),
 });
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
   await flushPromises();
 }
@@ -60,33 +60,33 @@ afterEach(() => {
 describe('ListingSync', () => {
   it('fetches all lists over a new link at once', async () => {
     const harness = new Harness();
-    await harness.attach(offering('t', 'p'), { ...BOTH, instructions: 'be kind' });
+    await harness.attach(answersWith('t', 'p'), { ...TOOLS_AND_PROMPTS, instructions: 'be kind' });
     expect(harness.names).toBe('t/p');
     expect(harness.listings.at(-1)?.instructions).toBe('be kind');
   });
 
   it('fetches no list without its capability', async () => {
     const harness = new Harness();
-    const link = await harness.attach(offering('t', 'p'), { capabilities: { prompts: {} } });
+    const link = await harness.attach(answersWith('t', 'p'), { capabilities: { prompts: {} } });
     expect(harness.names).toBe('/p');
     expect(link.count('tools/list')).toBe(0);
   });
 
   it('fetches only the changed list again', async () => {
     const harness = new Harness();
-    const link = await harness.attach(offering('t', 'p'));
+    const link = await harness.attach(answersWith('t', 'p'));
     expect(harness.sync.handleListChange(TOOLS_CHANGED)).toBe(true);
-    await pass(2000);
+    await advance(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([2, 1]);
   });
 
-  it('does not take other notifications', () => {
+  it('ignores other notifications', () => {
     const harness = new Harness();
     expect(harness.sync.handleListChange('notifications/message')).toBe(false);
     expect(harness.sync.handleListChange('notifications/resources/updated')).toBe(false);
   });
 
-  it('fetches at most once a second during a storm of list changes, and ends with the last state', async () => {
+  it('fetches at most once a second during a burst of list changes, and ends with the last state', async () => {
     const harness = new Harness();
     let version = 0;
     const link = await harness.attach({
@@ -96,15 +96,15 @@ describe('ListingSync', () => {
     for (let n = 0; n < 300; n++) {
       version = n;
       harness.sync.handleListChange(TOOLS_CHANGED);
-      await pass(10);
+      await advance(10);
     }
-    await pass(2000);
+    await advance(2000);
     expect(link.count('tools/list')).toBeLessThanOrEqual(5);
     expect(harness.names).toBe('v299/');
   });
 });
 
-describe('ListingSync, a list that is not answered', () => {
+describe('ListingSync, a list that cannot be fetched', () => {
   it('does not delay the other list', async () => {
     const harness = new Harness();
     await harness.attach({ 'prompts/list': () => list('prompts', 'p') });
@@ -117,7 +117,7 @@ describe('ListingSync, a list that is not answered', () => {
     await harness.attach({ 'prompts/list': () => list('prompts', prompt) });
     prompt = 'new';
     harness.sync.handleListChange(PROMPTS_CHANGED);
-    await pass(2000);
+    await advance(2000);
     expect(harness.names).toBe('/new');
   });
 
@@ -130,25 +130,25 @@ describe('ListingSync, a list that is not answered', () => {
     });
     fails = true;
     harness.sync.handleListChange(TOOLS_CHANGED);
-    await pass(2000);
+    await advance(2000);
     expect(harness.names).toBe('t/p');
     expect(warnings).toHaveBeenCalledTimes(1);
     fails = false;
-    await pass(5000);
+    await advance(5000);
     expect(link.count('tools/list')).toBe(3);
     expect(link.count('prompts/list')).toBe(1);
-    await pass(60_000);
+    await advance(60_000);
     expect(link.count('tools/list')).toBe(3);
   });
 
   it('stays as last known when the new one is truncated, unless none was known', async () => {
     const harness = new Harness();
-    await harness.attach(endless('part'), { capabilities: { tools: {} } });
+    await harness.attach(answersEndlessly('part'), { capabilities: { tools: {} } });
     expect(harness.names).toBe('part/');
-    await harness.attach(offering('whole', ''), { capabilities: { tools: {} } });
+    await harness.attach(answersWith('whole', ''), { capabilities: { tools: {} } });
     expect(harness.names).toBe('whole/');
-    await harness.attach(endless('part'), { capabilities: { tools: {} } });
-    await pass(2000);
+    await harness.attach(answersEndlessly('part'), { capabilities: { tools: {} } });
+    await advance(2000);
     expect(harness.names).toBe('whole/');
   });
 });
@@ -157,10 +157,10 @@ describe('ListingSync, a replaced link', () => {
   it('does not publish its list, even if it arrives later', async () => {
     const harness = new Harness();
     const stale = await harness.attach({}, { capabilities: { tools: {} } });
-    await harness.attach(offering('new', ''), { capabilities: { tools: {} } });
+    await harness.attach(answersWith('new', ''), { capabilities: { tools: {} } });
     stale.asked('tools/list').answer(list('tools', 'stale'));
     await flushPromises();
-    await pass(2000);
+    await advance(2000);
     expect(harness.listings.map(({ tools }) => tools[0]?.name)).not.toContain('stale');
     expect(harness.names).toBe('new/');
   });
@@ -168,7 +168,7 @@ describe('ListingSync, a replaced link', () => {
   it('does not delay the list of the next link', async () => {
     const harness = new Harness();
     const stale = await harness.attach({}, { capabilities: { tools: {} } });
-    await harness.attach(offering('new', ''), { capabilities: { tools: {} } });
+    await harness.attach(answersWith('new', ''), { capabilities: { tools: {} } });
     stale.disconnect();
     await flushPromises();
     expect(harness.names).toBe('new/');
@@ -176,17 +176,17 @@ describe('ListingSync, a replaced link', () => {
 
   it('is not used, and nothing is logged, while there is no link', async () => {
     const harness = new Harness();
-    const link = await harness.attach({}, BOTH);
+    const link = await harness.attach({}, TOOLS_AND_PROMPTS);
     harness.sync.detach();
     link.disconnect(new TransportError('broken', 'crashed'));
-    await pass(60_000);
+    await advance(60_000);
     expect(link.requests).toHaveLength(2);
     expect(warnings).not.toHaveBeenCalled();
   });
 
   it('leaves the known lists unchanged', async () => {
     const harness = new Harness();
-    const link = await harness.attach(offering('t', 'p'));
+    const link = await harness.attach(answersWith('t', 'p'));
     harness.sync.detach();
     link.disconnect();
     await harness.attach({});
@@ -197,13 +197,13 @@ describe('ListingSync, a replaced link', () => {
 describe('ListingSync.stop', () => {
   it('ends publishing, scheduling and warnings', async () => {
     const harness = new Harness();
-    const link = await harness.attach({}, BOTH);
+    const link = await harness.attach({}, TOOLS_AND_PROMPTS);
     harness.sync.handleListChange(TOOLS_CHANGED);
     const before = harness.listings.length;
     harness.sync.stop();
     link.asked('prompts/list').answer(list('prompts', 'p'));
     link.disconnect();
-    await pass(60_000);
+    await advance(60_000);
     expect(harness.listings).toHaveLength(before);
     expect(warnings).not.toHaveBeenCalled();
     expect(jest.getTimerCount()).toBe(0);

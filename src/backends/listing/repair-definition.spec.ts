@@ -20,7 +20,7 @@ describe('repairDefinition', () => {
     ['resources', '{ "uri" : "x:1","n":1.0}'],
     ['resources', '{ "uri" : "x:1","name":7,"n":1.0}'],
     ['resourceTemplates', '{ "uriTemplate" : "x:1","name":null,"n":1.0}'],
-  ])('takes the URI for the missing name in %s: %s', (member, text) => {
+  ])('uses the URI as the missing name in %s: %s', (member, text) => {
     const { name, n } = JSON.parse(repaired(member, 'x:1', text)!) as Record<string, unknown>;
     expect([name, n]).toEqual(['x:1', 1]);
     expect(repaired(member, 'x:1', text)).toContain('"n":1.0');

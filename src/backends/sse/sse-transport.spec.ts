@@ -53,7 +53,7 @@ describe('SseTransport', () => {
     expect(error.message).not.toContain(CREDENTIALS);
   });
 
-  it('reports the status of a refused message, without the body, which may repeat our credentials', async () => {
+  it('reports the status of a refused message, without the body, which may repeat the credentials', async () => {
     const { url } = await serve((request, response) => {
       if (request.method === 'POST') {
         response.writeHead(401).end(`no entry with\n${request.headers.authorization}`);

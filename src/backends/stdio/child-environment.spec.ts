@@ -13,7 +13,7 @@ describe('childEnvironment', () => {
     expect(childEnvironment({}, gateway)).toEqual({ PATH: '/bin', HOME: '/root', LC_ALL: 'C' });
   });
 
-  it('prefers the configured variables of the server', () => {
+  it('prefers the configured variables of the server over inherited ones', () => {
     expect(childEnvironment({ PATH: '/opt', TOKEN: 'own' }, { PATH: '/bin' })).toEqual({
       PATH: '/opt',
       TOKEN: 'own',

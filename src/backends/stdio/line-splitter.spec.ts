@@ -28,9 +28,9 @@ describe('LineSplitter', () => {
     ['over the limit in pieces', ['1234', '56789'], false],
     ['over the limit with its newline', ['1234', '56789\n'], false],
     ['over the limit after a valid line', ['1\n123456789'], false],
-  ])('accepts a line up to the size limit: %s', (_, chunks, taken) => {
+  ])('accepts a line up to the size limit: %s', (_, chunks, isAccepted) => {
     const { splitter } = open(8);
-    expect(chunks.map((chunk) => splitter.push(Buffer.from(chunk))).every(Boolean)).toBe(taken);
+    expect(chunks.map((chunk) => splitter.push(Buffer.from(chunk))).every(Boolean)).toBe(isAccepted);
   });
 
   it('joins a line that came byte by byte', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MessageReader } from './message-reader.js';
 
-function reading(input: string | Buffer) {
+function read(input: string | Buffer) {
   const seen = { messages: [] as unknown[], texts: [] as string[], errors: [] as unknown[] };
   const reader = new MessageReader(
     1_000,
@@ -28,7 +28,7 @@ describe('MessageReader', () => {
     ['with a replacement character of its own', '{"jsonrpc":"2.0","method":"\uFFFD"}'],
     ['in every alphabet', '{"jsonrpc":"2.0","method":"ж漢🏰\u2028"}'],
   ])('delivers a message %s', (_, text) => {
-    expect(reading(`${text}\n`)).toEqual({
+    expect(read(`${text}\n`)).toEqual({
       messages: [JSON.parse(text)],
       texts: [text],
       errors: [],
@@ -36,8 +36,8 @@ describe('MessageReader', () => {
     });
   });
 
-  it('takes a carriage return as part of the newline, and skips empty lines', () => {
-    const { texts, ignored } = reading(`\n\r\n${ping}\r\n\n`);
+  it('treats a carriage return as part of the newline, and skips empty lines', () => {
+    const { texts, ignored } = read(`\n\r\n${ping}\r\n\n`);
     expect({ texts, ignored }).toEqual({ texts: [ping], ignored: 0 });
   });
 
@@ -53,19 +53,17 @@ describe('MessageReader', () => {
       Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":"'), Buffer.of(0xff), Buffer.from('"}')]),
     ],
   ])('ignores and reports %s, and keeps reading', (_, line) => {
-    const { texts, errors, ignored } = reading(
-      Buffer.concat([Buffer.from(line), Buffer.from(`\n${ping}\n`)]),
-    );
+    const { texts, errors, ignored } = read(Buffer.concat([Buffer.from(line), Buffer.from(`\n${ping}\n`)]));
     expect({ texts, reports: errors.length, ignored }).toEqual({ texts: [ping], reports: 1, ignored: 1 });
   });
 
   it('counts every ignored line of a flood and reports a few', () => {
-    const { errors, ignored } = reading('x\n'.repeat(10_000));
+    const { errors, ignored } = read('x\n'.repeat(10_000));
     expect({ reports: errors.length, ignored }).toEqual({ reports: 3, ignored: 10_000 });
   });
 
   it('reports a listener that throws, and keeps reading', () => {
-    const { texts, errors } = reading(`{"jsonrpc":"2.0","method":"explode"}\n${ping}\n`);
+    const { texts, errors } = read(`{"jsonrpc":"2.0","method":"explode"}\n${ping}\n`);
     expect(texts).toHaveLength(2);
     expect(errors).toEqual([new Error('boom')]);
   });

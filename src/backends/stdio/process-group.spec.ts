@@ -6,7 +6,6 @@ import { killAllProcessGroups, liveGroups } from './process-group.js';
 import type { StdioLimits, StdioServer } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** Start and end of real children, through the transport that owns their process group. */
 const opened: StdioTransport[] = [];
 const daemons: number[] = [];
 
@@ -26,9 +25,9 @@ function transportTo(server: StdioServer, limits: Partial<StdioLimits> = {}) {
 }
 
 async function sh(script: string, limits: Partial<StdioLimits> = {}) {
-  const opening = transportTo({ command: 'sh', args: ['-c', script] }, limits);
-  await opening.transport.start();
-  return opening;
+  const started = transportTo({ command: 'sh', args: ['-c', script] }, limits);
+  await started.transport.start();
+  return started;
 }
 
 async function until(condition: () => boolean, ms = 5_000): Promise<void> {
@@ -39,7 +38,7 @@ async function until(condition: () => boolean, ms = 5_000): Promise<void> {
   }
 }
 
-/** A zombie does not run: PID 1 or a subreaper removes it from the process table later. */
+/** False for a zombie, which PID 1 or a subreaper removes from the process table later. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -55,8 +54,8 @@ async function grandchildOf(transport: StdioTransport): Promise<number> {
   return Number(transport.stderrTail()[0]);
 }
 
-/** Leaves the process group of its parent, and then writes its process id to stderr. */
-const daemonized = `setsid sh -c 'echo $$ >&2; exec sleep 1000'`;
+/** A shell command that leaves the process group of its parent and then writes its process id to stderr. */
+const daemon = `setsid sh -c 'echo $$ >&2; exec sleep 1000'`;
 
 const outcome = (sent: Promise<void>) =>
   sent.then(
@@ -67,7 +66,7 @@ const outcome = (sent: Promise<void>) =>
 const handles = () => process.getActiveResourcesInfo().filter((kind) => /Process|Pipe/.test(kind)).length;
 
 afterEach(async () => {
-  for (const daemon of daemons.splice(0)) process.kill(daemon, 'SIGKILL');
+  for (const pid of daemons.splice(0)) process.kill(pid, 'SIGKILL');
   await Promise.all(opened.splice(0).map((transport) => transport.close()));
 });
 
@@ -155,7 +154,7 @@ describe('StdioTransport and its process group', () => {
   });
 
   it('closes although a daemon outside the group holds the pipes', async () => {
-    const { transport, events } = await sh(`${daemonized} & exec cat`);
+    const { transport, events } = await sh(`${daemon} & exec cat`);
     daemons.push(await grandchildOf(transport));
     process.kill(transport.pid ?? 0, 'SIGKILL');
     await until(() => events.includes('closed'), 1_500);
@@ -163,7 +162,7 @@ describe('StdioTransport and its process group', () => {
   });
 
   it('closes although a zombie stays in the group', async () => {
-    const { transport } = await sh(`(sleep 0.01 & exec ${daemonized}) & exec cat`, { killGraceMs: 10_000 });
+    const { transport } = await sh(`(sleep 0.01 & exec ${daemon}) & exec cat`, { killGraceMs: 10_000 });
     daemons.push(await grandchildOf(transport));
     const startedAt = performance.now();
     await transport.close();
@@ -211,7 +210,7 @@ describe('StdioTransport and its process group', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('is killed with its grandchildren by killAllProcessGroups', async () => {
+  it('kills the child and its grandchildren in killAllProcessGroups', async () => {
     const { transport, events } = await sh('trap "" TERM; sleep 1000 & echo $! >&2; wait');
     const pids = [transport.pid ?? 0, await grandchildOf(transport)];
     expect(liveGroups.size).toBe(1);

@@ -3,25 +3,29 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS } from './stdio-server.js';
 
-/** A stdin whose reader accepts a write at once, or when `take` is called. */
-function pipe(takesAtOnce: boolean) {
+/** A stdin that accepts a write at once or, if it is slow, when `accept` is called. */
+function pipe(speed: 'fast' | 'slow') {
   const writes: string[] = [];
-  const untaken: ((error?: Error) => void)[] = [];
+  const pending: ((error?: Error) => void)[] = [];
   const stdin = new Writable({
     decodeStrings: false,
-    write(text: string, _encoding, taken) {
+    write(text: string, _encoding, accepted) {
       writes.push(text);
-      if (takesAtOnce) taken();
-      else untaken.push(taken);
+      if (speed === 'fast') accepted();
+      else pending.push(accepted);
     },
   });
-  return { stdin, writes, take: (error?: Error) => untaken.shift()?.(error) };
+  return { stdin, writes, accept: (error?: Error) => pending.shift()?.(error) };
 }
 
-function open(takesAtOnce: boolean, limits = {}) {
-  const wire = pipe(takesAtOnce);
-  const on = { blocked: jest.fn(), broken: jest.fn() };
-  return { ...wire, on, queue: new StdinQueue(wire.stdin, { ...STDIO_LIMITS, ...limits }, on) };
+function open(speed: 'fast' | 'slow', limits = {}) {
+  const stdinPipe = pipe(speed);
+  const events = { blocked: jest.fn(), broken: jest.fn() };
+  return {
+    ...stdinPipe,
+    events,
+    queue: new StdinQueue(stdinPipe.stdin, { ...STDIO_LIMITS, ...limits }, events),
+  };
 }
 
 const outcome = (sent: Promise<void>) =>
@@ -33,32 +37,32 @@ const outcome = (sent: Promise<void>) =>
 const flushed = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 describe('StdinQueue', () => {
-  it('writes lines of the same turn in one write', async () => {
-    const { queue, writes } = open(true);
+  it('writes lines of the same tick in one write', async () => {
+    const { queue, writes } = open('fast');
     await Promise.all([queue.push('1'), queue.push('2'), Promise.resolve().then(() => queue.push('3'))]);
     expect(writes).toEqual(['1\n2\n3\n']);
   });
 
   it('writes lines that were queued during a write in one write', async () => {
-    const { queue, writes, take } = open(false);
+    const { queue, writes, accept } = open('slow');
     const first = queue.push('1');
     await flushed();
     const rest = [queue.push('2'), queue.push('3')];
-    take();
+    accept();
     await first;
-    take();
+    accept();
     await Promise.all(rest);
     expect(writes).toEqual(['1\n', '2\n3\n']);
   });
 
   it('writes pretty-printed JSON on one line', async () => {
-    const { queue, writes } = open(true);
+    const { queue, writes } = open('fast');
     await queue.push('{\r\n  "text": "a\\nb"\n}');
     expect(writes).toEqual(['{    "text": "a\\nb" }\n']);
   });
 
   it('accepts a burst over the limit while the child reads', async () => {
-    const { queue } = open(true, { maxQueuedMessages: 4 });
+    const { queue } = open('fast', { maxQueuedMessages: 4 });
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => outcome(queue.push('x'))));
     expect(new Set(outcomes)).toEqual(new Set(['sent']));
   });
@@ -67,7 +71,7 @@ describe('StdinQueue', () => {
     ['messages', { maxQueuedMessages: 4 }],
     ['bytes', { maxQueuedBytes: 12 }],
   ])('rejects lines beyond the limit of queued %s', async (_, limits) => {
-    const { queue } = open(false, limits);
+    const { queue } = open('slow', limits);
     const sent = Array.from({ length: 6 }, () => outcome(queue.push('xx')));
     queue.fail('gone', 'unreachable');
     const outcomes = await Promise.all(sent);
@@ -76,12 +80,12 @@ describe('StdinQueue', () => {
   });
 
   it('accepts a message over the byte limit when the queue is empty', async () => {
-    const { queue } = open(true, { maxQueuedBytes: 4 });
+    const { queue } = open('fast', { maxQueuedBytes: 4 });
     expect(await outcome(queue.push('much longer'))).toBe('sent');
   });
 
-  it('fails lines with unknown outcome apart from undelivered ones', async () => {
-    const { queue } = open(false);
+  it('fails written lines as broken and waiting lines with the given fault', async () => {
+    const { queue } = open('slow');
     const written = outcome(queue.push('1'));
     await flushed();
     const waiting = outcome(queue.push('2'));
@@ -94,8 +98,10 @@ describe('StdinQueue', () => {
   });
 
   it('reports a write that is blocked for too long', async () => {
-    const { queue, on } = open(false, { writeTimeoutMs: 10 });
-    const blocked = new Promise<string>((resolve) => on.blocked.mockImplementation(() => resolve('blocked')));
+    const { queue, events } = open('slow', { writeTimeoutMs: 10 });
+    const blocked = new Promise<string>((resolve) =>
+      events.blocked.mockImplementation(() => resolve('blocked')),
+    );
     const sent = outcome(queue.push('1'));
     // The queue's timer is unreferenced; a real child would keep the process running.
     const child = setTimeout(() => {}, 5_000);
@@ -106,7 +112,7 @@ describe('StdinQueue', () => {
   });
 
   it('ends the stream after the queued lines', async () => {
-    const { queue, writes, stdin } = open(true);
+    const { queue, writes, stdin } = open('fast');
     const sent = queue.push('last');
     queue.end('closed');
     expect(await outcome(queue.push('late'))).toBe('unreachable');
@@ -116,12 +122,12 @@ describe('StdinQueue', () => {
   });
 
   it('reports a broken pipe and fails the queued lines', async () => {
-    const { queue, on, take } = open(false);
+    const { queue, events, accept } = open('slow');
     const written = outcome(queue.push('1'));
     await flushed();
     const waiting = outcome(queue.push('2'));
-    take(new Error('EPIPE'));
+    accept(new Error('EPIPE'));
     expect(await Promise.all([written, waiting])).toEqual(['broken', 'unreachable']);
-    expect(on.broken).toHaveBeenCalledTimes(1);
+    expect(events.broken).toHaveBeenCalledTimes(1);
   });
 });

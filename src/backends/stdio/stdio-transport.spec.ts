@@ -6,7 +6,7 @@ import { TransportError, type LinkTransport } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** With real children: `cat` sends back what it receives. */
+/** Transports to real child processes. `cat` sends back every message. */
 const opened: StdioTransport[] = [];
 
 type Handlers = Pick<LinkTransport, 'onmessage' | 'onerror' | 'onclose'>;

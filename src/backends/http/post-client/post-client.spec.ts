@@ -109,7 +109,7 @@ describe('PostClient', () => {
     expect(sockets.all).toHaveLength(2);
   });
 
-  it('never delivers a response that was sent before its request', async () => {
+  it('never delivers a response that arrived before its request was sent', async () => {
     const { sockets, transport, messages } = await serveRaw((socket, connection) =>
       socket.write(connection === 1 ? rawResponse(1) + rawResponse(2) : rawResponse(2)),
     );
@@ -160,7 +160,7 @@ describe('PostClient', () => {
     const { transport } = await serveRaw((socket, connection) => socket.end(rawResponse(connection)));
     const outcomes: unknown[] = [];
     for (let id = 1; id <= 50; id++) outcomes.push(await faultOf(transport.sendText(callText(id), id)));
-    // A close that has not arrived cannot be known; reuse in the turn of the response would fail every time.
+    // A close that has not arrived cannot be detected. Reuse in the iteration of the response would fail every time.
     expect(outcomes.filter((outcome) => outcome === 'done').length).toBeGreaterThan(30);
   });
 

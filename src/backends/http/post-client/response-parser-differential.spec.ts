@@ -6,8 +6,8 @@ import { headerOf } from './response-head.js';
 import { ResponseParser } from './response-parser.js';
 
 /**
- * Differential fuzz against the parser of `node:http`: both get the same pieces of a valid or mutated response, and must
- * agree on what it is. The lists of accepted differences below are the documentation of where they do not.
+ * Differential fuzzing against the parser of `node:http`: both parsers get the same pieces of a valid or mutated response
+ * and must agree on the outcome. `hasTabAfterValue` and `STRICTER` document the accepted differences.
  */
 
 const TIME_LIMIT_MS = 2500;
@@ -28,7 +28,7 @@ interface Outcome {
   error: string | undefined;
 }
 
-const nothingYet = (): Outcome => ({
+const initialOutcome = (): Outcome => ({
   isComplete: false,
   status: 0,
   headers: {},
@@ -38,7 +38,7 @@ const nothingYet = (): Outcome => ({
 });
 
 function parseWithOurs(pieces: readonly Buffer[]): Outcome {
-  const outcome = nothingYet();
+  const outcome = initialOutcome();
   const parser = new ResponseParser(() => {
     outcome.isComplete = true;
     outcome.isPersistent = parser.head?.isPersistent === true;
@@ -59,36 +59,39 @@ function parseWithOurs(pieces: readonly Buffer[]): Outcome {
   return outcome;
 }
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function parseWithNode(pieces: readonly Buffer[]): Promise<Outcome> {
-  const outcome = nothingYet();
+  const outcome = initialOutcome();
   const socket = new Duplex({ read: () => {}, write: (_chunk, _encoding, written) => written() });
-  const posted = request({ method: 'POST', createConnection: () => socket });
-  // As with an agent that keeps connections; Node changes it to false where the server closes.
-  posted.shouldKeepAlive = true;
-  posted.on('error', (error: NodeJS.ErrnoException) => (outcome.error ??= error.code ?? error.message));
-  posted.on('upgrade', () => (outcome.error ??= 'upgrade'));
-  posted.on('response', (response) => {
+  const clientRequest = request({ method: 'POST', createConnection: () => socket });
+  // As with a keep-alive agent. Node sets it to false when the server closes the connection.
+  clientRequest.shouldKeepAlive = true;
+  clientRequest.on(
+    'error',
+    (error: NodeJS.ErrnoException) => (outcome.error ??= error.code ?? error.message),
+  );
+  clientRequest.on('upgrade', () => (outcome.error ??= 'upgrade'));
+  clientRequest.on('response', (response) => {
     outcome.status = response.statusCode ?? 0;
-    outcome.isPersistent = posted.shouldKeepAlive;
+    outcome.isPersistent = clientRequest.shouldKeepAlive;
     for (const name of FIELDS) outcome.headers[name] = response.headersDistinct[name]?.[0];
     response.on('data', (chunk: Buffer) => (outcome.body += chunk.toString('latin1')));
     response.on('error', () => {});
     response.on('close', () => (outcome.isComplete = response.complete));
     response.on('end', () => (outcome.isComplete = response.complete));
   });
-  posted.end('x');
-  await nextTurn();
+  clientRequest.end('x');
+  await nextIteration();
   for (const piece of pieces) socket.push(piece);
   socket.push(null);
-  await nextTurn();
-  await nextTurn();
+  await nextIteration();
+  await nextIteration();
   socket.destroy();
   return outcome;
 }
 
-/** Node takes a tab after a value for a part of it; RFC 9110, 5.5 excludes it from the value. */
+/** Node treats a tab after a value as a part of it; RFC 9110, 5.5 excludes it from the value. */
 const hasTabAfterValue = (wire: string): boolean => /\t[ \t]*\r\n/.test(wire);
 
 /** Responses that Node accepts and our parser rejects, by our error. */
@@ -180,7 +183,7 @@ const mutation: fc.Arbitrary<Mutation> = fc
     if (kind === 0) return before + after.slice(1 + (count % 3));
     if (kind === 1) return before + inserted + after;
     if (kind === 2) return before + inserted + after.slice(1);
-    // Repeats what precedes, or ends the connection early.
+    // Repeats the preceding characters, or ends the connection early.
     return kind === 3 ? before + before.slice(-count) + after : before;
   });
 

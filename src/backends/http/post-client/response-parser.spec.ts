@@ -9,7 +9,7 @@ import { inTime, HttpHarness } from '../../../../test/kit/http-harness.js';
 const harness = new HttpHarness();
 afterEach(harness.release);
 
-/** The result of parsing the pieces and then the end of the connection. */
+/** Parses the pieces and then the end of the connection. */
 function read(pieces: readonly Buffer[]) {
   const seen = { status: 0, headers: {}, body: '', ends: 0, isReusable: false };
   const parser = new ResponseParser(() => {
@@ -20,7 +20,7 @@ function read(pieces: readonly Buffer[]) {
     onHead: ({ status, headers }) => Object.assign(seen, { status, headers }),
     onBody: (bytes) => (seen.body += bytes.toString('latin1')),
   });
-  // All pieces in the same memory, as on a connection.
+  // All pieces share the same memory, as on a connection.
   const memory = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)));
   for (const piece of pieces) {
     piece.copy(memory);
@@ -56,20 +56,20 @@ describe('ResponseParser', () => {
       fc.property(
         fc.array(text),
         places,
-        fc.constantFrom('length', 'chunked', 'rest'),
+        fc.constantFrom('length', 'chunked', 'until-close'),
         (parts, at, framing) => {
           const body = parts.join('');
           const wire = {
             length: response(`Content-Length: ${body.length}`, body),
             chunked: response('Transfer-Encoding: chunked', chunked(parts)),
-            rest: response('', body),
+            'until-close': response('', body),
           }[framing];
-          const ahead = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
-          expect(read(cut(Buffer.from(ahead + wire, 'latin1'), at))).toMatchObject({
+          const interim = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
+          expect(read(cut(Buffer.from(interim + wire, 'latin1'), at))).toMatchObject({
             status: 200,
             body,
             ends: 1,
-            isReusable: framing !== 'rest',
+            isReusable: framing !== 'until-close',
           });
         },
       ),
@@ -151,7 +151,7 @@ describe('ResponseParser', () => {
   });
 });
 
-/** Two parsers could disagree about the end of each of these, or it is not HTTP. */
+/** Responses that are not HTTP, or about whose end two parsers could disagree. */
 const MALFORMED = [
   'HTTP/2 200 OK\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 20 OK\r\ncontent-length: 0\r\n\r\n',
@@ -182,7 +182,7 @@ const MALFORMED = [
   response('transfer-encoding: chunked', '0\r\nno colon\r\n\r\n'),
 ];
 
-/** Accepted by Node: our requests callText for none of it, and all of it is used for response splitting. */
+/** Accepted by Node. The gateway requests none of these, and all of them are used for response splitting. */
 const STRICTER = [
   response('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
   response('transfer-encoding: identity', 'x'),
