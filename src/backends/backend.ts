@@ -154,7 +154,7 @@ export class Backend {
     return this.sessionLinks.get(session);
   }
 
-  /** The link that follows `lost`; undefined unless it is open or being opened without delay, as after an expired session. */
+  /** The link that follows `lost`, if it is open or being opened without delay, as after an expired session. */
   async replacementLink(lost: Link | undefined): Promise<Link | undefined> {
     const { link } = this.connection;
     if (this.isRetired || (link && link === lost)) return undefined;

@@ -51,7 +51,7 @@ describe('NotificationStreamReader', () => {
     });
   });
 
-  it('resumes from the last event where the server sends retry, also after a failed attempt', async () => {
+  it('resumes from the last event when the server sends retry, also after a failed attempt', async () => {
     const { transport, messages, states, errors, gets } = await serve(({ response, socket }, n) => {
       if (n === 2) return response.writeHead(503).end();
       startEventStream(response);
@@ -71,7 +71,7 @@ describe('NotificationStreamReader', () => {
   it.each([
     ['sends no event ids', ''],
     ['sends event ids without retry', 'id: 1\n'],
-  ])('opens a new stream after a loss where the server %s', async (_what, id) => {
+  ])('opens a new stream after a loss when the server %s', async (_what, id) => {
     const { transport, states, gets } = await serve(({ response, socket }, n) => {
       startEventStream(response);
       response.write(`${id}data: ${NOTIFICATION}\n\n`, () => n === 1 && socket.destroy());
@@ -83,7 +83,7 @@ describe('NotificationStreamReader', () => {
     expect(gets.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined]);
   });
 
-  it('reports open instead of resumed where the server keeps no session', async () => {
+  it('reports open instead of resumed when the server has no session', async () => {
     const { transport, states } = await serve(({ response, socket }, n) => {
       if (n === 2) return response.writeHead(503).end();
       startEventStream(response);

@@ -7,7 +7,7 @@ import { sessionExpired } from './transport-errors.js';
 
 /** The part of the transport that the reader uses. */
 export interface NotificationStreamOwner extends GetClient {
-  /** How long the stream may be silent, without even a comment, before it is checked. No limit where undefined. */
+  /** How long the stream may be silent, without even a comment, before it is checked. Undefined: it is never checked. */
   readonly streamIdleMs: number | undefined;
   readonly sessionId: string | undefined;
   /** Throws on invalid JSON. */

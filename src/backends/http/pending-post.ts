@@ -26,7 +26,7 @@ export interface PostOwner extends GetClient {
   readonly postHead: string;
   /** Called with the head of every successful response to a request. */
   saveSessionId(head: ResponseHead): void;
-  /** Called when the server responds that it does not know the session. */
+  /** Called when the server responds with HTTP 404 to a request within a session. */
   markSessionExpired(): void;
   /** Delivers the messages in the text; true when the response to `requestId` is among them. Throws on invalid JSON. */
   deliver(text: string, requestId: RequestId | undefined): boolean;

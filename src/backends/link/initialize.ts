@@ -12,7 +12,7 @@ export interface InitializeOptions {
   readonly capabilities: ClientCapabilities;
 }
 
-/** Sends `initialize`. Rejects when the server chooses a revision that the gateway does not know. */
+/** Sends `initialize`. Rejects when the server chooses a revision that the gateway does not support. */
 export async function initializeServer(
   request: (request: LinkRequest) => Promise<JsonText>,
   { version, connectTimeoutMs, capabilities }: InitializeOptions,

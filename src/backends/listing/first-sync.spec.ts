@@ -4,7 +4,7 @@ import { FirstSync } from './first-sync.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Begins a wait. `isDone` tells whether it has ended. */
+/** Begins a wait. `isDone` is true when it has ended. */
 function startWait(firstSync: FirstSync, timeoutMs: number): { isDone: boolean } {
   const state = { isDone: false };
   void firstSync.wait(timeoutMs).then(() => (state.isDone = true));

@@ -16,8 +16,9 @@ export function killAllProcessGroups(): void {
 }
 
 /**
- * The process group of a child: the child, which is the leader, and its descendants. The kernel does not reuse the id of
- * a group that has members, even if the leader has exited. An empty group is never signalled, because its id may be reused.
+ * The process group of a child: its leader, the child, and the descendants that stay in the group. The kernel does not
+ * reuse the id of a group that has members, even if the leader has exited. An empty group is never signalled, because
+ * its id may be reused.
  */
 export class ProcessGroup {
   readonly leaderExit: Promise<void>;
@@ -46,7 +47,7 @@ export class ProcessGroup {
       // Windows has no process groups: there only the leader is signalled.
       return process.kill(process.platform === 'win32' ? this.pid : -this.pid, signal);
     } catch {
-      // ESRCH, or EPERM where only zombies or another user's processes are left.
+      // ESRCH, or EPERM when only zombies or another user's processes are left.
       if (this.isLeaderReaped) this.markEmpty();
       return false;
     }

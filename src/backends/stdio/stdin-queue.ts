@@ -61,7 +61,7 @@ export class StdinQueue {
     this.flush();
   }
 
-  /** Rejects waiting lines with `fault`, and the blocked batch as `broken`, because the child may have read a part of it. */
+  /** Rejects waiting lines with `fault`, and the blocked batch with `broken`: the child may have read a part of it. */
   fail(reason: string, fault: TransportFault): void {
     this.closeReason = reason;
     clearTimeout(this.blockedTimer);

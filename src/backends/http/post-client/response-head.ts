@@ -4,11 +4,11 @@ export interface ResponseHead {
   readonly status: number;
   /** Names are in lower case. A repeated field is an array. */
   readonly headers: ResponseHeaders;
-  /** Bytes of the body; or, where the head has no length, what marks its end: the last chunk or the closed connection. */
+  /** Bytes of the body. If the head has no length, how the body ends: with the last chunk, or with the connection. */
   readonly bodyLength: number | 'chunked' | 'until-close';
   /** The server keeps the connection open for another request. */
   readonly isPersistent: boolean;
-  /** The server's idle timeout for the connection, where it announces one. */
+  /** The idle timeout of the connection, if the server announces one. */
   readonly keepAliveMs: number | undefined;
 }
 
